@@ -15,7 +15,7 @@ export interface Gathered {
   policy: Policy;
   policyMap: ConfigMap | undefined;
   lease: Lease | undefined;
-  /** All that are not at rest, and those at rest that something may have changed for. */
+  /** All unfinished images, and the finished ones that may have to change. */
   images: readonly VMDiskImage[];
   /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
@@ -38,7 +38,7 @@ export interface Gathered {
 
 /** The input of one decision: all images and the slots, or one new image to queue. */
 export interface Observed extends Gathered {
-  /** Where the new images stand in the line, by uid. */
+  /** The places of the new images in the queue, by uid. */
   places: ReadonlyMap<string, string>;
   /** The new images this decision writes to, by uid; what is queued behind the others gets no slot yet. */
   admitted: ReadonlySet<string>;

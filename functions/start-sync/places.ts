@@ -38,5 +38,5 @@ const microsOf = (microTime: string) => {
   return digits === undefined ? 0 : Number(digits.padEnd(6, '0'));
 };
 
-/** A place at the end of the line, as it stands now. */
+/** A place at the present end of the queue. */
 export const lastPlace = (nowMs: number) => toMicroTime(nowMs);

@@ -4,14 +4,14 @@ import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../shared/k
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 
-/** A wanted content of an image that its status knows nothing of yet. */
+/** A wanted content of an image that its status does not have yet. */
 export interface NewRevision {
   why: string;
   /** The VolumeSnapshot to adopt instead of a download. */
   adopt?: string;
 }
 
-/** The content that is wanted now, where it is another than the status speaks of. */
+/** The content that is wanted now, if it differs from that of the status. */
 export function newRevision(image: VMDiskImage): NewRevision | undefined {
   const { status } = image;
   if (!status?.phase || isOfAnotherVersion(image)) return undefined;

@@ -9,10 +9,10 @@ export const byPlace = (a: { queuedAt: string; uid: string }, b: { queuedAt: str
 export const isQueued = ({ metadata, status }: VMDiskImage) =>
   status?.phase === 'Queued' && !metadata.deletionTimestamp;
 
-/** Where a queued image stands in the line. */
+/** The place of a queued image in the queue. */
 export const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
 
-/** Keys of the policy without which no slot is granted to anybody. */
+/** Keys of the policy without which no slot is granted. */
 export const grantKeys = [
   'concurrency',
   'retryLimit',

@@ -20,7 +20,7 @@ export type Holder = z.infer<typeof Holder>;
 
 const Holders = z.array(Holder).max(2000);
 
-/** Who holds a slot; undefined where the Lease is missing or says nothing that can be read. */
+/** The holders of slots; undefined if the Lease is missing or not readable. */
 export function holdersOf(lease: Lease | undefined): Holder[] | undefined {
   const text = lease?.metadata.annotations?.[slotsAnnotation];
   if (text === undefined) return undefined;

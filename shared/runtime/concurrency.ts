@@ -1,4 +1,4 @@
-/** Runs `most` calls at once at most. The others wait and begin in the order in which they came. */
+/** Runs at most `most` calls at once. The others wait and begin in the order of their arrival. */
 export function limitConcurrency(most: number): <T>(run: () => Promise<T>) => Promise<T> {
   let free = most;
   const waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ export function limitConcurrency(most: number): <T>(run: () => Promise<T>) => Pr
   };
 }
 
-/** Runs a call for each value, `most` at once at most; the results have the order of the values. */
+/** Runs a call for each value, at most `most` at once; the results have the order of the values. */
 export function mapConcurrently<T, R>(values: readonly T[], most: number, run: (value: T) => Promise<R>): Promise<R[]> {
   const limited = limitConcurrency(most);
   return Promise.all(values.map((value) => limited(() => run(value))));

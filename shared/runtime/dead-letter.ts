@@ -3,7 +3,7 @@ import { operatorNamespace } from '../operator.ts';
 
 /**
  * Reads what a dead letter sink is sent: `POST /<function that did not take it>`. Only the attributes are read, so that
- * data that nobody could read or was too large is no fault here; undefined where the request is no event at all.
+ * unreadable or too large data is no fault here; undefined if the request is no event at all.
  */
 export async function readDeadLetter(request: Request): Promise<DeadLetter | undefined> {
   const isStructured = request.headers.get('content-type')?.startsWith('application/cloudevents') ?? false;
@@ -72,7 +72,7 @@ const unreached = Buffer.from('dispatch error:').toString('base64');
 const codeOf = ({ knativeerrorcode = '', knativeerrordata = '' }: Attributes) =>
   /^[1-5]\d\d$/.test(knativeerrorcode) && !knativeerrordata.startsWith(unreached) ? knativeerrorcode : undefined;
 
-/** A source is a URI: a password, a token in its query or a fragment are nobody's business. */
+/** A source is a URI: a password, a token in its query and a fragment are not shown. */
 const withoutSecrets = (source: string) => source.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
 
 const longest = 253;

@@ -1,6 +1,6 @@
 import type { Subject } from '../function.ts';
 
-/** Looks at objects after a while, once for each and as soon as anybody wants it; hints, forgotten with the process. */
+/** Reconciles objects after a while, once for each and at the earliest time asked for; hints, forgotten with the process. */
 export function delayedBatches(
   look: (about: Subject) => Promise<void>,
   after: (milliseconds: number, task: () => void) => () => void = nodeTimer,
@@ -16,12 +16,12 @@ export function delayedBatches(
       known?.callOff();
       const begin = () => {
         waiting.delete(key);
-        // The sweep finds what a look that failed did not.
+        // The sweep finds what a failed reconcile did not.
         look(about).catch(() => undefined);
       };
       waiting.set(key, { dueMs, callOff: after(afterMs, begin) });
     },
-    /** Calls all of them off. */
+    /** Cancels all of them. */
     forget() {
       for (const { callOff } of waiting.values()) callOff();
       waiting.clear();
@@ -31,7 +31,7 @@ export function delayedBatches(
 
 function nodeTimer(milliseconds: number, task: () => void) {
   const timer = setTimeout(task, milliseconds);
-  // A process that has nothing else to do ends.
+  // The timer keeps no process alive.
   timer.unref();
   return () => clearTimeout(timer);
 }

@@ -1,6 +1,6 @@
 /**
- * An answer of the API server other than success. `status` is HTTP's; `reason` Kubernetes' word for it. `message` is for any
- * log; `said` are the API server's very words, which may quote what was written.
+ * An answer of the API server other than success. `status` is HTTP's; `reason` Kubernetes' word for it. `message` may be
+ * logged; `said` is the API server's own text, which may quote what was written.
  */
 export class ApiError extends Error {
   readonly status: number;
@@ -19,12 +19,12 @@ export class ApiError extends Error {
   }
 }
 
-/** The API server was asked, and answered nothing in time. */
+/** The API server did not answer in time. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
 
-/** Someone wrote first: observe and decide again. */
+/** Another writer was first: observe and decide again. */
 export class Conflict extends Error {
   override name = 'Conflict';
 }
@@ -36,7 +36,7 @@ export const hasStatus = (error: unknown, status: number): error is ApiError =>
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && [400, 403, 422].includes(error.status);
 
-/** Something must end first that sends no event of its own: the same event is wanted again a little later. */
+/** Something must end first that sends no event of its own: the Broker is to deliver the same event again. */
 export class Again extends Error {
   override name = 'Again';
 }

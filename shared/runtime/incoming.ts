@@ -46,7 +46,7 @@ function readEvent(headers: Record<string, string>, body: string): Read {
   }
 }
 
-/** The library puts its own now where an event says no time, or none that can be read. */
+/** The library uses the present if an event has no time, or an invalid one. */
 function timeOf(headers: Record<string, string>, body: string): unknown {
   const isStructured = headers['content-type']?.startsWith('application/cloudevents');
   return isStructured ? (JSON.parse(body) as { time?: unknown }).time : headers['ce-time'];
@@ -75,7 +75,7 @@ function change(event: Received): Incoming {
 }
 
 /**
- * JSON where nobody says what the data is: that is what a structured event without `datacontenttype` means (CloudEvents, JSON
+ * JSON if the type of the data is not given: that is what a structured event without `datacontenttype` means (CloudEvents, JSON
  * format 3.1), which a Broker delivers without a Content-Type.
  */
 function dataOf({ data, datacontenttype }: Received): unknown {

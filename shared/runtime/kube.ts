@@ -26,7 +26,7 @@ export type WatchEvent<T extends KubernetesObject> = { type: 'ADDED' | 'MODIFIED
 
 /** The API server as a client of any kind sees it: one method for each verb, over the library's own transport. */
 export interface Kube {
-  /** The object, or undefined where there is none. */
+  /** The object, or undefined if it does not exist. */
   get<T extends KubernetesObject>(resource: Resource<T>, ref: ObjectReference): Promise<T | undefined>;
   /** All that match, read in pages of 500 against one resourceVersion; a page that fails fails the whole. */
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<T[]>;
@@ -82,7 +82,7 @@ export const pathOf = (
 
 /**
  * What the API server takes for a name in a path (apimachinery, pkg/api/validation/path/name.go): nothing stands under any
- * other. Users write names into specs, and one that is none has to be missing, not an error for all who are read with it.
+ * other. Users write names into specs, and an invalid name has to mean a missing object, not an error for everything read with it.
  */
 const isInPath = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
 
@@ -101,13 +101,13 @@ const pageSize = 500;
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError';
 
 /**
- * What the API server does with fields that a kind doesn't know: takes them out and says so in a header that nobody reads,
- * or refuses the whole (400). Strict is for tests: where somebody's definitions are older than the functions, these go on.
+ * What the API server does with fields that a kind does not know: drops them with a warning in a header that is not read,
+ * or refuses the object (400). Strict is for tests: with outdated definitions the functions have to continue.
  */
 export type FieldValidation = 'Warn' | 'Strict';
 
 /**
- * So long a request may wait for its whole answer. What a reconcile has read grows old meanwhile, and undici alone would wait five
+ * The limit for the whole answer to a request. What a reconcile has read grows old meanwhile, and undici alone would wait five
  * minutes; an API server that needs as long as this is not serving.
  */
 export const requestTimeoutMs = 15_000;
@@ -124,7 +124,7 @@ const maxWaitMs = 10_000;
 
 /**
  * A client for the cluster that `config` points at. Its requests throw ApiError for an answer other than success, and Error where
- * none comes in time; a request that was given up may have been done all the same.
+ * none comes in time; a request that was given up may have been done nevertheless.
  */
 export function kubeClient(
   config: KubeConfig,

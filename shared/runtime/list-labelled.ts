@@ -3,7 +3,7 @@ import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import { isIn } from '../kubernetes/selectors.ts';
 import type { Kube } from './kube.ts';
 
-/** A URL has room for so many uids. */
+/** The limit of uids in a URL. */
 const valuesPerList = 100;
 
 /** The objects whose label has one of these values, in as few lists as a URL takes; no order among them. */

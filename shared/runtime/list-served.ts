@@ -2,7 +2,7 @@ import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import { hasStatus } from './errors.ts';
 import type { Kube, ListOptions } from './kube.ts';
 
-/** All that match, or undefined where the kind is not served here: whoever defines it is not installed. */
+/** All that match, or undefined if the kind is not served: its operator is not installed. */
 export async function listServed<T extends KubernetesObject>(
   kube: Pick<Kube, 'list'>,
   resource: Resource<T>,

@@ -16,8 +16,8 @@ import type { ActionTelemetry } from './telemetry/action-telemetry.ts';
 import { traceparentOf } from './telemetry/telemetry.ts';
 
 /**
- * Nothing is written because of what was read longer ago than this: the world has moved on, and where no resourceVersion guards
- * a write (creation, server-side apply) nothing else would notice.
+ * Nothing is written because of what was read longer ago than this: it is out of date, and for a write that no resourceVersion guards
+ * (creation, server-side apply) nothing else would notice.
  */
 export const longestUseMs = 30_000;
 
@@ -37,7 +37,7 @@ export interface Effects {
   requeueAfter(about: Subject, afterMs: number): void;
 }
 
-/** What performing a decision came to, beside success. */
+/** The result of performing a decision, beside success. */
 export interface Outcome {
   /** Objects the API server refuses for what they are, and what OpenStack refuses. */
   refusals: Map<string, Refusal>;
@@ -45,7 +45,7 @@ export interface Outcome {
   redeliver?: string;
   /** Objects to observe again in this reconcile. */
   requeued: Subject[];
-  /** Events to record, facts to tell, points to measure: about what was written, and off the critical path. */
+  /** Events to record, facts to publish, points to measure: about what was written, and off the critical path. */
   notifications: Notification[];
 }
 
@@ -83,7 +83,7 @@ const isRequest = (action: Action) => 'resource' in action || action.do === 'cal
 
 type Notifier = Pick<Effects, 'name' | 'kube' | 'now' | 'publisher' | 'telemetry'>;
 
-/** Measures, then records and tells, which may take their time; nothing here is a reason to fail. */
+/** Measures, then records and publishes, which may take a while. No failure here fails the reconcile. */
 export async function notify(effects: Notifier, notifications: readonly Notification[]): Promise<void> {
   for (const notification of notifications) {
     if (notification.do === 'measure') effects.telemetry.measure(notification);
@@ -168,7 +168,7 @@ async function performOne(
 }
 
 /**
- * One request to OpenStack. Its effect is observed by the next look, even if no answer came: it may have been done all the same, and is
+ * One request to OpenStack. Its effect is observed by the next reconcile, even if no answer came: it may have been done nevertheless, and is
  * never simply repeated. An OpenStack that did not answer gets no further request.
  */
 async function call(
@@ -220,7 +220,7 @@ const refusedAs = (resource: Resource, of: ObjectReference, { reason, status, sa
   { reason: reason || String(status), message: said },
 ];
 
-/** 409, and the object being gone: what was observed is no longer so. */
+/** 409, and 404 of the object itself: what was observed is out of date. */
 async function orConflict<T>(request: Promise<T>): Promise<T> {
   try {
     return await request;
@@ -272,7 +272,7 @@ async function apply(
   }
 }
 
-/** Kubernetes' own Event; its name is made of what it says, so that a repeated reconcile records it once. */
+/** A Kubernetes Event; its name is a hash of its content, so that a repeated reconcile records it once. */
 async function recordEvent(
   { kube, name, now }: Notifier,
   { about, type, reason, message, once }: Action & { do: 'recordEvent' },

@@ -90,7 +90,7 @@ export function publisher(
   };
 }
 
-/** The header that a Broker with OIDC asks for, read anew each time because the kubelet renews the token; none without a file. */
+/** The header that a Broker with OIDC asks for, read again each time because the kubelet renews the token; absent without a file. */
 export async function authorizationFrom(tokenFile: string | undefined): Promise<{ authorization?: string }> {
   if (tokenFile === undefined) return {};
   return { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` };

@@ -2,7 +2,7 @@ import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import { ApiError } from './errors.ts';
 import type { Kube, ListOptions, WatchEvent } from './kube.ts';
 
-/** The verbs a watcher needs. */
+/** What a watcher needs of a client. */
 export type Watching = Pick<Kube, 'pages' | 'watch'>;
 
 export interface Reflecting {
@@ -15,7 +15,7 @@ export interface Reflecting {
 const retryAfterMs = 1000;
 
 /**
- * Lists once, then watches until the signal aborts, as client-go's reflector does: a watch that merely ended goes on
+ * Lists once, then watches until the signal aborts, as client-go's reflector does: a watch that merely ended continues
  * from the last resourceVersion seen; one that was refused or has expired starts over with a list, and what happened
  * in between shows only in `replaced`. Resolves when the first watch is about to start; throws what the first list threw.
  */
@@ -59,10 +59,10 @@ export async function reflect<T extends KubernetesObject>(
       }
     }
   };
-  // Only the signal ends this, and then nobody waits for it any more.
+  // Only the signal ends this, and then no caller waits for it.
   run(await list()).catch(() => {});
 }
 
-/** An answer other than a stream, or no connection at all; a stream that was cut or went quiet is no loss. */
+/** An answer other than a stream, or no connection at all; a stream that was cut or became silent is not lost. */
 export const isLost = (error: unknown) =>
   error instanceof ApiError || (error instanceof TypeError && error.message === 'fetch failed');

@@ -16,7 +16,7 @@ export const heldNamespace = ({ status }: Pick<Workspace, 'status'>, image: stri
 
 /**
  * Whether a workspace uses that image, or waits for it: a bare name may stand for an image in any of the policy's namespaces
- * until the workspace holds one. One that is being deleted uses none; its machines do for as long as they are there.
+ * until the workspace holds one. A workspace that is being deleted uses none; its machines do as long as they exist.
  */
 export function usesImage(workspace: Workspace, image: ObjectReference, policy: Policy): boolean {
   if (workspace.metadata.deletionTimestamp !== undefined) return false;
@@ -43,7 +43,7 @@ export const waitingAmong = (
 /** How a workspace is named among the references of an image. */
 export const formatWorkspace = ({ metadata }: Pick<Workspace, 'metadata'>) => `Workspace ${metadata.name}`;
 
-/** The image was made for a workspace, and no pipeline has published it since: it goes with its last reference. */
+/** The image was made for a workspace, and no pipeline has published it since: it is deleted with its last reference. */
 export const isMadeForWorkspaces = ({ metadata: { labels } }: VMDiskImage) =>
   labels?.['app.kubernetes.io/created-by'] !== 'preload' &&
   Object.entries(madeForWorkspaces).every(([key, value]) => labels?.[key] === value);

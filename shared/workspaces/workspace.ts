@@ -26,7 +26,7 @@ export function subnetName(workspace: string, network: string): string {
   return `${plain}-${hash}`;
 }
 
-/** The workspace that a Subnet of that name is of; undefined where it is none's, or its name was cut. */
+/** The workspace that the Subnet of that name belongs to; undefined if it belongs to none, or its name was cut. */
 export function workspaceOfSubnet(subnet: string): string | undefined {
   const plain = workspaceIn(subnet.replace(/-[0-9a-f]{8}$/, ''));
   const words = plain?.split('-') ?? [];
@@ -42,7 +42,7 @@ export const workspaceLabels = ({ metadata }: KubernetesObject) => ({
   [workspaceUidLabel]: metadata.uid,
 });
 
-/** The metadata of what is made for a workspace: it belongs to the workspace, and goes with it. */
+/** The metadata of what is made for a workspace: it belongs to the workspace, and is deleted with it. */
 export const workspaceChild = (workspace: Workspace, ref: ObjectReference) => ({
   name: ref.name,
   ...(ref.namespace === undefined ? {} : { namespace: ref.namespace }),

@@ -27,7 +27,7 @@ export interface Cloud extends Pick<Session, 'send' | 'list'> {
 export interface Clouds {
   /**
    * That of a namespace, by its own Secret or else by the operator's, where a project is made for it. With `isLeaving` none is
-   * made: what is to be cleaned up is in the one that is there.
+   * made: what is to be cleaned up is in the existing one.
    */
   of(namespace: string, isDeleting?: boolean): Promise<Cloud | CloudFault>;
   /** That of the operator's own Secret, in the project that is named there; undefined where there is no such Secret. */
@@ -54,7 +54,7 @@ class NotAllowed extends Error {}
 /** Sessions are kept from reconcile to reconcile, by the namespace they are for, as long as its credentials stay the same. */
 export function openStackClients(ports: ClientPorts): OpenStackClients {
   const kept = new Map<string, { digest: string; session: Session; allows: { current: (url: string) => boolean } }>();
-  /** Whose roles in their project were compared: nobody takes them away, and each comparison of what cannot be mended is a refusal. */
+  /** Whose roles in their project were compared: roles are not taken away, and each failed attempt to add one is a refusal. */
   const asked = new WeakSet<Session>();
 
   function sessionFor(key: string, config: CloudConfig, allows: (url: string) => boolean, project?: string): Session {
@@ -78,7 +78,7 @@ export function openStackClients(ports: ClientPorts): OpenStackClients {
         opened.set(key, known);
         return known;
       };
-      // Whoever takes the operator down takes machines down before.
+      // Machines are deleted before the operator is removed.
       const sharedConfig = () => configIn(ports.kube, operatorNamespace, true);
       return {
         of: (namespace, isDeleting = false) =>
@@ -188,7 +188,7 @@ async function joined(session: Session, administrator: Session, project: string,
   return cloudOf(session);
 }
 
-/** The roles of somebody in the project of the session; undefined where there are none, and so no login. */
+/** The roles of a user in the project of the session; undefined without any, which means no login. */
 async function rolesOf(session: Session): Promise<string[] | undefined> {
   try {
     return (await session.login()).roles.map(({ id }) => id);

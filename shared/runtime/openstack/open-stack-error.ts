@@ -1,4 +1,4 @@
-/** What a refusal comes to: whose quota is spent, who may not, what cannot be, what is gone, who was first. */
+/** The reason of a refusal: the quota is spent, it is forbidden, impossible, gone, or another was first. */
 export type RefusalReason = 'QuotaExceeded' | 'Forbidden' | 'Refused' | 'NotFound' | 'Conflict' | 'Unauthorized';
 
 /**

@@ -3,7 +3,7 @@ import type { OpenStackRequest, OpenStackService } from '../../kinds/openstack/r
 import type { CloudConfig } from './clouds-yaml.ts';
 import { OpenStackError } from './open-stack-error.ts';
 
-/** One call to be made, for whoever counts and traces. */
+/** One call to be made, for metrics and traces. */
 export interface Call extends Pick<OpenStackRequest, 'service' | 'operation' | 'method'> {
   /** Its query is whatever users wrote. */
   url: string;
@@ -39,7 +39,7 @@ export interface Login {
 /** One login at one OpenStack, for one project: renewed before it expires, and once more where a service refuses it. */
 export interface Session {
   login(): Promise<Login>;
-  /** Logs in anew: what somebody may has changed since. */
+  /** Logs in again: the user's roles have changed since. */
   renew(): Promise<void>;
   /** The body of the answer; undefined where it has none. Throws OpenStackError, and Error where no answer comes. */
   send(request: OpenStackRequest): Promise<unknown>;
@@ -48,7 +48,7 @@ export interface Session {
 }
 
 /**
- * So long a request may wait for its whole answer. What was asked may be done all the same: whoever asks again looks first.
+ * The limit for the whole answer to a request. The request may have been done nevertheless: observe before it is repeated.
  */
 export const openStackTimeoutMs = 15_000;
 
@@ -114,7 +114,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
             ...(microversion === undefined ? {} : { 'openstack-api-version': microversion }),
           },
           ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-          // A redirect would take the token to an address that nobody checked.
+          // A redirect would send the token to an unchecked address.
           redirect: 'error',
           signal: AbortSignal.timeout(openStackTimeoutMs),
         })
@@ -155,7 +155,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
     renewed(reason);
     const login = logIn();
     current = login;
-    // A login that failed is none: the next request tries again.
+    // A failed login is not kept: the next request tries again.
     login.catch(() => {
       if (current === login) current = undefined;
     });
@@ -167,7 +167,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
     const asked = current;
     const token = await asked;
     if (Date.parse(token.expires_at) - now() > renewBeforeMs) return token;
-    // Somebody else may have renewed it meanwhile.
+    // Another request may have renewed it meanwhile.
     return current === asked || !current ? renew('expired') : current;
   }
 
@@ -185,7 +185,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
     );
   };
 
-  /** Another token than the one that was refused, which another request may have got already. */
+  /** A token other than the refused one; another request may have got it already. */
   async function another(refused: Token): Promise<Token> {
     const known = current;
     const latest = await known?.catch(() => undefined);
@@ -219,7 +219,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
       const items: T[] = [];
       const seen = new Set<string>();
       for (let path: string | undefined = request.path; path !== undefined && !seen.has(path); ) {
-        // Whoever has ever another page for us is no OpenStack.
+        // A service that never ends its pages is no OpenStack.
         if (seen.size === mostPages) throw notUnderstood(request);
         seen.add(path);
         // An answer without the list is not an empty one: what is not in a list is taken for gone.
@@ -256,7 +256,7 @@ const Page = z.record(z.string(), z.unknown());
 /** A page has hundreds of things, and a project no hundred thousand. */
 const mostPages = 1000;
 
-/** Of the link to the next page only its query: its address may be one that only the service itself knows. */
+/** Only the query of the link to the next page: its address may be known to the service only. */
 function nextPath(path: string, body: Record<string, unknown>, key: string): string | undefined {
   const links = Links.catch([]).parse(body[`${key}_links`]);
   const next = links.find(({ rel }) => rel === 'next')?.href ?? (typeof body.next === 'string' ? body.next : undefined);

@@ -1,4 +1,4 @@
-/** The word for a phase of what nobody has looked at yet. */
+/** The word for the phase of an object that no function has observed yet. */
 export const unseen = 'Unseen';
 
 /** One value of a gauge. Not a number stands for "not known": the exporter leaves such points out. */
@@ -12,5 +12,5 @@ export const point = (
   attributes,
 });
 
-/** Of a count that is known, what was never counted is none. */
+/** Of a known count, what was never counted is 0. */
 export const countIn = <K>(counts: ReadonlyMap<K, number> | undefined, key: K) => counts && (counts.get(key) ?? 0);

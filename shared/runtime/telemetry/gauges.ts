@@ -23,7 +23,7 @@ interface State {
   policy: Policy | undefined;
   lease: Lease | undefined;
   images: Images | undefined;
-  /** Those that nobody uses, as far as their status knows. */
+  /** Those without a user, according to their status. */
   unused: readonly VMDiskImage[] | undefined;
   machines: Machines | undefined;
   workspaces: Workspaces | undefined;
@@ -53,7 +53,7 @@ export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs, now =
   const meter = api.getMeter(scope);
   const gauges = new Map<string, ObservableGauge>();
   for (const { name, kind, unit, description } of metrics) {
-    // That one is of another process (server-gauges.ts).
+    // Another process computes it (server-gauges.ts).
     if (kind === 'observableGauge' && name !== 'ot.servers')
       gauges.set(name, meter.createObservableGauge(name, { unit, description }));
   }
@@ -73,7 +73,7 @@ export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs, now =
   return () => meter.removeBatchObservableCallback(observe, [...gauges.values()]);
 }
 
-/** Reports the bytes that `bytesSent` counts since its beginning, exact, where somebody can count them. */
+/** Reports the bytes that `bytesSent` counts since its beginning, exact, if they can be counted. */
 export function observeDownloads(bytesSent: () => number): () => void {
   const { name, unit, description } = metricOf('ot.image.download.io');
   const counter = api.getMeter(scope).createObservableCounter(name, { unit, description });
@@ -172,7 +172,7 @@ async function all<T extends KubernetesObject>(kube: Reader, resource: Resource<
   return found;
 }
 
-/** A scrape goes on without what cannot be read in time; why is for the operator's log. */
+/** A scrape continues without what cannot be read in time; the reason is logged. */
 async function orUndefined<T>(what: string, timeoutMs: number, reading: Promise<T>): Promise<T | undefined> {
   const tooLate = Promise.withResolvers<never>();
   const timer = setTimeout(() => tooLate.reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);

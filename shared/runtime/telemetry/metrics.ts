@@ -262,7 +262,7 @@ export const metrics: readonly Metric[] = [
   },
 ];
 
-/** What the table says of a metric; throws where there is none of that name. */
+/** The metric of that name in the table; throws if it has none. */
 export function metricOf(name: string): Metric {
   const found = metrics.find((metric) => metric.name === name);
   if (!found)

@@ -26,7 +26,7 @@ export interface RunningTelemetry {
   metricsUrl: string | undefined;
   /** All metrics as Prometheus' text; rejects where the SDK is switched off by OTEL_SDK_DISABLED. */
   metrics(): Promise<string>;
-  /** Sends what is left, then takes everything down; nothing of it stays registered. */
+  /** Sends what is left, then shuts everything down; nothing stays registered. */
   shutdown(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Running
 const complain = (what: string, error: unknown) =>
   console.error(JSON.stringify({ level: 'warn', message: `${what}: ${String(error)}` }));
 
-/** The API keeps the first of two and says so only in its log: half of the second would report nowhere. */
+/** The API keeps the first of two and only logs that: half of the second would report nowhere. */
 function refuseSecond() {
   if (api.getMeter(scope) !== createNoopMeter()) {
     throw new Error('expected no telemetry in this process yet, found one running; shut it down first');

@@ -20,23 +20,22 @@ import type { TraceOf, TraceOfImage } from '../../traces.ts';
 import { ApiError } from '../errors.ts';
 import { type Metric, metrics } from './metrics.ts';
 
-/** Under which name meters and tracers are asked for. */
+/** The name of meters and tracers. */
 export const scope = 'ot-functions';
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** What a function reports of itself; without an SDK started in the process all of it costs next to nothing. */
+/** What a function reports of itself. Without an SDK in the process it costs next to nothing. */
 export interface Telemetry {
-  /** Writes a point of a metric; throws where the table has no such metric, or other labels for it. */
+  /** Writes a point of a metric; throws if the table lacks the metric or has other labels for it. */
   measure(metric: string, value: number, attributes?: Attributes): void;
-  /** A span of what a duration measured, in the trace of whom it was measured for: by the metric's name, from `since` on. */
+  /** A span for a measured duration, in the trace of the object it was measured for: named after the metric, beginning at `since`. */
   lasted(metric: string, since: string, seconds: number, of: TraceOf, attributes?: Attributes): void;
-  /** Links the span that runs now with the trace of what it has made: that had none before it was there. */
+  /** Links the current span with the trace of an object that it created. */
   made(of: TraceOf): void;
   /**
-   * Runs inside a span: of the trace of that image revision or of something's life where one is given, linked with the reconcile it
-   * is done in; else of the reconcile's own. With `origins`, traces that events came with as W3C writes them, it is a new reconcile, linked
-   * with those.
+   * Runs inside a span: of the given trace, linked with the current reconcile; without one, of the reconcile's own trace. With `origins`,
+   * the W3C traceparents of events, the span is a new reconcile, linked with those.
    */
   span<T>(
     name: string,
@@ -47,7 +46,7 @@ export interface Telemetry {
   ): Promise<T>;
 }
 
-/** The telemetry of one function, by whichever SDK is registered at the moment of use. */
+/** The telemetry of one function, by the SDK that is registered at the moment of use. */
 export function telemetryOf(functionName: string): Telemetry {
   const writeTo = currentInstruments();
   return {
@@ -69,7 +68,7 @@ export function telemetryOf(functionName: string): Telemetry {
   };
 }
 
-/** The trace of an image's revision or of anything else's life: no source carries `traceparent`, so every function derives the same ids. */
+/** The trace of an image's revision or of any other object: no source carries `traceparent`, so every function derives the same ids. */
 export function spanContextOf(of: TraceOf): SpanContext {
   const digest = createHash('sha256').update(keyOf(of)).digest('hex');
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48), traceFlags: TraceFlags.SAMPLED, isRemote: true };
@@ -82,7 +81,7 @@ function keyOf(of: TraceOf): string {
   return `${uid}/${revision}`;
 }
 
-/** Whose life a trace is, and where it stood; undefined of an image, of which each revision has a trace. */
+/** The object that a trace is about, and its phase; undefined for an image, of which each revision has a trace. */
 export function lifeIn(of: TraceOf): { what: string; uid: string; phase?: string } | undefined {
   if ('workspace' in of) return { what: 'workspace', ...of.workspace };
   if ('machine' in of) return { what: 'machine', ...of.machine };
@@ -90,20 +89,20 @@ export function lifeIn(of: TraceOf): { what: string; uid: string; phase?: string
   return 'volume' in of ? { what: 'volume', ...of.volume } : undefined;
 }
 
-/** The image whose sync something is about, be it the image's own doing or that of a machine on it. */
+/** The image that a trace is about, or the image of the machine that it is about. */
 export function imageOf(of: TraceOf | undefined): TraceOfImage | undefined {
   if (!of) return undefined;
   if ('machine' in of) return of.image;
   return lifeIn(of) ? undefined : (of as TraceOfImage);
 }
 
-/** The traces that one gets to from there: of a machine its image's, of a workspace those of its images and machines. */
+/** The linked traces: of a machine that of its image, of a workspace those of its images and machines. */
 function tracesBeyond(of: TraceOf): TraceOf[] {
   if ('workspace' in of) return [...of.images, ...of.machines.map((machine) => ({ machine }))];
   return 'machine' in of && of.image ? [of.image] : [];
 }
 
-/** The same as W3C writes it, for events that tell of it. */
+/** The same as a W3C traceparent, for domain events. */
 export function traceparentOf(of: TraceOf): string {
   const { traceId, spanId } = spanContextOf(of);
   return `00-${traceId}-${spanId}-01`;
@@ -137,7 +136,7 @@ const linksBeyond = (of: TraceOf): Link[] => tracesBeyond(of).map((other) => ({ 
 
 const within = (of: TraceOf): Context => trace.setSpanContext(ROOT_CONTEXT, spanContextOf(of));
 
-/** An error is told by its type only: messages repeat what users wrote, URLs with signatures included. */
+/** Only the type of an error is recorded: messages repeat what users wrote, including URLs with signatures. */
 async function ended<T>(span: Span, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -163,7 +162,7 @@ function linkTo(traceparent: string): Link | undefined {
 
 type Write = (value: number, attributes: Attributes) => void;
 
-/** The SDK may be started later than the function, and again after it was shut down: who is asked is found at each use. */
+/** The SDK may be started later than the function, and again after it was shut down: the provider is looked up at each use. */
 function currentInstruments(): (metric: string) => Write {
   let current: { provider: MeterProvider; writes: ReadonlyMap<string, Write> } | undefined;
   return (metric) => {
