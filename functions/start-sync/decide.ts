@@ -44,11 +44,11 @@ export function split(seen: Gathered): Observed[] {
 }
 
 /** The limit of transitions a reconcile, beside images with a slot: the deletion of a class fails every waiting image. */
-const transitionsPerPass = 50;
+const transitionsPerReconcile = 50;
 
 /**
- * Moves images into and out of the queue, and gives free slots to those that waited longest. If transitions exceed the limit, the next
- * reconciles do the rest.
+ * Moves images into and out of the queue, then gives free slots to those that waited longest. If transitions exceed the limit, they follow
+ * the slots, and the next reconciles do the rest.
  * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next reconcile continues there.
  */
 export function decide(observed: Observed): Action[] {
@@ -61,12 +61,16 @@ export function decide(observed: Observed): Action[] {
   const holding = new Set(holders.map(({ uid }) => uid));
   const isOther = (move: Moved) => isWrite(move) && !holding.has(move.image.metadata.uid);
   const others = moves.filter(isOther);
+  const [inTurn, later] = [others.slice(0, transitionsPerReconcile), others.slice(transitionsPerReconcile)];
+  const isCrowd = later.length > 0;
   return [
     ...policyFaults(observed),
     ...actionsOf(moves.filter((move) => !isOther(move))),
+    // An image that cannot be queued is to keep the slots from those behind it, so this comes first.
+    ...(isCrowd ? [] : actionsOf(inTurn)),
     ...actions,
-    ...together([...begun, ...others.slice(0, transitionsPerPass).map((move) => move.actions)]),
-    ...requeueAfter(observed, others.slice(transitionsPerPass)),
+    ...together([...begun, ...(isCrowd ? inTurn.map((move) => move.actions) : [])]),
+    ...requeueAfter(observed, later),
   ];
 }
 

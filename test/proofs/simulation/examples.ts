@@ -19,6 +19,27 @@ export const plainly = (
 /** What the simulation once found, as it was shrunk, and which invariant it broke. Each is fixed, and stays so. */
 export const examples: readonly { invariant: string; what: string; plan: Plan }[] = [
   {
+    invariant: 'S4',
+    what: 'an image got a slot in the reconcile that failed to queue one before it',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'b' },
+        { seconds: 1, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'adopt', image: 'b' },
+      ],
+      [],
+      {
+        order: { seed: 3, share: 1 },
+        overtakings: [
+          { at: 4, by: 5 },
+          { at: 0, by: 1 },
+          { at: 1, by: 14 },
+        ],
+        troubleSeconds: 0,
+      },
+    ),
+  },
+  {
     invariant: 'S2',
     what: 'a Lease edited by hand let more downloads in than the policy allows',
     plan: plainly([
