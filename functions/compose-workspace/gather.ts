@@ -1,7 +1,7 @@
-import * as z from 'zod';
 import { chunk } from '../../shared/chunk.ts';
 import { uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import type { ImageFact } from '../../shared/images/status.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
@@ -35,9 +35,6 @@ import { roleBindingName } from './namespace/plan.ts';
 import type { Inside, Observed, Outside, Site } from './observed.ts';
 import { credentialsName, siteCredentials } from './roles/credentials.ts';
 import { skipReason } from './roles/roles.ts';
-
-/** The image that a domain event is about. */
-export const ImageFact = z.object({ namespace: z.string(), name: z.string() });
 
 /** Up to this many workspaces are read concurrently. */
 const atOnce = 10;
@@ -94,7 +91,7 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
 
 /** Those that want one of the images that events name. Only those that are not Ready are listed: the others have theirs. */
 async function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
-  const told = batch.messages.map(({ data }) => (data as z.infer<typeof ImageFact>).name);
+  const told = batch.messages.map(({ data }) => (data as ImageFact).name);
   const images = new Set([...told, ...subjectsOf(batch, VMDiskImage).map(({ name }) => name)]);
   if (images.size === 0) return [];
   const open = await kube.list(Workspace, { fieldSelector: 'status.phase!=Ready' });

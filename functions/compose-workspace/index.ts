@@ -1,5 +1,5 @@
 import { defineFunction, on } from '../../shared/function.ts';
-import { diskImageFact } from '../../shared/images/status.ts';
+import { diskImageFact, ImageFact } from '../../shared/images/status.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
@@ -20,7 +20,7 @@ import { ClusterRole } from '../../shared/kinds/rbac/cluster-role.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide } from './decide.ts';
-import { gather, ImageFact } from './gather.ts';
+import { gather } from './gather.ts';
 import { roleBindingName } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
 import { credentialsName, siteCredentials } from './roles/credentials.ts';

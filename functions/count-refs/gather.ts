@@ -1,6 +1,6 @@
-import * as z from 'zod';
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import type { ImageFact } from '../../shared/images/status.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -12,9 +12,6 @@ import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import type { Observed } from './decide.ts';
-
-/** The image that a domain event is about. */
-export const ImageFact = z.object({ namespace: z.string(), name: z.string() });
 
 type Reader = Context['kube'];
 type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
@@ -71,7 +68,7 @@ async function namedImages(
   ]);
   const machines = partition(foundMachines);
   const workspaces = partition(foundWorkspaces);
-  const told = batch.messages.map(({ data }) => data as z.infer<typeof ImageFact>);
+  const told = batch.messages.map(({ data }) => data as ImageFact);
   const refs = [
     ...subjectsOf(batch, VMDiskImage),
     ...told,

@@ -1,12 +1,12 @@
 import { defineFunction, on } from '../../shared/function.ts';
-import { diskImageFact } from '../../shared/images/status.ts';
+import { diskImageFact, ImageFact } from '../../shared/images/status.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide, type Observed } from './decide.ts';
-import { gather, ImageFact } from './gather.ts';
+import { gather } from './gather.ts';
 
 /** Reports on every image who uses it, and keeps each deleted machine until its image no longer counts it. */
 export default defineFunction<Observed>({

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Action, Facts, Publish } from '../actions.ts';
 import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../kinds/resource.ts';
@@ -9,6 +10,10 @@ import { withoutQuery } from './sources.ts';
 
 /** The facts that others may wire their own Triggers to. */
 export const diskImageFact = (fact: string) => `ot.pelotech.disk-image.${fact}.v1`;
+
+/** The image that such a fact is about. */
+export const ImageFact = z.object({ namespace: z.string(), name: z.string() });
+export type ImageFact = z.infer<typeof ImageFact>;
 
 const factOf: Partial<Record<Phase, string>> = {
   Queued: 'queued',
