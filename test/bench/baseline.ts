@@ -6,9 +6,9 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** The least that handing a slot on can cost: what a GET + PUT + POST takes, in milliseconds. */
 export interface Baseline {
-  /** So many, one straight after the other. */
+  /** This many, one straight after the other. */
   measure(count: number): Promise<number[]>;
-  /** One every `everyMs`, while something else goes on, until it is stopped. */
+  /** One every `everyMs`, beside other work, until it is stopped. */
   start(everyMs: number): { stop(): Promise<number[]> };
 }
 
@@ -52,13 +52,13 @@ async function repeat(once: () => Promise<number>, everyMs: number, signal: Abor
 
 async function getPutPost(kube: Kube, nth: number) {
   const found = await kube.get(Lease, lease);
-  if (!found) throw new Error('expected the Lease of the baseline, found none: somebody deleted it');
+  if (!found) throw new Error('expected the Lease of the baseline, found none: it was deleted');
   const renewTime = new Date().toISOString().replace('Z', '000Z');
   await kube.replace(Lease, { ...found, spec: { ...found.spec, renewTime } });
   await kube.create(DataVolume, dataVolume(nth));
 }
 
-/** As large as one of ours, but without the label by which the source of CDI's kinds selects. */
+/** As large as a real DataVolume, but without the label that the source of CDI's kinds selects. */
 const dataVolume = (nth: number) => ({
   apiVersion: DataVolume.apiVersion,
   kind: DataVolume.kind,

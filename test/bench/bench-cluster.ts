@@ -20,7 +20,7 @@ export interface BenchCluster {
   createImage(name: string, metadata?: object): Promise<VMDiskImage>;
   /** Resolves when no function has anything left to do. */
   settled(): Promise<void>;
-  /** What changes from now on is told to no function. */
+  /** No function receives events from now on. */
   muteSources(): void;
   close(): Promise<void>;
 }

@@ -73,7 +73,7 @@ test('a function that holds more than 70 MB of its own at rest breaks its bound'
   expect(broken({ starts: [bare, { ...start, ownBytes: 71e6 }] })).toEqual(['memory of its own at rest, prune']);
 });
 
-test('what is timed is told from what is counted', () => {
+test('timed and counted bounds are kept apart', () => {
   const timed = boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start] })
     .filter(({ isTimed }) => isTimed)
     .map(({ what }) => what);

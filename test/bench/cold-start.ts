@@ -24,7 +24,7 @@ export interface StartCost {
 
 export const bareNode = 'bare Node';
 
-/** So large a share of them is smaller; not a number where there is none. */
+/** The quantile of this share; NaN for an empty list. */
 const atShare = (share: number) => (values: readonly number[]) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
@@ -37,7 +37,7 @@ const bareServer = `require('node:http').createServer((_, response) => response.
   .listen(Number(process.env.PORT), '127.0.0.1')`;
 
 /**
- * Starts the bundle that the image holds, with telemetry on and compiled code at hand as in the image, in turn with a
+ * Starts the bundle that the image holds, with telemetry on and compiled code at hand as in the image, alternately with a
  * bare Node server, each `rounds` times.
  */
 export async function measureStarts(rounds: number): Promise<StartCost[]> {
@@ -77,11 +77,11 @@ export async function measureStarts(rounds: number): Promise<StartCost[]> {
   }
 }
 
-/** Rest comes after work: so many sweeps are half an hour's at the timers' default. */
+/** Rest comes after work: the sweeps of half an hour at the timers' default. */
 const sweepsBeforeRest = 60;
 const restMs = 500;
 
-/** With `sweeps` it goes on after its first answer, and its memory is read after so many of them. */
+/** With `sweeps` it runs on after its first answer, and its memory is read after this many. */
 async function startOnce(args: readonly string[], env: NodeJS.ProcessEnv, sweeps: number | undefined) {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const startedMs = performance.now();

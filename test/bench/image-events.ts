@@ -2,7 +2,7 @@ import { putImage } from '../stories/images.ts';
 import { onLocalCluster } from '../stories/local-world.ts';
 import { createImage, untilPhase } from '../stories/world.ts';
 
-/** Deliveries that one image causes, from its creation to its snapshot, with CDI and the snapshotter as they are. */
+/** Deliveries that one image causes, from its creation to its snapshot, with the real timing of CDI and the snapshotter. */
 export interface ImageEvents {
   images: number;
   /** Deliveries to functions, by the kind of the object that changed. */

@@ -5,7 +5,7 @@ import { type BenchCluster, benchNamespace, startBenchCluster } from './bench-cl
 import { accountOf } from './calls.ts';
 import { finishedName, makeFinished } from './finished-images.ts';
 
-/** What one pass cost one function while so many finished images lay about. */
+/** What one pass cost one function beside this many finished images. */
 export interface PassCost {
   /** What woke it. */
   batch: string;

@@ -23,6 +23,6 @@ test('a write that tells only how far a download is, or who does it, is progress
   ).toBe(2);
 });
 
-test('a write that moves the image along is none, even if it tells of progress too', () => {
+test('a write of another phase does not count, even if it has progress too', () => {
   expect(countOf({ phase: 'Syncing' }, { phase: 'Snapshotting', progress: '100%' })).toBe(0);
 });

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { WatchEvent } from '../../shared/runtime/kube.ts';
 
-/** Counts the writes of images that told of progress only. */
+/** Counts the writes of images that changed only the progress. */
 export class ProgressWrites {
   readonly #last = new Map<string, unknown>();
   #count = 0;

@@ -88,7 +88,7 @@ async function bench(images: number, { isJson, isLocal, isCounted }: Choice): Pr
   return ok && woken === 0 ? 0 : 1;
 }
 
-/** Waking a function takes a real Knative Serving; where none can be made, the script says so. */
+/** Waking a function takes a real Knative Serving; without one, the script reports that. */
 const wakeOnRealCluster = (): Promise<number | null> => {
   const script = fileURLToPath(new URL('../cluster/on-own-cluster', import.meta.url));
   const bench = fileURLToPath(new URL('cluster/bench.ts', import.meta.url));

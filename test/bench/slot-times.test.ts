@@ -26,7 +26,7 @@ test('a hand-over lasts from the last write that frees the slot to the next Data
   expect(times.handOvers(1)).toEqual([20]);
 });
 
-test('slots that come free together are given on in turn', () => {
+test('slots that come free together are given on one after the other', () => {
   const times = new SlotTimes();
   const syncs = ['a', 'b', 'c', 'd'].map((name) => heardOf(times, name));
   for (const sync of syncs) sync.is('Syncing', 0);
@@ -39,7 +39,7 @@ test('slots that come free together are given on in turn', () => {
   expect(times.handOvers(2)).toEqual([20, 21]);
 });
 
-test('the first downloads are no hand-overs: nobody had their slots before', () => {
+test('the first downloads are no hand-overs: their slots were free before', () => {
   const times = new SlotTimes();
   heardOf(times, 'a').begins(5);
   heardOf(times, 'b').begins(6);

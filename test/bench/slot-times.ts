@@ -4,7 +4,7 @@ import type { WatchEvent } from '../../shared/runtime/kube.ts';
 
 /**
  * When slots came free and when downloads began, as a watch heard of it. A slot is free when the attempt is over in the
- * image's status and its DataVolume is Succeeded or gone, whichever comes last; importer Pods there are none.
+ * image's status and its DataVolume is Succeeded or gone, whichever comes last; the simulation has no importer Pods.
  */
 export class SlotTimes {
   readonly #over = new Map<string, number>();

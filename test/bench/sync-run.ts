@@ -22,7 +22,7 @@ export interface SyncRun {
   quietBaselineMs: number[];
   /** All that the functions asked of the API server for these images. */
   calls: Calls[];
-  /** Status writes that told of progress only. */
+  /** Status writes that changed only the progress. */
   progressWrites: number;
   tookMs: number;
 }
@@ -34,7 +34,7 @@ const snapshotMs = 50;
 const baselineEveryMs = 100;
 const quietSamples = 50;
 
-/** Queues so many images while syncs are paused, then lets them through; the clean-up after them is part of it. */
+/** Queues this many images while syncs are paused, then lets them through; the clean-up after them is part of it. */
 export async function runSyncs(images: number): Promise<SyncRun> {
   const cluster = await startBenchCluster();
   try {

@@ -43,6 +43,6 @@ const statusOfImages = 'vmdiskimages.pelotech.ot/status';
 function partOf({ isDone, function: writer, verb, resource }: Calls): Part {
   if (!isDone) return 'refused';
   if (resource === 'events') return 'Events';
-  // Here nobody uses the images: such a one is counted (count-refs), and its source volume deleted, once it Succeeded.
+  // Here the images are unused: an unused one is counted (count-refs), and its source volume deleted, once it Succeeded.
   return verb === 'delete' || writer === 'count-refs' ? 'after Succeeded' : 'to Succeeded';
 }

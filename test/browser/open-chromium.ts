@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core';
 import { ensureTool } from '../support/tools/ensure-tool.ts';
 
-/** Where a Chromium is, which is brought to this machine first where that can be; or why there is none. */
+/** The path of a Chromium, which is installed first if possible; or why it is missing. */
 export const findChromium = () => ensureTool(new URL('install', import.meta.url), 300_000);
 
 /** Starts it without a window; nothing of it goes anywhere but to the pages that are opened. */

@@ -86,7 +86,7 @@ const specOf = (up: Up, file: string) => ({
   diskSize: '8Gi',
 });
 
-/** An image that nobody uses, and that goes for it. */
+/** An image that is unused, and deleted for that. */
 async function pruneOne(up: Up): Promise<void> {
   const { kube } = up.cluster;
   const old = { namespace: images, name: 'exercise-of-last-year' };
@@ -96,7 +96,7 @@ async function pruneOne(up: Up): Promise<void> {
     pruneMinInterval: '0s',
     concurrency: '2',
   });
-  // It is looked for what nobody uses every ten minutes else.
+  // Otherwise unused images are looked for every ten minutes.
   await kube.patch(
     PingSource,
     { namespace: operatorNamespace, name: 'audit' },

@@ -22,7 +22,7 @@ export interface AuditedRequest {
   code: number;
   /** Why it was refused, in the API server's words; absent where it was not. */
   refusal: string | undefined;
-  /** A field that nobody knows would have been refused. */
+  /** An unknown field would have been refused. */
   isStrict: boolean;
   /** When it came in, in milliseconds since 1970. */
   atMs: number;
@@ -41,7 +41,7 @@ const accounts = `system:serviceaccount:${operatorNamespace}:`;
 export const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
-  // A watch is logged when it begins, so that one that goes on is seen.
+  // A watch is logged when it begins, so that a running one is seen.
   omitStages: ['RequestReceived'],
   rules: [
     { level: 'Metadata', userGroups: [`system:serviceaccounts:${operatorNamespace}`] },
@@ -57,7 +57,7 @@ export const auditPolicy = {
 };
 
 /**
- * Writes the policy and returns the flags that make kube-apiserver log by it; a line is there before its answer is. By
+ * Writes the policy and returns the flags that make kube-apiserver log by it; a line is written before its answer is sent. By
  * default it would begin another file after 100 MB, which all stories together exceed.
  */
 export async function auditArguments(policyFile: string, logFile: string): Promise<string[]> {
@@ -98,7 +98,7 @@ export interface PodDeletion {
   by: string;
 }
 
-/** The requests to delete Pods of a namespace since then, whoever sent them. */
+/** The requests of any user to delete Pods of a namespace since then. */
 export const podDeletionsIn = (text: string, namespace: string, fromMs: number): PodDeletion[] =>
   eventsIn(text)
     .filter(({ verb, objectRef: { resource, subresource, namespace: place } = {}, ...event }) => {
@@ -176,7 +176,7 @@ export function writesByAccount(requests: readonly AuditedRequest[]): Map<string
   return new Map([...counts].sort(([a], [b]) => a.localeCompare(b)));
 }
 
-/** Writes of each ServiceAccount since the log of the environment began; none where nobody keeps one. */
+/** Writes of each ServiceAccount since the log of the environment began; none without a log. */
 export async function writesSoFar(): Promise<ReadonlyMap<string, number>> {
   const logFile = process.env.OT_AUDIT_LOG;
   if (!logFile) return new Map();

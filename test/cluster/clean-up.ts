@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { kubectl } from './kubectl.ts';
 
 /**
- * Takes away what the stories brought to a cluster that stays: workspaces, machines, then images, while the functions are there
+ * Takes away what the stories brought to a cluster that stays: workspaces, machines, then images, while the functions are installed
  * that let them go; Triggers one by one (several at once leave dead subscribers in the channel, knative/eventing#8317); then all else,
  * our definitions last. Definitions of others stay.
  */

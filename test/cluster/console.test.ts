@@ -98,7 +98,7 @@ describe('the console on a real cluster', () => {
     expect((await form(await tokenOf('stranger'))).headers.get('location')).toBe('/');
   });
 
-  test('shows what happens to whom it may concern, as it happens, and to nobody else', async () => {
+  test('shows what happens to users who may see it, as it happens, and to no one else', async () => {
     const [teacher, stranger] = [await tokenOf('teacher'), await tokenOf('stranger')];
     const seen = await told(teacher, new RegExp(`${namespace}/shown`), () => applyText(image));
     expect(seen).toContain(`"viewer":"system:serviceaccount:${namespace}:teacher"`);

@@ -10,13 +10,13 @@ const apiServer: Program = 'kube-apiserver';
 
 /** How the API server is started beside how the cluster's own script does it. */
 export interface ApiServerStart {
-  /** More flags for kube-apiserver; those of its last start where nobody says. */
+  /** More flags for kube-apiserver; those of its last start by default. */
   extraArguments?: readonly string[];
 }
 
-/** Ends the cluster's kube-apiserver and starts it anew; resolves when it is ready. */
+/** Restarts the cluster's kube-apiserver; resolves when it is ready. */
 export async function restartApiServer(start: ApiServerStart = {}): Promise<void> {
-  // Left alone it waits a minute for watches that nobody ends.
+  // It would wait a minute for open watches.
   await end('SIGTERM', 3_000);
   await startApiServer(start);
 }
@@ -35,7 +35,7 @@ export async function startApiServer({ extraArguments }: ApiServerStart = {}): P
   await untilReady(await start(apiServer, [...now.command, ...now.extraArguments]));
 }
 
-/** Starts the kube-apiserver where it was killed and nobody came to start it again; resolves when /readyz answers. */
+/** Starts the kube-apiserver if it was killed and not started again; resolves when /readyz answers. */
 export async function startApiServerIfGone(): Promise<void> {
   if (!(await isAlive(apiServer, await pidOf(apiServer)))) await startApiServer();
 }
@@ -56,7 +56,7 @@ async function start(name: Program, command: readonly string[]): Promise<number>
 }
 
 /**
- * Ends the cluster's kube-controller-manager and starts it anew, so that its garbage collector forgets the back-offs of up
+ * Restarts the cluster's kube-controller-manager, so that its garbage collector forgets the back-offs of up
  * to 1,000 s that it came to while the API server was away.
  */
 export async function restartControllerManager(): Promise<void> {

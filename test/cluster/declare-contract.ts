@@ -78,7 +78,7 @@ async function define({ connection }: World): Promise<void> {
   await kubectlOrFail('wait', '--for=condition=Established', ...names, '--timeout=60s');
 }
 
-/** What is told anew, and of the rest what was told before. */
+/** What was recorded now, and the rest as it was recorded before. */
 const merged = (all: readonly { name: string }[], recorded: Recording, found: Recording): Recording =>
   Object.fromEntries(
     all.flatMap(({ name }) => {

@@ -76,7 +76,7 @@ describe('npm run cluster', { timeout: 600_000 }, () => {
   test('upgrade changes what differs, removes what is not wanted, and leaves no dead subscriber', async () => {
     const triggers = (await kubectlOrFail('get', 'triggers', ...operator, '--output=name')).trim().split('\n');
     const patch = JSON.stringify({ spec: { delivery: { retry: 7 } } });
-    // All at once, so that Knative makes all Subscriptions anew at once.
+    // All at once, so that Knative recreates all Subscriptions together.
     await Promise.all(
       triggers.map((name) => kubectlOrFail('patch', name, ...operator, '--type=merge', `--patch=${patch}`)),
     );
@@ -123,7 +123,7 @@ spec: { broker: default, subscriber: { ref: { apiVersion: v1, kind: Service, nam
     expect(await deleteImage('kept')).toMatchObject({ code: 0 });
   });
 
-  test('an image that was deleted when nobody was there any more is freed', async () => {
+  test('an image that was deleted after the functions were removed is freed', async () => {
     await anImage('stranded');
     expect((await deleteImage('stranded')).code).toBe(1);
     expect(await succeeds('uninstall', '--finalizers-only')).toContain('finalizers: removed from 1 object');

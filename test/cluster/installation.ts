@@ -15,7 +15,7 @@ const operator = ['--namespace', 'sync-operator'];
 const serverSide = ['apply', '--server-side', '--force-conflicts'];
 const path = (from: string) => fileURLToPath(new URL(from, import.meta.url));
 
-/** Where the definitions of CDI, the snapshotter, KubeVirt and kube-ovn are; those of the project's own local cluster where nobody names others. */
+/** Where the definitions of CDI, the snapshotter, KubeVirt and kube-ovn are; those of the project's own local cluster by default. */
 const foreignDefinitions = process.env.OT_FOREIGN_CRDS ?? path('../../deploy/local/crds');
 
 /**
@@ -66,7 +66,7 @@ async function podsAndWarnings(namespace: string): Promise<string> {
   return `${pods.out}\n${out.split('\n').slice(-40).join('\n')}`;
 }
 
-/** What compose-workspace may write is bounded by admission policies, which the API server takes up a moment after they are there. */
+/** What compose-workspace may write is bounded by admission policies, which the API server enforces a moment after they are created. */
 const fencesSeen = () =>
   kubectlOrFail(
     'wait',
@@ -79,8 +79,8 @@ const ready = (kinds: string, condition = 'Ready', timeout = '180s') =>
   kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', `--timeout=${timeout}`);
 
 /**
- * A Trigger that once did not find its subscriber may never look again when that is there (Knative 1.20): where functions
- * were taken away and come back, it is told to.
+ * A Trigger that once did not find its subscriber may never look again when that exists (Knative 1.20): if functions
+ * were removed and installed again, this makes it look.
  */
 async function triggersReady(): Promise<void> {
   for (let round = 1; round < 9; round++) {
@@ -125,7 +125,7 @@ const realOperators = async () =>
     operators.test(name),
   );
 
-/** What somebody else has on the cluster that the stories would use, and take away at their end. */
+/** Existing objects of the cluster that the stories would use, and delete at their end. */
 export async function whatIsInTheWay(): Promise<string[]> {
   const there = ['get', '--ignore-not-found', '--output=name'];
   const ours = ['vmdiskimages', 'virtualmachines', 'workspaces'].map((plural) => `${plural}.pelotech.ot`);

@@ -12,7 +12,7 @@ import { adminClient, onRealCluster } from './world.ts';
 const limit = 4;
 const names = Array.from({ length: 20 }, (_, index) => `image-${String(index).padStart(2, '0')}`);
 
-/** Twenty images, and one kill each time so many more are done, so that every kill falls into the middle of syncs. */
+/** Twenty images, and kills at equal distances, so that every kill falls into the middle of syncs. */
 const story = (name: string, kill: () => Promise<void>, kills = 2): Story => ({
   name,
   policy: { concurrency: String(limit), retryBackoffDuration: '1s' },
@@ -29,7 +29,7 @@ const story = (name: string, kill: () => Promise<void>, kills = 2): Story => ({
   },
 });
 
-/** Resolves when so many images are ready, whatever the API server goes through meanwhile. */
+/** Resolves when this many images are ready, whatever the API server goes through meanwhile. */
 async function doneAtLeast({ kube, namespace }: World, count: number): Promise<void> {
   const isReady = (image: VMDiskImage | undefined) => image?.status?.phase === 'Succeeded';
   for (const name of names.slice(0, count)) {
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => broker?.close());
 
-describe('twenty syncs all end well, and no limit is broken, when in the middle of them somebody kills', () => {
+describe('twenty syncs all end well, and no limit is broken, when in the middle of them a kill hits', () => {
   for (const [name, kill] of Object.entries(victims)) {
     test(name, () => onRealCluster(story(name, kill), { kube, broker: broker.url }), 300_000);
   }

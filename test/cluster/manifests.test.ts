@@ -179,7 +179,7 @@ async function expectTaken(text: string): Promise<void> {
 
 const nothing = { code: 0, err: '' };
 
-/** Warnings are told to the reader of the log; a complaint is what is left. */
+/** Prints the warnings, and returns the errors. */
 const complaints = (text: string) =>
   text
     .split('\n')

@@ -58,7 +58,7 @@ async function untilAllGone(from: string, uids: Set<string>): Promise<void> {
 /** How often functions were refused with 429, by their accounts. */
 async function refusedSince(fromMs: number): Promise<string> {
   const logFile = process.env.OT_AUDIT_LOG;
-  if (!logFile) return 'nobody logs whose';
+  if (!logFile) return 'of unknown accounts';
   const { requests } = await readAudit(logFile);
   const refused = requests.filter(({ code, atMs }) => code === 429 && atMs >= fromMs);
   const counts = Map.groupBy(refused, ({ account }) => account);

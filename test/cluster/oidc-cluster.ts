@@ -14,7 +14,7 @@ export const kubectl = (...args: string[]) =>
     );
   });
 
-/** One field of an object, as JSONPath; empty where there is none. */
+/** One field of an object, as JSONPath; empty if it is missing. */
 export const field = (path: string, ...object: string[]) => kubectl('get', ...object, '-o', `jsonpath={${path}}`);
 
 /** Whether an object says of itself that it is ready. */
@@ -40,7 +40,7 @@ export const eventPolicies = async () =>
     .filter(Boolean)
     .map((line) => line.trim().split(/\s+/).join('/'));
 
-/** Asks again until it is so: a cluster tells of few things when they take effect; `instead` says what was found where it never is. */
+/** Asks again until it is so, because few changes report when they take effect; `instead` describes what was found if it never is. */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false>,

@@ -58,8 +58,8 @@ const trigger = (name: string, subscriber: object, more: object = {}) =>
   }) as unknown as KubernetesObject;
 
 /**
- * Everything of the manifests that posts to the Broker or lets somebody do so; the timer ticks quicker, and the Broker's
- * dead letters go where this test hears them: a Broker is not Ready before its sink is there, and no function is.
+ * Everything of the manifests that posts to the Broker or permits it; the timer ticks quicker, and the Broker's
+ * dead letters go where this test hears them: a Broker is not Ready before its sink exists, and no function is installed.
  */
 async function senders(deadLetterSink: { uri: string }): Promise<KubernetesObject[]> {
   const moved = (...folders: string[]) => movedManifests({ namespace, ci }, ...folders);

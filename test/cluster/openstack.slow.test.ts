@@ -10,7 +10,7 @@ import { declareOpenStack } from './declare-openstack.ts';
 
 declareOpenStack([
   ...machinesLife,
-  named(faults, /^a server that somebody deletes/),
+  named(faults, /^a server that a user deletes/),
   named(credentials, /^a namespace's own account/),
   named(credentials, /^a namespace that is deleted with its own account/),
   named(credentials, /^a namespace that is deleted takes/),

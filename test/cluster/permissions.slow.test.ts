@@ -9,7 +9,7 @@ if (!logFile) console.warn('skipped: what the audit log says of permissions need
 
 /** Rules that nothing on this cluster asks for; each is proven on the local one. */
 const notAskedHere = [
-  // Nobody scrapes here: deploy/local/telemetry.slow.test.ts.
+  // No Prometheus scrapes here: deploy/local/telemetry.slow.test.ts.
   'start-sync list virtualmachines.pelotech.ot',
   'start-sync list workspaces.pelotech.ot',
   // CDI's webhook asks for it, and the simulated CDI has none here: test/stories/local/permissions.long.test.ts.

@@ -16,7 +16,7 @@ export async function persistently<T>(ask: () => Promise<T>, signal?: AbortSigna
   }
 }
 
-/** Nobody answered, or what was asked broke off; or the API server is there and not ready for anybody yet. */
+/** No answer, or a broken one; or the API server runs and is not ready yet. */
 const isAway = (error: unknown) =>
   /ECONNREFUSED|ECONNRESET|socket|fetch failed|terminated|other side closed|premature close/i.test(
     `${error} ${(error as Error).cause}`,

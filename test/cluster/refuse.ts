@@ -1,6 +1,6 @@
 import { whatIsInTheWay } from './installation.ts';
 
-/** Ends with 1 where the stories may not be told: at their end all that they would have brought is taken away. */
+/** Exits with 1 if the stories may not run: at their end they delete all that they use. */
 const found = await whatIsInTheWay();
 if (found.length > 0) {
   console.error(

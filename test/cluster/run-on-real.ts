@@ -28,7 +28,7 @@ export function runOnReal(overlay: Overlay, groups: Groups): void {
   });
   afterAll(async () => {
     broker?.close();
-    // What stands there after an installation that was refused is somebody else's.
+    // After a refused installation what exists is not ours.
     if (isInstalled) await removeFunctions(overlay);
   });
   for (const [group, stories] of Object.entries(groups)) {

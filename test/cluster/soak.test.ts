@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { report, summary } from '../proofs/soak/report.ts';
 import { soak } from '../proofs/soak/soak.ts';
 
-/** What `npm run soak` does for as long as it is told. */
+/** What `npm run soak` does, for its number of minutes. */
 const minutes = 2;
 
 test(`for ${minutes} minutes users work while everything they work with is killed, and no invariant is broken`, async () => {

@@ -237,9 +237,9 @@ const rollback = replacement('a rollback', () => {
   return folder ? runInstallerOf(folder, 'upgrade', '--image', image) : runInstaller('upgrade', '--image', image);
 });
 
-/** What the README of deploy promises of `uninstall`, and that the next installation goes on with what it finds. */
+/** What the README of deploy promises of `uninstall`, and that the next installation continues with what it finds. */
 const uninstall: Story = {
-  name: 'uninstall while 5 images sync: they stay, nothing holds them, and another installation goes on with them',
+  name: 'uninstall while 5 images sync: they stay, nothing holds them, and another installation continues with them',
   policy: { concurrency: '5' },
   run: async (world) => {
     const { kube, namespace, store, history } = world;
@@ -259,7 +259,7 @@ const uninstall: Story = {
     expect(images.filter(({ metadata }) => metadata.finalizers?.includes(diskImageFinalizer))).toEqual([]);
     expect(await kube.list(DataVolume, { namespace })).toHaveLength(5);
 
-    // With nobody there an image is deleted at once, and its download ends with it.
+    // Without functions an image is deleted at once, and its download ends with it.
     const importersOf = (name: string) => {
       const uid = images.find(({ metadata }) => metadata.name === name)?.metadata.uid;
       return { uid, list: () => kube.list(Pod, { namespace, labelSelector: `${imageUidLabel}=${uid}` }) };

@@ -28,7 +28,7 @@ describe.skipIf(!isThere)('an object store of versitygw', () => {
 
   afterEach(() => store.close());
 
-  /** Asks as somebody with these keys would, or as anyone. */
+  /** Asks with these keys, or anonymously. */
   function get(
     name: string,
     { as, method = 'GET', range }: { as?: typeof keys; method?: string; range?: string } = {},

@@ -60,7 +60,7 @@ export async function startVersitygw({ keys, region }: { keys: KeyPair; region: 
 
 const patienceMs = 20_000;
 
-/** Whether the port is listened on before long. It tells nobody when it is up, so it is asked. */
+/** Whether the port is listened on before long. It does not report when it is up, so it is asked. */
 async function listens(port: number): Promise<boolean> {
   const lateMs = Date.now() + patienceMs;
   while (Date.now() < lateMs) {

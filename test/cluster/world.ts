@@ -49,7 +49,7 @@ export function adminClient(): Kube {
   return kubeClient(config, 'Strict');
 }
 
-/** The one namespace of all stories: each new namespace makes Knative start the adapters of all sources anew, which then miss events. */
+/** The one namespace of all stories: each new namespace makes Knative restart the adapters of all sources, which then miss events. */
 const namespace = 'lab';
 
 interface Real {
@@ -61,7 +61,7 @@ interface Real {
 
 /**
  * Runs a story on the cluster of KUBECONFIG, where the functions are installed, with the simulated CDI, snapshotter,
- * KubeVirt and kube-ovn as ordinary clients beside it; what their webhooks would refuse, nobody refuses there. Policy and slots are one for the whole cluster: one story at a time.
+ * KubeVirt and kube-ovn as ordinary clients beside it; nothing is refused as their webhooks would. Policy and slots are one for the whole cluster: one story at a time.
  */
 export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }: Real): Promise<void> {
   const store = await startStore();
@@ -98,10 +98,10 @@ export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }
   );
 }
 
-/** Where an API server that is away says nothing, the story's own error is to be seen all the same. */
+/** Without an answer of the API server, the story's own error must still be seen. */
 async function toldBy(kube: Kube): Promise<string> {
   const images = await kube.list(VMDiskImage, { namespace }).catch((error: Error) => error);
-  if (images instanceof Error) return `nobody can say: ${images.message}`;
+  if (images instanceof Error) return `unknown: ${images.message}`;
   const lines = images.flatMap(({ metadata, status }) =>
     (status?.history ?? []).map(({ time, fact, message }) => `${metadata.name} ${time} ${fact}: ${message}`),
   );
@@ -133,7 +133,7 @@ async function podDeletions(history: History, fromMs: number): Promise<string> {
 /** A lab goes step by step, and its Namespace last; Kubernetes takes its time for that. */
 const workspaceGoneMs = 180_000;
 
-/** Deletes what a story left, as a user would, and waits until nothing of it is there any more. */
+/** Deletes what a story left, as a user would, and waits until all of it is deleted. */
 async function removeAll(world: World, withinMs?: number): Promise<void> {
   const { kube } = world;
   // First of all: what belongs to a lab comes back until the lab is deleted, and only the lab lets go of its images.

@@ -58,7 +58,7 @@ describe.skipIf(!isThere)("the design's own manifest, with kubectl", () => {
     await rm(folder, { recursive: true });
   });
 
-  test('applies as it stands; its key, which is none, is said in words of Nova’s', async () => {
+  test('applies as it stands; its invalid key is reported in the words of Nova', async () => {
     expect(await run('apply', '-f', example)).toMatchObject({ code: 0, err: '' });
     const { status } = await untilMachine(world, 'sample-vm', isWaitingFor('Refused'));
     expect(status?.message).toMatch(/OpenStack refuses the machine as it is asked for: .*[Kk]eypair/);

@@ -4,7 +4,7 @@ import type { World } from './services.ts';
 export interface RawAnswer {
   status: number;
   headers: Headers;
-  /** The body as JSON, or as text where it is none. */
+  /** The body as JSON, or as text. */
   body: unknown;
 }
 

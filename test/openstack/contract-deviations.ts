@@ -1,6 +1,6 @@
 import type { Deviation } from '../proofs/contract/deviations.ts';
 
-/** Every accepted difference between the simulator and the real services; one that is no more has to go. */
+/** Every accepted difference between the simulator and the real services; a difference that no longer occurs must be removed. */
 export const deviations: Deviation[] = [
   {
     what: 'disks are /dev/vda, /dev/vdb, …',
@@ -26,7 +26,7 @@ export const deviations: Deviation[] = [
   },
   {
     what: 'every answer has an x-openstack-request-id',
-    reason: 'Glance has none where it refuses a token or shows its versions; nobody needs to know',
+    reason: 'Glance has none where it refuses a token or shows its versions; no function needs it',
     where: {
       'a token is shown to who has it, and a revoked one is refused everywhere': ['9.headers.x-openstack-request-id'],
       'without a token nobody answers': ['3.headers.x-openstack-request-id'],
@@ -40,7 +40,7 @@ export const deviations: Deviation[] = [
   },
   {
     what: 'the refusal of a scope beside an application credential has no empty field “identity”',
-    reason: 'nobody reads it',
+    reason: 'no function reads it',
     where: { 'an application credential logs in without a scope, until it is deleted': ['5.body.error.identity'] },
   },
   {

@@ -4,8 +4,13 @@ import type { Told } from './contract-run.ts';
 
 test.each([
   { name: 'the same', expected: ['BUILD', 'ACTIVE'], seen: ['BUILD', 'ACTIVE'], isSo: true },
-  { name: 'one that was missed', expected: ['BUILD', 'ACTIVE'], seen: ['BUILD', 'spawning', 'ACTIVE'], isSo: true },
-  { name: 'one that never comes', expected: ['BUILD', 'spawning', 'ACTIVE'], seen: ['BUILD', 'ACTIVE'], isSo: false },
+  { name: 'a missed state', expected: ['BUILD', 'ACTIVE'], seen: ['BUILD', 'spawning', 'ACTIVE'], isSo: true },
+  {
+    name: 'a state that never comes',
+    expected: ['BUILD', 'spawning', 'ACTIVE'],
+    seen: ['BUILD', 'ACTIVE'],
+    isSo: false,
+  },
   { name: 'another order', expected: ['BUILD', 'ACTIVE'], seen: ['ACTIVE', 'BUILD', 'ACTIVE', 'BUILD'], isSo: false },
   { name: 'another end', expected: ['BUILD', 'ACTIVE'], seen: ['BUILD', 'ACTIVE', 'ERROR'], isSo: false },
 ])('$name: $isSo', ({ expected, seen, isSo }) => {
@@ -21,7 +26,7 @@ test('a simulator shows all that was recorded; real services may miss some of it
   expect(differencesOf(recorded, told('spawning', 'BUILD', 'ACTIVE'), true)).toHaveLength(1);
 });
 
-test("in which order a service lists roles is nobody's to tell, which they are is", () => {
+test('the order in which a service lists roles does not matter, which they are does', () => {
   const shown = (...names: string[]): Told[] => [
     { ask: 'POST', status: 201, headers: {}, body: { 'token.roles': names.map((name, id) => ({ id, name })) } },
   ];

@@ -118,7 +118,7 @@ async function runStep(session: Session, step: Step): Promise<Told> {
   const { status, headers, body } = answer;
   const shown = ['content-type', 'x-openstack-request-id', ...(step.shows ?? [])].flatMap((name) => {
     const value = headers.get(name);
-    // What a body that is not there would have been is nobody's concern.
+    // The missing body is not compared.
     return value === null || (name === 'content-type' && body === '')
       ? []
       : [[name, name === 'x-openstack-request-id' ? '<request>' : mask.text(value.replace(/; *charset=.*/i, ''))]];

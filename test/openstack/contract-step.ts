@@ -8,7 +8,7 @@ export interface Step {
   body?: unknown;
   /** Sent as it is, instead of `body`. */
   bytes?: string;
-  /** Without it: the administrator asks Keystone, a member everybody else. */
+  /** By default the administrator asks Keystone, a member all others. */
   as?: Who;
   /** The microversion; by default 2.79 of Nova and 3.59 of Cinder. null asks for none. */
   version?: string | null;

@@ -8,7 +8,7 @@ import { leaveNothing, worldIn } from '../stories/openstack/run.ts';
 import { schedules, services } from '../stories/openstack/services.ts';
 import { createNetwork, isPhase, untilSo } from '../stories/openstack/world.ts';
 
-test('tokens that are revoked in the middle are replaced, each once, and the work goes on', async () => {
+test('tokens that are revoked in the middle are replaced, each once, and the work continues', async () => {
   const openStack = await services();
   const tokens: string[] = [];
   let refused = 0;

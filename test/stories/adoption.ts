@@ -5,12 +5,12 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { putImage } from './images.ts';
 import { createImage, type Spec, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
-/** The volume of another image is what admins have left over from before: a disk that is there already. */
+/** The volume of another image stands for an existing disk of the admins. */
 const keepsVolumes = { retainSourceVolume: 'true' };
 
 const refOf = ({ namespace }: World, name: string) => ({ namespace, name });
 
-/** Makes a disk that is there already: an image that was downloaded once. Returns the claim that holds it. */
+/** Makes an existing disk by downloading an image. Returns its claim. */
 async function aDisk(world: World): Promise<string> {
   await putImage(world, 'before');
   await createImage(world, 'before');
@@ -62,7 +62,7 @@ const all: readonly Story[] = [
     },
   },
   {
-    name: 'an image waits for its snapshot without downloading, and adopts it when it is there',
+    name: 'an image waits for its snapshot without downloading, and adopts it once it exists',
     smoke: true,
     policy: keepsVolumes,
     run: async (world) => {
@@ -88,7 +88,7 @@ const all: readonly Story[] = [
     },
   },
   {
-    name: 'an image whose annotation is removed before its snapshot is there downloads as any other',
+    name: 'an image whose annotation is removed before its snapshot exists downloads as any other',
     run: async (world) => {
       await putImage(world, 'given-up');
       await adopt(world, 'given-up', 'never');
@@ -128,7 +128,7 @@ const all: readonly Story[] = [
     },
   },
   {
-    name: 'a deleted image leaves the snapshot it adopted, and takes with it one that carries its label',
+    name: 'a deleted image leaves the snapshot it adopted, and deletes a snapshot that carries its label',
     policy: keepsVolumes,
     run: async (world) => {
       const claim = await aDisk(world);
@@ -149,7 +149,7 @@ const all: readonly Story[] = [
     },
   },
   {
-    name: "another image's snapshot is not adopted: it would go with that image",
+    name: "another image's snapshot is not adopted: it would be deleted with that image",
     run: async (world) => {
       await putImage(world, 'landlord');
       await createImage(world, 'landlord');
@@ -160,7 +160,7 @@ const all: readonly Story[] = [
     },
   },
   {
-    name: 'an adopted snapshot that somebody deletes is said to be lost',
+    name: 'an adopted snapshot that a user deletes is reported as lost',
     policy: keepsVolumes,
     run: async (world) => {
       await cut(world, await aDisk(world), 'golden');
@@ -172,7 +172,7 @@ const all: readonly Story[] = [
   },
 ];
 
-/** Snapshots that are nobody's would be met by the next story of the same namespace. */
+/** Snapshots without an owner would disturb the next story of the same namespace. */
 async function removeSnapshots(world: World): Promise<void> {
   for (const name of ['golden', 'given']) {
     await world.kube.delete(VolumeSnapshot, refOf(world, name));

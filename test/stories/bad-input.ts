@@ -61,9 +61,9 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
     'expected docker:// or oci-',
   ],
   ['a checksum for S3', { checksum: `md5:${'0'.repeat(32)}` }, 'checksum: expected only with sourceType http'],
-  ['a checksum that is none', { ...http, checksum: 'sha256:abc' }, 'spec.checksum'],
+  ['an invalid checksum', { ...http, checksum: 'sha256:abc' }, 'spec.checksum'],
   ['an unknown sourceType', { sourceType: 'ftp' }, 'supported values: "s3", "http", "registry"'],
-  ['a diskSize that is none', { diskSize: 'large' }, 'spec.diskSize'],
+  ['an invalid diskSize', { diskSize: 'large' }, 'spec.diskSize'],
   ['a diskSize of nothing', { diskSize: '0Gi' }, 'spec.diskSize'],
   ['a diskSize too small for any disk', { diskSize: '4Ki' }, 'diskSize: expected at least 1Mi'],
   ['a number for diskSize', { diskSize: 24 }, 'spec.diskSize'],
@@ -133,7 +133,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'an image that is there keeps its spec when an edit is refused',
+    name: 'an existing image keeps its spec when an edit is refused',
     policy: { concurrency: '0' },
     run: async (world) => {
       await createImage(world, 'lab');
@@ -178,7 +178,7 @@ export const stories: readonly Story[] = [
     },
   }),
   {
-    name: 'a policy key that does not parse starts nothing, ends nothing, is said once, and heals',
+    name: 'a policy key that does not parse starts nothing, ends nothing, is reported once, and heals',
     policy: { concurrency: '1' },
     run: async (world) => {
       for (const name of ['running', 'waiting']) await putImage(world, name);
@@ -205,7 +205,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a garbled slot Lease is rebuilt, and a Warning Event says so',
+    name: 'a garbled slot Lease is rebuilt, and a Warning Event reports it',
     run: async (world) => {
       for (const name of ['a', 'b', 'c']) await putImage(world, name);
       world.store.limitTo(0);

@@ -3,7 +3,7 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** How many objects of a kind have come to a point at some time. */
 export interface Count {
-  /** Resolves when so many have. */
+  /** Resolves when this many have. */
   until(count: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -56,8 +56,8 @@ const publish = (world: World, body: string) => postOf(world, imagePublished, bo
 const malformed = '{"name":"Not A Name","secretRef":"hush"}';
 
 /**
- * Posts events of this type until a letter tells of one: a new Trigger calls itself Ready seconds before the dispatcher of a
- * real channel knows of it (measured on Knative 1.20), and what comes before that is told 202 and goes nowhere.
+ * Posts events of this type until one is dead-lettered: a new Trigger calls itself Ready seconds before the dispatcher of a
+ * real channel knows of it (measured on Knative 1.20), and earlier events are answered 202 and lost.
  */
 async function letterOf(world: World, type: string): Promise<Letter> {
   for (let left = 10; left > 0; left--) {
@@ -68,7 +68,7 @@ async function letterOf(world: World, type: string): Promise<Letter> {
   throw new Error(`expected a Warning Event DeadLetter for one of ten events of the type ${type}, found none`);
 }
 
-/** Runs with a Trigger of that name for events of a type of its own, which goes to where nobody listens. */
+/** Runs with a Trigger of that name for events of a type of its own, whose subscriber does not exist. */
 async function withTrigger(world: World, name: string, deadLetterSink: object, run: (type: string) => Promise<void>) {
   const ref = { namespace, name };
   const type = `test.${name}.v1`;
@@ -108,7 +108,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'data that nobody can read, or that is too large, is no fault of the letter that tells of it',
+    name: 'data that cannot be read, or is too large, does not break its dead letter',
     smoke: true,
     run: async (world) => {
       const unreadable = await untilLetter(world, about(await publish(world, '{"name":')));

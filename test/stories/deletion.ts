@@ -66,7 +66,7 @@ export const stories: readonly Story[] = [
     await createImage(world, 'gone');
   }),
   {
-    name: 'a same-named image made anew starts from nothing',
+    name: 'an image created again under its name starts from nothing',
     run: async (world) => {
       world.store.faults.push({ match: 'gone', mode: 'cutAt', fraction: 0.5, times: 1 });
       await started(world);

@@ -95,7 +95,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'an http image whose checksum differs fails for good',
+    name: 'an http image whose checksum differs fails permanently',
     run: async (world) => {
       const size = await putSlowly(world, 'public', { bucket: 'public', key: 'u.qcow2' });
       const checksum = `sha256:${'0'.repeat(64)}`;
@@ -105,7 +105,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a DataVolume that somebody deletes in mid-download ends its attempt, and the next one succeeds',
+    name: 'a DataVolume that a user deletes in mid-download ends its attempt, and the next one succeeds',
     smoke: true,
     run: async (world) => {
       const size = await putSlowly(world, 'shot');
@@ -147,7 +147,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a Secret that is missing costs no attempt, and the image syncs once it is there',
+    name: 'a missing Secret costs no attempt, and the image syncs once it exists',
     policy: { startTimeout: '3s', retryBackoffDuration: '100ms', retryLimit: '0' },
     run: async (world) => {
       await putImage(world, 'early');
@@ -194,7 +194,7 @@ export const stories: readonly Story[] = [
   ),
   {
     name: 'an importer killed for its memory ends its attempt',
-    localOnly: 'CDI starts it again within milliseconds, and what is over before its event arrives is seen by nobody',
+    localOnly: 'CDI starts it again within milliseconds, and a state that ends before its event arrives is never seen',
     simulators: { cdi: { faults: [{ match: 'big', mode: 'oom', times: 1, at: 0 }] } },
     run: async (world) => {
       const size = await putSlowly(world, 'big');

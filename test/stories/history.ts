@@ -24,7 +24,7 @@ export interface History {
   starts(): { image: string; name: string }[];
   /** Phases an image went through, repeats left out. */
   phasesOf(name: string): string[];
-  /** Resolves when this record has got as far as that object: another watch may have told of it first. */
+  /** Resolves when this record has reached that object: another watch may have seen it first. */
   caughtUp(object: KubernetesObject): Promise<void>;
   /** The most downloads that were there and not Succeeded at one moment. */
   mostAtOnce(): number;
@@ -152,7 +152,7 @@ interface Watching {
   signal: AbortSignal;
 }
 
-/** Notes what there is without calling it a change; returns the resourceVersion from which a watch goes on. */
+/** Notes what exists without calling it a change; returns the resourceVersion from which a watch continues. */
 async function lookAround(
   kube: Kube,
   { resource, only }: Recording,
@@ -167,8 +167,8 @@ async function lookAround(
 }
 
 /**
- * Watches until the signal, whatever the API server goes through: a watch that brings nothing for a while ends and goes on
- * where it was; after one that broke, the changes in between are those between two lists.
+ * Watches until the signal, whatever the API server goes through: a watch that brings nothing for a while ends and continues
+ * where it was; after a broken watch, the changes are the differences between two lists.
  */
 async function watchOn(watching: Watching, from: string): Promise<void> {
   const { kube, recording, note, gaps, signal } = watching;
@@ -187,7 +187,7 @@ async function watchOn(watching: Watching, from: string): Promise<void> {
   }
 }
 
-/** Notes what changed while nobody watched; asks until the API server answers, or the signal. */
+/** Notes what changed between watches; asks until the API server answers, or the signal. */
 async function catchUp({ kube, recording, known, note, signal }: Watching): Promise<string> {
   while (!signal.aborted) {
     const now = new Map<string, KubernetesObject>();

@@ -71,9 +71,9 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
   ['no memory', { resources: { cpu: '1' } }, 'spec.resources.memory: Required value'],
   ['a number for cpu', { resources: { ...resources, cpu: 2 } }, 'spec.resources.cpu'],
   ['no cores', { resources: { ...resources, cpu: '0.0' } }, 'cpu: expected more than no core, such as "2"'],
-  ['cores that are none', { resources: { ...resources, cpu: 'two' } }, 'spec.resources.cpu'],
+  ['invalid cores', { resources: { ...resources, cpu: 'two' } }, 'spec.resources.cpu'],
   ['memory in bytes', { resources: { ...resources, memory: '2' } }, 'memory: expected at least 1Mi, with its unit'],
-  ['memory that is none', { resources: { ...resources, memory: '2 GB' } }, 'spec.resources.memory'],
+  ['invalid memory', { resources: { ...resources, memory: '2 GB' } }, 'spec.resources.memory'],
   [
     'a disk in bytes',
     { resources: { ...resources, diskSize: '18' } },
@@ -84,8 +84,8 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
     on(net('lab', '10.10.0.161')),
     'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24',
   ],
-  ['an address that is none', on(net('lab', '10.10.0.999/24')), 'ipAddress: expected an address with the length'],
-  ['a length that is none', on(net('lab', '10.10.0.1/33')), 'ipAddress: expected an address with the length'],
+  ['an invalid address', on(net('lab', '10.10.0.999/24')), 'ipAddress: expected an address with the length'],
+  ['an invalid length', on(net('lab', '10.10.0.1/33')), 'ipAddress: expected an address with the length'],
   ['the address of no machine', on(net('lab', '0.0.0.0/8')), "ipAddress: expected a machine's address in a network"],
   ['the address of every machine', on(net('lab', '127.0.0.1/8')), "ipAddress: expected a machine's address"],
   ['an address in no network', on(net('lab', '10.10.0.1/0')), "ipAddress: expected a machine's address in a network"],
@@ -150,7 +150,7 @@ const refusalOf = (write: Promise<unknown>) =>
 
 /**
  * A machine whose image is not made for a reason that goes away: it says which, and has its image once `mend` is done. Where
- * `phase` is not Failed the machine only waits, and nobody is warned.
+ * `phase` is not Failed the machine only waits, without a warning.
  */
 const heals = (
   name: string,
@@ -210,7 +210,7 @@ function refusesUntilMended(path: string) {
   };
 }
 
-/** What the schema takes and no machine can have: in what the spec is bad, what is said of it, and what mends it. */
+/** Specs that the schema accepts and no machine can have: what is bad, what is reported, and what repairs it. */
 const unfit = ({ namespace }: World) => [
   {
     reason: 'UserNamesCollide',
@@ -316,7 +316,7 @@ export const stories: readonly Story[] = [
     mend: ({ kube, namespace }) =>
       kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { vmDiskImageTemplate: { secretRef: null } } }),
   }),
-  heals('a policy whose imageNamespaces are none', 'InvalidPolicy', {
+  heals('a policy whose imageNamespaces are invalid', 'InvalidPolicy', {
     policy: { concurrency: '0', imageNamespaces: ',' },
     phase: 'Provisioning',
     spec: (world) => ({ vmDiskImageRef: farm, vmDiskImageTemplate: templateOf(world, 'lab') }),
@@ -336,7 +336,7 @@ export const stories: readonly Story[] = [
       ),
   }),
   heals('a namespace that is not there', 'ImageNamespaceMissing', {
-    localOnly: 'each new namespace makes Knative start the adapters of all sources anew, which then miss events',
+    localOnly: 'each new namespace makes Knative restart the adapters of all sources, which then miss events',
     policy: { concurrency: '0', imageNamespaces: 'golden' },
     spec: (world) => ({
       vmDiskImageRef: { name: 'lab', namespace: 'golden' },
@@ -350,7 +350,7 @@ export const stories: readonly Story[] = [
     },
   }),
   {
-    name: 'a namespace that is not there is said, and an image in one that is there is made meanwhile',
+    name: 'a missing namespace is reported, and an image in an existing one is created meanwhile',
     policy: { concurrency: '0', imageNamespaces: 'golden' },
     run: async (world) => {
       const vmDiskImageTemplate = templateOf(world, 'lab');
@@ -369,7 +369,7 @@ export const stories: readonly Story[] = [
     says: 'found a refusal: Unknown: refused on purpose with 403',
   }),
   {
-    name: 'an image that is there, in a namespace that the policy does not allow: its machine is Failed and clones nothing, and neither counts, until the policy lets it',
+    name: 'an existing image in a namespace that the policy does not allow: its machine is Failed and clones nothing, and neither counts, until the policy lets it',
     policy: { imageNamespaces: 'golden' },
     run: async (world) => {
       const { kube, namespace, history, store } = world;
@@ -441,7 +441,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a garbage status of a machine is refused by the schema; a wiped one is written anew',
+    name: 'a garbage status of a machine is refused by the schema; a wiped one is written again',
     policy: { concurrency: '0' },
     run: async (world) => {
       await createImage(world, 'lab');

@@ -51,7 +51,7 @@ async function leavesNothing({ kube, namespace }: Pick<World, 'kube' | 'namespac
     for (const { metadata } of await kube.list(kind, { namespace })) await untilGone({ kube }, kind, metadata);
 }
 
-/** The machines hold the image that was deleted under them, its snapshot stays, and it goes with the last of them. */
+/** The machines hold their deleted image, its snapshot stays, and both are deleted with the last machine. */
 async function imageFirst(world: World): Promise<void> {
   const { status } = await inUse(world, ['a', 'b']);
   const snapshot = refOf(world, status?.snapshot?.name ?? '');
@@ -70,7 +70,7 @@ async function imageFirst(world: World): Promise<void> {
 
 export const stories: readonly Story[] = [
   {
-    name: 'the image first: it stays with its snapshot, says who holds it, and goes with the last of them',
+    name: 'the image first: it stays with its snapshot, reports who holds it, and is deleted with the last of them',
     quick: true,
     smoke: true,
     local: noAudit,
@@ -86,7 +86,7 @@ export const stories: readonly Story[] = [
     run: imageFirst,
   },
   {
-    name: 'the image while a disk is cloned of it and held up: it stays until the machine is Ready, and goes with that',
+    name: 'the image while a clone of it is delayed: it stays until the machine is Ready, and is deleted with that',
     simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 5000 }] } },
     local: noAudit,
     run: async (world) => {
@@ -136,7 +136,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'the namespace of the machines: the image that it held goes with it',
+    name: 'the namespace of the machines: the image that it held is deleted with it',
     run: async (world) => {
       const { kube } = world;
       const class1 = { ...world, namespace: 'class-1' };
@@ -171,12 +171,12 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a machine that comes when its image is being deleted holds nothing: it gets the one that is made anew',
+    name: 'a machine that comes when its image is being deleted holds nothing: it gets the image that is created again',
     run: async (world) => {
       const { metadata } = await inUse(world, ['old']);
       await deleteImage(world, 'image');
       const held = await untilHeld(world, 'image', `used by 1 machine: ${world.namespace}/old.`);
-      // Within the second of the deletion nobody can tell who came first.
+      // Within the second of the deletion their order is unknown.
       const deletedMs = Date.parse(held?.metadata.deletionTimestamp ?? '');
       for (let tries = 0; ; tries++) {
         const template = { vmDiskImageTemplate: templateOf(world, 'image') };
@@ -193,7 +193,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'an image that is deleted before it could be cloned is held by nobody: its download ends, and it is made anew',
+    name: 'an image that is deleted before it could be cloned is not held: its download ends, and it is created again',
     run: async (world) => {
       world.store.limitTo(0);
       await putImage(world, 'image');

@@ -48,7 +48,7 @@ const troubled = (
     },
   },
   {
-    name: `${name}: no failure, but trouble that is said, while it may yet heal`,
+    name: `${name}: no failure, but trouble that is reported, while it may yet heal`,
     simulators,
     run: async (world) => {
       await aMachine(world);

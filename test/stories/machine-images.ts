@@ -20,7 +20,7 @@ const imageOf = (world: World, name: string) => world.kube.get(VMDiskImage, imag
 const untilAnother = (world: World, name: string, uid: string | undefined) =>
   until(world, VMDiskImage, imageRef(world, name), (found) => found !== undefined && found.metadata.uid !== uid);
 
-/** Somebody else's finalizer, which keeps a deleted object until the story lets it go. */
+/** A foreign finalizer, which keeps a deleted object until the story removes it. */
 const hold = 'example.com/hold';
 async function removeFinalizer(world: World, name: string): Promise<void> {
   // Ours is taken away by prune meanwhile: what is written before that would bring it back.
@@ -52,7 +52,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a machine whose image is there takes it as it is: nothing is made and nothing downloaded',
+    name: 'a machine takes an existing image as it is: nothing is created and nothing downloaded',
     run: async (world) => {
       await putImage(world, 'there');
       await createImage(world, 'there');
@@ -76,7 +76,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'where the template and an image that is there differ the image counts, and one Event a generation says in what',
+    name: 'if the template and an existing image differ the image counts, and one Event a generation lists the differences',
     policy: { concurrency: '0' },
     run: async (world) => {
       const { kube, namespace, store } = world;
@@ -104,7 +104,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'FailIfNotExist makes no image, although there is a template: the machine is Failed, and Ready after one download when somebody makes it',
+    name: 'FailIfNotExist makes no image, although there is a template: the machine is Failed, and Ready after one download once a user creates it',
     run: async (world) => {
       await putImage(world, 'strict');
       const vmDiskImageTemplate = templateOf(world, 'strict');
@@ -139,7 +139,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'without mode and template a machine waits for its image, and goes on when it comes',
+    name: 'without mode and template a machine waits for its image, and continues when it comes',
     quick: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -191,13 +191,13 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a machine that comes while its image is being deleted waits, and gets one made anew',
+    name: 'a machine that comes while its image is being deleted waits, and gets a new one',
     run: async (world) => {
       await putImage(world, 'goes');
       await createImage(world, 'goes', {}, { finalizers: [diskImageFinalizer, hold] });
       const { metadata } = await untilPhase(world, 'goes', 'Succeeded');
       await world.kube.delete(VMDiskImage, imageRef(world, 'goes'));
-      // Whoever came within the second of the deletion came before it, as far as the times of the objects tell.
+      // By the times of the objects, a machine of the second of the deletion came before it.
       await pastSecondOf(await imageOf(world, 'goes'));
       await createMachine(world, 'vm', 'goes', { vmDiskImageTemplate: templateOf(world, 'goes') });
       const { status, message } = await untilResolved(world, 'vm', 'ImageTerminating');
@@ -206,20 +206,20 @@ export const stories: readonly Story[] = [
       await removeFinalizer(world, 'goes');
       await untilAnother(world, 'goes', metadata.uid);
       await untilResolved(world, 'vm', 'ImageFound');
-      const anew = await untilPhase(world, 'goes', 'Succeeded');
-      expect(anew.metadata.labels?.[requestedByLabel]).toBe('vm');
+      const again = await untilPhase(world, 'goes', 'Succeeded');
+      expect(again.metadata.labels?.[requestedByLabel]).toBe('vm');
     },
   },
   {
-    name: 'an image that is deleted before any machine has a disk of it is made anew for those that wait',
+    name: 'an image that is deleted before any machine has a disk of it is created again for the machines that wait',
     policy: { concurrency: '0' },
     run: async (world) => {
       await createMachine(world, 'vm', 'lost', { vmDiskImageTemplate: templateOf(world, 'lost') });
       await untilResolved(world, 'vm', 'ImageFound');
       const uid = (await imageOf(world, 'lost'))?.metadata.uid;
       await world.kube.delete(VMDiskImage, imageRef(world, 'lost'));
-      const anew = await untilAnother(world, 'lost', uid);
-      expect(anew?.metadata.labels?.[requestedByLabel]).toBe('vm');
+      const again = await untilAnother(world, 'lost', uid);
+      expect(again?.metadata.labels?.[requestedByLabel]).toBe('vm');
       await untilResolved(world, 'vm', 'ImageFound');
     },
   },

@@ -42,7 +42,7 @@ async function aRunningMachine(world: World, spec: Partial<Spec> = {}): Promise<
 const change = ({ kube, namespace }: World, spec: object) =>
   kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec });
 
-/** Deletes a child and resolves with the one that comes in its place. */
+/** Deletes a child and resolves with its successor. */
 async function comesBack(world: World, resource: Resource, name: string) {
   const { kube, namespace } = world;
   const before = await find(world, resource, name);
@@ -107,7 +107,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a machine that was there before any image of that name ends Ready once somebody makes one',
+    name: 'a machine that existed before any image of that name ends Ready once a user creates one',
     run: async (world) => {
       await createMachine(world, 'vm', 'someday');
       await untilReason(world, 'vm', 'ImageReady', 'ImageMissing');
@@ -185,7 +185,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a password whose Secret is missing holds a machine up, and the machine goes on when it comes',
+    name: 'a password whose Secret is missing delays a machine, which continues when it comes',
     run: async (world) => {
       const { kube, namespace } = world;
       const users = [{ name: 'ops', passwordSecretRef: { name: 'login-that-comes', key: 'password' } }];
@@ -217,7 +217,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'of two machines with one address the second is told who has it, and has it when the first is gone',
+    name: 'of two machines with one address the second reports the first, and gets the address when that is deleted',
     run: async (world) => {
       const { kube, namespace } = world;
       const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
@@ -244,7 +244,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a machine whose disk is deleted runs on, says so, and starts with a new disk',
+    name: 'a machine whose disk is deleted runs on, reports it, and starts with a new disk',
     run: async (world) => {
       const { kube, namespace } = world;
       await aRunningMachine(world);
@@ -302,7 +302,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a disk that waits for its first start is made anew when the image has another revision by then',
+    name: 'a disk that waits for its first start is created again if the image has another revision by then',
     policy: { keepRevisions: '1' },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -321,7 +321,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a clone that cannot go on begins anew when the image has another revision by then',
+    name: 'a clone that cannot go on begins again if the image has another revision by then',
     simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 600_000, times: 1 }] } },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -350,7 +350,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a disk smaller than its image is raised, and one that is asked to grow later says what to do',
+    name: 'a disk smaller than its image is raised, and a request to grow it later is answered with what to do',
     run: async (world) => {
       const { namespace } = world;
       await aRunningMachine(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '32Mi' } });
@@ -362,7 +362,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'an image that Failed fails its machine, in its words; both heal when it is asked for anew',
+    name: 'an image that Failed fails its machine, in its words; both heal when a new sync is requested',
     run: async (world) => {
       const { kube, namespace } = world;
       await createMachine(world, 'vm', 'broken', { vmDiskImageTemplate: templateOf(world, 'broken') });
@@ -378,7 +378,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'what was made for a machine goes with it, and what is somebody else’s stays',
+    name: 'what was created for a machine is deleted with it, and what is not its own stays',
     smoke: true,
     run: async (world) => {
       const { kube, namespace } = world;

@@ -11,9 +11,9 @@ import { createImage, type Story, setPolicy, untilGone, untilPhase, type World }
 /** A branch of the flow chart or a question of the discussion, the answer it got, and the name of the story that shows it. */
 export type Shown = readonly [asked: string, answer: string, story: string];
 
-const vmdisExist = '"VMDIs Exist": a machine whose image is there is Ready on that image, without another download';
+const vmdisExist = '"VMDIs Exist": a machine whose image exists is Ready on that image, without another download';
 const whatIfItDoes =
-  '"And what if it does [exist]?": its fields count, not those of the template; the machine is Ready on it and told of the mismatch';
+  '"And what if it does [exist]?": its fields count, not those of the template; the machine is Ready on it and reports the mismatch';
 const downtime =
   '"recreated unnecessarily because there\'s some downtime between uses": a lab that ends and comes back finds its image under prune Never';
 
@@ -33,11 +33,11 @@ const branches: readonly Shown[] = [
   [
     'Provisioning → VirtualMachineFailed: Unrecoverable error occured.',
     'Failed in words, and it heals when the cause goes',
-    'an image that Failed fails its machine, in its words; both heal when it is asked for anew',
+    'an image that Failed fails its machine, in its words; both heal when a new sync is requested',
   ],
   [
     'Provisioning → VirtualMachineReady: Success.',
-    'disk, logins and address are there, and it runs',
+    'disk, logins and address exist, and it runs',
     'from apply to Ready: a machine gets its image, its disk, its logins and its address, and runs',
   ],
 ];
@@ -51,7 +51,7 @@ const questions: readonly Shown[] = [
   ],
   [
     'Are VMDiskImage resources going to be in a semi-constant state of Terminated?',
-    'no: only one that somebody deletes, and only while machines hold it',
+    'no: only an image that a user deletes, and only while machines hold it',
     'the machines first: then nothing holds the image',
   ],
   [
@@ -59,16 +59,16 @@ const questions: readonly Shown[] = [
     'a disk is cloned across namespaces',
     'a disk is cloned from the namespace of images into that of the machine',
   ],
-  ['Recreated because of some downtime between uses?', 'no: nothing goes by itself under prune Never', downtime],
+  ['Recreated because of some downtime between uses?', 'no: nothing is deleted by itself under prune Never', downtime],
   [
     'Explicitly deleted while it is referenced by running labs?',
     'it sticks around until those labs go away',
-    'the image first: it stays with its snapshot, says who holds it, and goes with the last of them',
+    'the image first: it stays with its snapshot, reports who holds it, and is deleted with the last of them',
   ],
   [
     'And no new ones are using it?',
     'who comes after the deletion does not hold it',
-    'a machine that comes when its image is being deleted holds nothing: it gets the one that is made anew',
+    'a machine that comes when its image is being deleted holds nothing: it gets the image that is created again',
   ],
   [
     'Delete them right away, when references go to zero?',
@@ -78,17 +78,17 @@ const questions: readonly Shown[] = [
   [
     'Delete them after some time?',
     'after pruneAfter',
-    'an image that nobody uses goes after pruneAfter, with its snapshot, and an Event says why',
+    'an unused image is deleted after pruneAfter, with its snapshot, and an Event says why',
   ],
   [
     'Just know that they are eligible?',
-    'under prune DryRun an Event says so',
+    'under prune DryRun an Event reports it',
     'under DryRun an Event says once what would go, and nothing goes; then the policy is switched on',
   ],
   [
     'Know what uses an image?',
     'status.references and unreferencedSince say it',
-    'an image says who uses it right after every machine that comes or goes, and since when nobody does',
+    'an image says who uses it right after every machine that comes or goes, and since when it is unused',
   ],
   [
     'Creating demo-vmdi with the contents of vmDiskImageTemplate?',
@@ -99,12 +99,12 @@ const questions: readonly Shown[] = [
   ['A mode CreateIfNotExist?', 'makes the image', 'FailIfNotExist that is changed to CreateIfNotExist makes the image'],
   [
     'A mode FailIfNotExist?',
-    'Failed until somebody makes the image',
-    'FailIfNotExist makes no image, although there is a template: the machine is Failed, and Ready after one download when somebody makes it',
+    'Failed until a user creates the image',
+    'FailIfNotExist makes no image, although there is a template: the machine is Failed, and Ready after one download once a user creates it',
   ],
 ];
 
-/** Where all that the users drew and asked is shown; each of these stories is there, and runs on every cluster. */
+/** Where all that the users drew and asked is shown; each of these stories exists, and runs on every cluster. */
 export const shown: readonly Shown[] = [...branches, ...questions];
 
 const refOf = ({ namespace }: World, name: string) => ({ namespace, name });
@@ -116,7 +116,7 @@ async function isThere(world: World, name: string): Promise<VMDiskImage> {
   return untilPhase(world, name, 'Succeeded');
 }
 
-/** The machine's disk is a clone of that very image, which nobody has touched or downloaded since. */
+/** The machine's disk is a clone of that very image, which was not changed or downloaded since. */
 async function isOn(world: World, machine: VirtualMachine, { metadata, spec }: VMDiskImage): Promise<void> {
   const { name } = metadata;
   expect(machine.status?.rootDisk).toMatchObject({ image: metadata.uid, revision: 1 });
@@ -163,7 +163,7 @@ export const stories: readonly Story[] = [
       for (const name of names) await untilGone(world, DataVolume, refOf(world, `${name}-root`));
       for (const name of names) await untilGone(world, VirtualMachine, refOf(world, name));
       expect((await untilCount(world, 'demo-vmdi', 0)).status?.unreferencedSince).toBeDefined();
-      // Whoever looks for what to prune looks when the policy changes, and has done so by the time another lab is up.
+      // prune runs when the policy changes, and is done by the time another lab is up.
       await setPolicy(world, { pruneAfter: '0s' });
       await putImage(world, 'other');
       await createMachine(world, 'meanwhile', 'other', { vmDiskImageTemplate: templateOf(world, 'other') });

@@ -13,17 +13,17 @@ const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ name
 const imageOf = (world: World, name: string) => world.kube.get(VMDiskImage, refOf(world, name));
 const keep = (value: string | null) => ({ metadata: { annotations: { [keepAnnotation]: value } } });
 
-/** The image as it was when somebody had just deleted it. */
+/** The image just after its deletion. */
 const deletedAs = ({ history }: World, name: string) =>
   history
     .changes()
     .map(({ object }) => object as VMDiskImage)
     .find(({ kind, metadata }) => kind === VMDiskImage.kind && metadata.name === name && metadata.deletionTimestamp);
 
-/** Where nothing is in the store an image Failed, and nobody uses it, as soon as it has had its turn. */
+/** Without an object in the store an image is Failed, and unused, as soon as it has had its slot. */
 export const stories: readonly Story[] = [
   {
-    name: 'an image that nobody uses goes after pruneAfter, with its snapshot, and an Event says why',
+    name: 'an unused image is deleted after pruneAfter, with its snapshot, and an Event says why',
     quick: true,
     smoke: true,
     policy: { prune: 'WhenUnreferenced', pruneAfter: '3s' },
@@ -55,7 +55,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'an image that is to be kept stays until nobody wants that any more',
+    name: 'an image that is to be kept stays until that is withdrawn',
     policy: { prune: 'WhenUnreferenced', pruneAfter: '1s' },
     run: async (world) => {
       const annotations = { [keepAnnotation]: 'the golden one' };
@@ -74,7 +74,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       await createImage(world, 'first');
       expect((await untilEventAbout(world, 'first', 'WouldBePruned')).message).toContain('it would be deleted');
-      // Whoever tells of the second has looked at the first once more.
+      // The function that reports the second has read the first again.
       await createImage(world, 'second');
       await untilEventAbout(world, 'second', 'WouldBePruned');
       expect(await eventsAbout(world, 'first', 'WouldBePruned')).toHaveLength(1);
@@ -93,7 +93,7 @@ export const stories: readonly Story[] = [
       await setPolicy(world, { prune: 'WhenUnreferenced', pruneAfter: 'soon' });
       await untilEventAbout({ ...world, namespace: 'sync-operator' }, 'sync-operator-policy', 'InvalidPolicy');
       await setPolicy(world, { prune: 'DryRun', pruneAfter: '1s' });
-      // Whoever tells of this one has looked at all.
+      // The function that reports this one has read all.
       await createImage(world, 'later');
       await untilEventAbout(world, 'later', 'WouldBePruned');
       expect((await imageOf(world, 'unused'))?.metadata.deletionTimestamp).toBeUndefined();
@@ -109,7 +109,7 @@ export const stories: readonly Story[] = [
       const isUsed = (_: string, index: number) => index % 2 === 0;
       for (const name of images) await createImage(world, name);
       for (const name of images) await untilCount(world, name, 0);
-      // The machines come first, and nobody waits until they are counted.
+      // The machines come first, and are not yet counted.
       await Promise.all(images.filter(isUsed).map((name) => createMachine(world, `on-${name}`, name)));
       await setPolicy(world, { prune: 'WhenUnreferenced' });
       for (const name of images.filter((name, index) => !isUsed(name, index)))
@@ -121,7 +121,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'with a count that nobody kept up to date a machine saves its image all the same',
+    name: 'even with an outdated count a machine saves its image',
     localOnly: 'a real Broker brings the events of machines',
     policy: { pruneAfter: '0s' },
     local: {

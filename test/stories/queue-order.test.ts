@@ -7,6 +7,6 @@ const first = aVMDiskImage({ name: 'first', uid: 'z', status: { phase: 'Queued',
 const second = aVMDiskImage({ name: 'second', uid: 'a', status: { phase: 'Queued', queuedAt: at(2) } });
 const born = [first, second].map((object): Change => ({ type: 'ADDED', object }));
 
-test('whoever was queued first is first in line, whatever the uids', () => {
+test('the image that was queued first is first, whatever the uids', () => {
   expect(queueOrder(born)).toEqual(['first', 'second']);
 });

@@ -41,7 +41,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a lowered limit turns nobody out and lets nobody in until it fits',
+    name: 'a lowered limit takes no slot away and gives none until it fits',
     run: async (world) => {
       world.store.limitTo(0);
       for (const name of ['a', 'b', 'c']) await putImage(world, name);

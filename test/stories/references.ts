@@ -12,7 +12,7 @@ export const Namespace = defineResource(
   {},
 );
 
-/** Resolves with the image when it says that so many machines use it. */
+/** Resolves with the image when it reports this many machines. */
 export async function untilCount(world: World, name: string, count: number, withinMs?: number): Promise<VMDiskImage> {
   const ref = { namespace: world.namespace, name };
   const isSaid = (image: VMDiskImage | undefined) => image?.status?.references?.count === count;
@@ -31,7 +31,7 @@ const paused = { concurrency: '0' };
 export const namesOf = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}-${String(index).padStart(4, '0')}`);
 
-/** Every machine comes and goes; the image says so each time. */
+/** Every machine comes and goes; the image reports it each time. */
 async function comeAndGo(world: World): Promise<void> {
   const { kube, namespace } = world;
   await createImage(world, 'used');
@@ -56,7 +56,7 @@ async function comeAndGo(world: World): Promise<void> {
 
 export const stories: readonly Story[] = [
   {
-    name: 'an image that no machine ever named says so once it has come to its end, ready or not',
+    name: 'an image that no machine ever named reports it once it has come to its end, ready or not',
     policy: { retryLimit: '0' },
     local: noAudit,
     run: async (world) => {
@@ -72,7 +72,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'an image says who uses it right after every machine that comes or goes, and since when nobody does',
+    name: 'an image says who uses it right after every machine that comes or goes, and since when it is unused',
     quick: true,
     smoke: true,
     policy: paused,
@@ -138,7 +138,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'three instances that count at once, while machines come and go, agree in the end on what is there',
+    name: 'three instances that count at once, while machines come and go, agree in the end on what exists',
     policy: paused,
     local: { ...noAudit, replicas: { 'count-refs': 3 } },
     run: async (world) => {
@@ -169,7 +169,7 @@ const thousand = 1000;
 /** Takes a minute or two. */
 export const slowStories: readonly Story[] = [
   {
-    name: 'a thousand machines on one image come and go; its count is what is there, and every machine is let go',
+    name: 'a thousand machines on one image come and go; its count is exact, and every machine is released',
     policy: paused,
     simulators: false,
     local: noAudit,

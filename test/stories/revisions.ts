@@ -20,7 +20,7 @@ const untilRevision = async (world: World, name: string, revision: number) =>
 
 export const stories: readonly Story[] = [
   {
-    name: 'a requested sync downloads anew; the last snapshot stays usable until the new one is ready, then goes',
+    name: 'a requested sync downloads again; the last snapshot stays usable until the new one is ready, then goes',
     quick: true,
     smoke: true,
     policy: { keepRevisions: '1' },
@@ -104,7 +104,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a snapshot that somebody deleted is said to be lost, and synced again when it is asked for',
+    name: 'a snapshot that a user deleted is reported as lost, and synced again when it is requested',
     run: async (world) => {
       await putImage(world, 'lost');
       await createImage(world, 'lost');
@@ -127,7 +127,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'the source volume is kept where the policy says so',
+    name: 'the source volume is kept if the policy demands it',
     policy: { retainSourceVolume: 'true' },
     run: async (world) => {
       await putImage(world, 'kept');

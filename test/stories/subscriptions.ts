@@ -24,7 +24,7 @@ export const dropsAllButTimers: NonNullable<Story['local']> = {
 /** Stories in which one thing alone can wake the function that has to act. */
 export const stories: readonly Story[] = [
   {
-    name: 'a raised limit lets the next in also when nothing else goes on',
+    name: 'a raised limit starts the next image also if nothing else happens',
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -38,7 +38,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a slot Lease that is deleted while nothing goes on is made anew',
+    name: 'a slot Lease that is deleted while nothing happens is created again',
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {

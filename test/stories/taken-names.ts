@@ -7,7 +7,7 @@ import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { putImage } from './images.ts';
 import { createImage, type Story, setPolicy, untilPhase, type World } from './world.ts';
 
-/** An image that waits, so that somebody can take a name it will want. */
+/** An image that waits, so that another object can take a name it will need. */
 async function waiting(world: World): Promise<VMDiskImage> {
   await putImage(world, 'taken');
   await createImage(world, 'taken');
@@ -24,7 +24,7 @@ async function failureOf(world: World): Promise<string> {
 
 export const stories: readonly Story[] = [
   {
-    name: "somebody else's DataVolume of the name that an attempt wants is left alone, and the image says so",
+    name: 'a foreign DataVolume of the name that an attempt needs is left alone, and the image reports it',
     quick: true,
     smoke: true,
     policy: { concurrency: '0' },
@@ -40,7 +40,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: "somebody else's VolumeSnapshot of the name that a revision wants is left alone, and the image says so",
+    name: 'a foreign VolumeSnapshot of the name that a revision needs is left alone, and the image reports it',
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {

@@ -119,7 +119,7 @@ function expectLife(
   expect(passed.filter((phase, index) => phase !== passed[index - 1])).toEqual(phases);
   const whole = life.filter(({ name }) => name === duration).sort((a, b) => ending(b) - ending(a))[0];
   expect(beginning(whole)).toBeLessThanOrEqual(beginning(steps[0]));
-  // It ends when that was decided, and the status that says so is written then; some of these times are in whole seconds.
+  // It ends at the decision, and its status is written then; some of these times are in whole seconds.
   expect(ending(whole) + 1000).toBeGreaterThan(beginning(steps[last - 1]));
   expect(ending(whole)).toBeLessThanOrEqual(ending(steps[last]));
 }

@@ -41,7 +41,7 @@ const refused: readonly (readonly [string, Fields, string])[] = [
     vm({ interfaces: [{ network: 'net', ipAddress: '10.10.0.161' }] }),
     'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24',
   ],
-  ['a network that is none', network({ cidr: '10.10.0.0' }), 'cidr: expected a network such as 10.10.0.0/24'],
+  ['an invalid network', network({ cidr: '10.10.0.0' }), 'cidr: expected a network such as 10.10.0.0/24'],
   [
     'a gateway with a length',
     network({ rangeGateway: '10.10.0.1/24' }),
@@ -54,8 +54,8 @@ const refused: readonly (readonly [string, Fields, string])[] = [
   ],
   ['a volume in bytes', { volumes: [{ name: 'config', size: '1' }] }, 'size: expected at least 1Mi, with its unit'],
   ['no containers', { containerClusters: [{ name: 'app', containers: [] }] }, 'spec.containerClusters[0].containers'],
-  ['a port that is none', container({ portMappings: [{ containerPort: 70000 }] }), 'containerPort'],
-  ['a protocol that is none', container({ portMappings: [{ containerPort: 53, protocol: 'icmp' }] }), 'protocol'],
+  ['an invalid port', container({ portMappings: [{ containerPort: 70000 }] }), 'containerPort'],
+  ['an invalid protocol', container({ portMappings: [{ containerPort: 53, protocol: 'icmp' }] }), 'protocol'],
   ['a path that leads nowhere', container({ volumeMounts: [{ name: 'x', containerPath: 'config' }] }), 'containerPath'],
 ];
 
@@ -113,7 +113,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a lab of nothing is Ready, and a garbage status is written anew',
+    name: 'an empty lab is Ready, and a garbage status is written again',
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;

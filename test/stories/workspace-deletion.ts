@@ -31,7 +31,7 @@ const whole = (world: World): Spec => ({
   containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
 });
 
-/** Of a lab `lab1` nothing is there any more, in its namespace or beside it. */
+/** Nothing of a lab `lab1` remains, in its namespace or beside it. */
 async function expectNothingLeft({ kube }: World): Promise<void> {
   expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
   for (const kind of [Subnet, Vpc]) {
@@ -46,7 +46,7 @@ async function expectNothingLeft({ kube }: World): Promise<void> {
 
 export const stories: readonly Story[] = [
   {
-    name: 'a lab deleted while its image downloads leaves nothing, and downloads for nobody',
+    name: 'a lab deleted while its image downloads leaves nothing, and stops the download',
     policy: policyOf,
     run: async (world) => {
       world.store.limitTo(32 * 1024);
@@ -123,10 +123,10 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a lab that waits counts as a reference: its image is not pruned, and nobody’s hand-made image goes with it',
+    name: 'a lab that waits counts as a reference: its image is not pruned, and no image that users created is deleted with it',
     policy: { ...policyOf, prune: 'WhenUnreferenced', pruneAfter: '1h' },
     run: async (world) => {
-      // An image is counted at its end, too: when another one is, nobody looks at the first any more until the lab is there.
+      // An image is counted at its end, too: when another one is, the first is not read again until the lab exists.
       for (const name of ['base', 'second']) {
         await putImage(world, name);
         await createImage(world, name);
@@ -144,7 +144,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a child that does not go is said, with who holds it, and the lab goes when it is let go',
+    name: 'a child that is not deleted is reported, with who holds it, and the lab is deleted when that is released',
     quick: true,
     policy: policyOf,
     run: async (world) => {
@@ -163,7 +163,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a lab deleted and made anew under its name is Ready again',
+    name: 'a lab deleted and created again under its name is Ready again',
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');

@@ -59,7 +59,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a container whose image is not there: the lab says so in the words of its Pod, and heals with another image',
+    name: 'a container whose image is missing: the lab reports it in the words of its Pod, and heals with another image',
     policy: policyOf,
     local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
     run: async (world) => {
@@ -90,7 +90,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a volume whose driver does not make it at first: the lab waits for it, says so, and heals with it',
+    name: 'a volume whose driver does not create it at first: the lab waits for it, reports it, and heals with it',
     policy: policyOf,
     simulators: { cdi: { faults: [{ match: 'config', mode: 'provisionError', times: 1 }] } },
     run: async (world) => {
@@ -120,7 +120,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a network that kube-ovn sets up late: the lab waits for it, and goes on as soon as it is there',
+    name: 'a network that kube-ovn sets up late: the lab waits for it, and continues as soon as it exists',
     policy: policyOf,
     simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'controllerDown', forMs: 3000 }] } },
     run: async (world) => {
@@ -131,7 +131,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: "a Namespace of the lab's name that is somebody else's is left alone, and the lab says who is in the way",
+    name: "a foreign Namespace of the lab's name is left alone, and the lab says who is in the way",
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -147,7 +147,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a network that is still in use is not taken away, and the lab says by whom; it goes with its last member',
+    name: 'a network that is still in use is not taken away, and the lab says by whom; it is deleted with its last member',
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -168,7 +168,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a spec with faults: all are said at once, nothing is begun, and a better spec heals it',
+    name: 'a spec with faults: all are reported together, nothing is begun, and a better spec heals it',
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;

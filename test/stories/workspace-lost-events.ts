@@ -46,7 +46,7 @@ const kinds: readonly Resource[] = [
   RoleBinding,
 ];
 
-/** Deletes the first object of the kind that is the lab's, and waits for the one that comes in its place. */
+/** Deletes the first object of the kind that is the lab's, and waits for its successor. */
 async function oneComesBack({ kube }: World, resource: Resource, within: object): Promise<void> {
   const found: readonly KubernetesObject[] = await kube.list(resource, within);
   const ours = found.find(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'Workspace'));

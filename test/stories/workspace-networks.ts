@@ -67,7 +67,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a container without an address on a bridge, which gives none: the lab says so and begins nothing',
+    name: 'a container without an address on a bridge, which gives none: the lab reports it and begins nothing',
     policy: { ...policyOf, networkProvider: 'bridge' },
     run: async (world) => {
       await createWorkspace(world, 'lab1', {

@@ -15,7 +15,7 @@ import {
 } from './workspaces.ts';
 import { createImage, type Story, untilGone, untilPhase } from './world.ts';
 
-const exist = '"VMDIs Exist": a lab whose images are there is Ready on them, without another download';
+const exist = '"VMDIs Exist": a lab whose images exist is Ready on them, without another download';
 const missing = '"VMDIs Missing": the image is made from the template, says for whom, and is downloaded once';
 
 /** The flow chart of the users' design of workspaces, branch by branch. */
@@ -25,7 +25,7 @@ const branches: readonly Shown[] = [
   [
     'StandUpVMDIs → Provisioning: VMDIs Ready',
     'nothing else of the lab is begun before',
-    'an image that is still syncing at apply: nothing of the lab is begun before it is there',
+    'an image that is still syncing at apply: nothing of the lab is begun before it exists',
   ],
   [
     'Provisioning → WorkspaceReady: Success',
@@ -44,7 +44,7 @@ const branches: readonly Shown[] = [
   ],
   [
     'CheckRef → RemoveVMDIs: Last Reference',
-    'images that were made for workspaces go with the last reference',
+    'images that were created for workspaces are deleted with the last reference',
     'a Ready lab deleted leaves nothing, and takes the image that was made for it along',
   ],
   [
@@ -55,7 +55,7 @@ const branches: readonly Shown[] = [
   [
     'FinalizeCleanup → end',
     'the finalizer goes last, with nothing left',
-    'a child that does not go is said, with who holds it, and the lab goes when it is let go',
+    'a child that is not deleted is reported, with who holds it, and the lab is deleted when that is released',
   ],
 ];
 
@@ -75,12 +75,12 @@ const questions: readonly Shown[] = [
   ],
   [
     'A workspace stood up while a VMDiskImage is syncing gets stuck',
-    'it waits, and goes on by itself',
-    'an image nobody can make: the lab says which is missing, and goes on as soon as somebody makes it',
+    'it waits, and continues by itself',
+    'an image that cannot be created: the lab says which is missing, and continues as soon as a user creates it',
   ],
 ];
 
-/** Where all that the users drew and wrote of workspaces is shown; each of these stories is there, and runs on every cluster. */
+/** Where all that the users drew and wrote of workspaces is shown; each of these stories exists, and runs on every cluster. */
 export const shown: readonly Shown[] = [...branches, ...questions];
 
 export const stories: readonly Story[] = [

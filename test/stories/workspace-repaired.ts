@@ -64,7 +64,7 @@ const children = async ({ kube }: World): Promise<[Resource, ObjectReference][]>
 
 export const stories: readonly Story[] = [
   {
-    name: 'a label that somebody changes on any part of a lab is as it was',
+    name: 'a label that a user changes on any part of a lab is as it was',
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;

@@ -81,7 +81,7 @@ export const stories: readonly Story[] = [
       const machine = await kube.get(VirtualMachine, { namespace, name: 'vm' });
       const begun = Date.parse(job?.metadata.creationTimestamp ?? '');
       expect(begun).toBeGreaterThanOrEqual(Math.floor(Date.parse(machine?.status?.readyAt ?? '') / 1000) * 1000);
-      // What is no role of the machine's runs nothing anew.
+      // A change that is no role of the machine runs nothing again.
       await changeWorkspace(world, 'lab1', { volumes: [{ name: 'more', size: '1Gi' }] });
       await untilComponent(world, 'lab1', ['Volume', 'more'], 'Ready');
       await untilWorkspace(world, 'lab1', 'Ready');
@@ -99,7 +99,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'deploy roles run once more for a machine that was made anew, and when somebody asks',
+    name: 'deploy roles run again for a machine that was created again, and when a user asks',
     policy: runner,
     run: async (world) => {
       const { kube } = world;
@@ -151,7 +151,7 @@ export const stories: readonly Story[] = [
       const site = { namespace: operatorNamespace, name: 'workspace-ansible' };
       const data = { 'ssh-privatekey': 'b25l', other: 'eA==' };
       await kube.create(Secret, { metadata: site, type: 'Opaque', data } as never);
-      // Nobody is told of a Secret: the audit finds it.
+      // A Secret has no event: the audit finds it.
       await untilWorkspace(world, 'lab1', 'Ready');
       const copy = { namespace, name: 'ansible-credentials' };
       expect((await kube.get(Secret, copy))?.data).toEqual({ 'ssh-privatekey': 'b25l' });

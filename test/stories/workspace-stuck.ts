@@ -45,9 +45,9 @@ async function untilHeld({ kube }: World, ...words: readonly string[]): Promise<
   return (await until({ kube }, Workspace, { name: 'lab1' }, isSaid)) as Workspace;
 }
 
-/** A Ready lab is deleted while somebody holds one of its children: the lab says so, and goes when that is let go. */
+/** A Ready lab is deleted while a finalizer holds one of its children: the lab reports it, and is deleted when that is removed. */
 const held = (kind: string, resource: Resource, ref: ObjectReference): Story => ({
-  name: `a ${kind} that somebody holds when its lab is deleted: the lab says which and who, and goes when it is let go`,
+  name: `a ${kind} that is held when its lab is deleted: the lab says which and who, and is deleted when it is released`,
   policy: policyOf,
   run: async (world) => {
     const { kube } = world;
@@ -59,7 +59,7 @@ const held = (kind: string, resource: Resource, ref: ObjectReference): Story => 
     await kube.delete(Workspace, { name: 'lab1' });
     const lab = await untilHeld(world, holder, ref.name);
     expect(lab.status?.components).toContainEqual(expect.objectContaining({ phase: 'Terminating' }));
-    // Nobody puts back what another takes off at that moment.
+    // No write may restore what another removes at that moment.
     await until(world, resource, ref, (found) => found?.metadata.finalizers?.join() === holder);
     await kube.patch(resource, ref, { metadata: { finalizers: null } });
     await untilGone(world, Workspace, { name: 'lab1' });
@@ -78,7 +78,7 @@ export const stories: readonly Story[] = [
   held('Subnet', Subnet, { name: subnetName('lab1', controlNet.name) }),
   held('Vpc', Vpc, { name: namespace }),
   {
-    name: "somebody else's object that holds the namespace of a deleted lab: the lab says which, and goes when it is let go",
+    name: 'a foreign object that holds the namespace of a deleted lab: the lab says which, and is deleted when it is released',
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;

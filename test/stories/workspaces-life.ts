@@ -100,7 +100,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'an image that is still syncing at apply: nothing of the lab is begun before it is there',
+    name: 'an image that is still syncing at apply: nothing of the lab is begun before it exists',
     policy: policyOf,
     run: async (world) => {
       const { kube, store } = world;
@@ -125,7 +125,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'an image nobody can make: the lab says which is missing, and goes on as soon as somebody makes it',
+    name: 'an image that cannot be created: the lab says which is missing, and continues as soon as a user creates it',
     policy: policyOf,
     run: async (world) => {
       const { vmDiskImageTemplate: _, ...machine } = aMachine(world, 'vm', 'base');

@@ -125,7 +125,7 @@ export async function deleteWorkspace(world: Where, name: string, withinMs?: num
   await untilGone(world, Workspace, { name }, withinMs);
 }
 
-/** Deletes a child and resolves with the one that comes in its place. */
+/** Deletes a child and resolves with its successor. */
 export async function comesBack<T extends KubernetesObject>(
   { kube }: Where,
   resource: Resource<T>,

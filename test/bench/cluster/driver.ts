@@ -20,7 +20,7 @@ export const DriverResult = z.object({
 });
 export type DriverResult = z.infer<typeof DriverResult>;
 
-/** One run of the outside bench: so many images, so many slots, the download's time, the phase that means ready. */
+/** One run of the outside bench: number of images and slots, the download's time, the phase that means ready. */
 export interface DriverRun {
   images: number;
   slots: number;

@@ -7,7 +7,7 @@ import type { DriverResult, DriverRun } from './driver.ts';
 import type { FunctionMemory } from './memory.ts';
 import type { Wake } from './wake.ts';
 
-/** A run of the outside bench against somebody. */
+/** A run of the outside bench. */
 export interface Driven {
   who: string;
   run: DriverRun;
@@ -121,7 +121,7 @@ interface Promised {
   found: number;
   most: number;
   holds: boolean;
-  /** Missing it is said, and fails nothing: it depends on the machine more than on us. */
+  /** Missing it is reported, and fails nothing: it depends more on the machine than on the code. */
   isAim: boolean;
 }
 

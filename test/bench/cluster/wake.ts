@@ -26,7 +26,7 @@ const Service = defineResource(
 );
 
 /**
- * Lets an empty Node server and a function, both of the image under test, fall asleep and wakes them, in turn, so many
+ * Lets an empty Node server and a function, both of the image under test, fall asleep and wakes them alternately, this many
  * times. `gateway` is where Knative's ingress listens for names inside the cluster.
  */
 export async function measureWakes(rounds: number, gateway: string, say: (line: string) => void): Promise<Wake[]> {
@@ -85,7 +85,7 @@ const knativeService = (name: string, spec: object) =>
     spec: { template: { spec } },
   });
 
-/** No Pod is left, not even one that is ending. */
+/** No Pod is left, not even a terminating one. */
 async function untilAsleep(): Promise<void> {
   const kube = adminClient();
   for (const pod of await kube.list(Pod, { namespace })) {

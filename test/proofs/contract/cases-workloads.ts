@@ -9,7 +9,7 @@ const template = (spec: object = {}, metadata: object = {}) => ({
   spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'c:1' }], ...spec },
 });
 
-/** A dry run, so that nobody starts to run it. */
+/** A dry run, so that no controller starts to run it. */
 const job = (spec: object, status = 201, more: Partial<Step> = {}): Step => ({
   request: `POST ${jobs}?dryRun=All`,
   body: { metadata: { name: 'j' }, spec },
@@ -32,7 +32,7 @@ const service = (request: string, status: number, body: object, more: Partial<St
 const selector = { app: 'dns' };
 const ports = [{ port: 53, protocol: 'UDP' }];
 
-/** A Job that nobody runs. */
+/** A Job that no controller runs. */
 const suspended = { suspend: true, template: template() };
 
 export const workloadCases: Case[] = [

@@ -10,7 +10,7 @@ export interface Deviation {
 
 const managedFields = ['**.managedFields**'];
 
-/** Every accepted difference between the local API server and a real one; one that is no more has to go. */
+/** Every accepted difference between the local API server and a real one; a difference that no longer occurs must be removed. */
 export const deviations: Deviation[] = [
   {
     what: 'managedFields of a built-in kind that was written without apply name the structs around a field, and what the server itself fills in',
@@ -147,5 +147,5 @@ export const deviations: Deviation[] = [
   },
 ];
 
-/** The same for what kubectl prints, by story; there is none. */
+/** The same for what kubectl prints, by story; none is known. */
 export const kubectlDeviations: Deviation[] = [];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Accepted } from './accept.ts';
 import { differences } from './differences.ts';
 
-test('what differs is told as deep down as it can be', () => {
+test('a difference is reported as deep as possible', () => {
   const recorded = [{ status: 200, body: { a: 1, b: [1, 2], c: [1] } }];
   const found = [{ status: 200, body: { a: 2, b: [1, 3], c: [1, 2], d: null } }];
   expect(differences(recorded, found)).toEqual([
@@ -24,7 +24,7 @@ test('a deviation allows its own paths of its own case and nothing else', () => 
   expect(accepted.refused('another', at('0.body.message'))).toHaveLength(1);
 });
 
-test('a deviation that nothing needed is told', () => {
+test('an unused deviation is reported', () => {
   const accepted = new Accepted(deviation('0.body.a', '0.body.b'));
   accepted.refused('a case', at('0.body.a'));
   expect(accepted.unused()).toEqual(['a case: 0.body.b']);

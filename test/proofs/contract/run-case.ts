@@ -82,7 +82,7 @@ async function ask({ connection }: World, step: Step, saved: Saved): Promise<Ans
   };
 }
 
-/** A watch with bookmarks is told at any moment how far it has come. */
+/** A watch with bookmarks receives its position at any moment. */
 function isPlainBookmark(event: unknown): boolean {
   const { type, object } = event as { type?: string; object?: { metadata?: { annotations?: unknown } } };
   return type === 'BOOKMARK' && !object?.metadata?.annotations;

@@ -7,7 +7,7 @@ export const localWorld = (server: ApiServer): World => ({
   compact: async () => server.compact(),
 });
 
-/** The cluster that KUBECONFIG names, with the etcd beside it; throws where there is none. */
+/** The cluster that KUBECONFIG names, with the etcd beside it; throws if KUBECONFIG is missing. */
 export async function realWorld(): Promise<World> {
   const kubeconfig = process.env.KUBECONFIG;
   if (!kubeconfig) throw new Error('expected KUBECONFIG to name a real cluster, found none: run test/cluster/run');

@@ -52,7 +52,7 @@ export interface Refusals {
   declined: ReadonlySet<string>;
 }
 
-/** What was not taken, by whether the account may do it everywhere all the same. */
+/** What was not taken, by whether the account may nevertheless do it everywhere. */
 export async function refusals(cluster: LocalCluster): Promise<Refusals> {
   const [refused, declined] = [new Set<string>(), new Set<string>()];
   for (const { account, verb, what, status = '' } of answersOf(cluster)) {

@@ -90,7 +90,7 @@ test('an apply that made its object shows that create is needed as well', () => 
   ]);
 });
 
-test('a rule is unused where nobody asked for it there, or was refused', () => {
+test('a rule is unused if no request needed it there, or all were refused', () => {
   const text =
     patched +
     line({ user: user('prune'), verb: 'create', objectRef: events, responseStatus: forbidden('no') }) +
@@ -130,7 +130,7 @@ test('what Knative asks about an account before it acts for it counts as used', 
   expect(auditOf(review).requests).toEqual([]);
 });
 
-test('a refusal is told in the words of the answer; that of a namespace that goes is none', () => {
+test('a refusal is reported in the words of the answer; in a namespace that is being deleted it does not count', () => {
   const asked = { user: user('prune'), verb: 'create', objectRef: events };
   const lacking = 'events is forbidden: User "x" cannot create resource "events"';
   const going = 'events "e" is forbidden: unable to create new content in namespace lab because it is being terminated';
@@ -139,7 +139,7 @@ test('a refusal is told in the words of the answer; that of a namespace that goe
   expect(refusedIn(auditOf(text)).map(({ refusal }) => refusal)).toEqual([lacking]);
 });
 
-test('a refusal is none where the right came or went with the namespace of a workspace', () => {
+test('a refusal does not count if the right came or went with the namespace of a workspace', () => {
   const asked = (namespace: string) => ({ user: user('prune'), verb: 'list', objectRef: { ...events, namespace } });
   const refused = (namespace: string) => line({ ...asked(namespace), responseStatus: forbidden('no') });
   const text = refused('ws-a') + line(asked('ws-a')) + refused('ws-b') + refused('lab') + line(asked('lab'));
@@ -153,7 +153,7 @@ test('writes are counted where they were carried out', () => {
   expect(Object.fromEntries(writesByAccount(auditOf(text).requests))).toEqual({ 'start-sync': 2 });
 });
 
-test('whoever deletes a Pod is named, with the client and the answer', () => {
+test('the user who deletes a Pod is named, with the client and the answer', () => {
   const pods = { resource: 'pods', namespace: 'lab', name: 'importer-a', apiVersion: 'v1' };
   const deleted = { user: { username: 'kubernetes-admin' }, userAgent: 'node', verb: 'delete', objectRef: pods };
   const text =
@@ -180,7 +180,7 @@ test('the policy logs the operator, what is asked about it and who deletes Pods,
   await expect(readAudit(logFile)).rejects.toThrow('ENOENT');
 });
 
-test('a write that was not held against the definition of its kind is said', () => {
+test('a write that was not validated against the definition of its kind is reported', () => {
   const requestURI = '/api/v1/namespaces/lab/events?fieldManager=prune&fieldValidation=Strict';
   const strict = line({ user: user('prune'), verb: 'create', objectRef: events, requestURI });
   const deleted = line({ user: user('prune'), verb: 'delete', objectRef: { ...images, name: 'a' } });

@@ -9,11 +9,11 @@ export interface Recorded {
   run: StoryRun;
 }
 
-/** Runs each story as it is, so many at once. */
+/** Runs each story unchanged, this many at a time. */
 export const record = (stories: readonly Story[], atOnce: number): Promise<Recorded[]> =>
   mapConcurrently(stories, atOnce, async (story) => ({ story, run: await runStory(story, { withinMs: 120_000 }) }));
 
-/** The stories that used the rule and got to their end, in their order; those that are told by its account first. */
+/** The stories that used the rule and got to their end, in order; those about its account first. */
 export function usersOf(rule: Rule, recorded: readonly Recorded[], tellers: Tellers = {}): Recorded[] {
   const isToldBy = ({ story }: Recorded) => tellers[rule.account]?.test(story.name) ?? false;
   const users = recorded.filter(({ run }) => run.failure === undefined && run.used.has(inWords(rule)));
@@ -25,7 +25,7 @@ export type Tellers = Readonly<Record<string, RegExp>>;
 
 /**
  * The name of the first story that fails without the rule and with all the others; undefined where each that uses it
- * gets to its end all the same. A story has twice what it took with the rule and some more; one that was cut off before
+ * passes nevertheless. A story has twice what it took with the rule and some more; one that was cut off before
  * it came to the rule has shown nothing, and has more time once. The lack of that rule and of no other has to show.
  */
 export async function proofOf(

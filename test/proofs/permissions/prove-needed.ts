@@ -3,7 +3,7 @@ import type { Story } from '../../stories/world.ts';
 import { describeRule, type Rule } from './granted.ts';
 import { proofOf, type Recorded, record, type Tellers, usersOf } from './proofs.ts';
 
-/** So many at once do not make each other slower, which counts while the stories' times are taken. */
+/** How many run at once without slowing each other, while the stories are timed. */
 const recordedAtOnce = 3;
 
 interface Proven {
@@ -12,11 +12,11 @@ interface Proven {
   granted: readonly Rule[];
 }
 
-/** Declares that each of the rules is used by one of the stories, and that one of them fails without it. */
+/** Declares that a story uses each of the rules, and that a story fails without it. */
 export function proveNeeded(title: string, { stories, tellers, granted }: Proven): void {
   describe(title, () => {
     let recorded: Recorded[] = [];
-    // A function that is refused what it needs says so at every event.
+    // A function that is refused what it needs logs it at every event.
     const log = vi.spyOn(console, 'error');
     beforeAll(async () => {
       log.mockImplementation(() => undefined);

@@ -44,7 +44,7 @@ export async function runStory(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
-  // A watch that goes on is counted at its end, which is the cluster's.
+  // An open watch is counted when the cluster ends.
   return { failure, ...seen, used: new Set([...noted, ...(up ? askedFor(up) : [])]) };
 }
 
@@ -80,7 +80,7 @@ const ClusterRole = defineResource(
   {},
 );
 
-/** Takes the rule from the cluster, and starts the sources anew: one that watches already is asked nothing any more. */
+/** Takes the rule from the cluster, and restarts the sources: a running watch is not authorized again. */
 async function take({ kube, eventing }: LocalCluster, rule: Rule): Promise<void> {
   const { account, namespace, inWorkspaces } = rule;
   const resource = namespace ? Role : ClusterRole;

@@ -2,7 +2,7 @@ import { scenarioNames } from '../replay/scenarios.ts';
 import { chanceEvents, chances } from './chance.ts';
 import { deviations } from './deviations.ts';
 
-/** The comparisons, what is left to chance, and the deviations, for the README. */
+/** The comparisons, the chances and the deviations, for the README. */
 export function comparisons(): string {
   const rows = scenarioNames().map((scenario) => `| ${scenario} | ${standing(scenario)} |`);
   const deviating = deviations.map(({ what, reason }, index) => `${index + 1}. ${what}: ${reason}.`);

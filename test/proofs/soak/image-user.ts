@@ -20,7 +20,7 @@ export const useImage = (user: User, name: string): Promise<void> =>
     await remove(user, name);
   });
 
-/** Its old namesake may still be going; one that is there already was made for a machine, and will do as well. */
+/** Its old namesake may still be going; an existing one was created for a machine, and will do as well. */
 async function create(user: User, name: string): Promise<void> {
   const { world, chance, tally } = user;
   const spec = specOf(user);

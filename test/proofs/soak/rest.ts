@@ -58,7 +58,7 @@ async function unrested(kube: Kube): Promise<string[]> {
 const isReady = ({ status, metadata }: VMDiskImage) =>
   status?.phase === 'Succeeded' && metadata.deletionTimestamp === undefined;
 
-/** One that is being deleted may wait for the machines that use it. */
+/** An image that is being deleted may wait for the machines that use it. */
 const isImageAtRest = ({ status, metadata }: VMDiskImage) =>
   metadata.deletionTimestamp === undefined
     ? status?.phase === 'Succeeded' || status?.phase === 'Failed'

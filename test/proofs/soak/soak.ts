@@ -85,7 +85,7 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
     killAll(chanceOf(seed, 300), kills, over),
   ];
   await andClearUp(
-    // One that breaks ends the others, too.
+    // A user that fails ends the others, too.
     () => Promise.all(all),
     () => stop.abort(),
     () => Promise.allSettled(all),

@@ -17,7 +17,7 @@ export interface EventingBeside {
   eventing: Eventing;
   /** Lets both timers tick now, and resolves when all that came of it is delivered. */
   tick(): Promise<void>;
-  /** The Triggers whose event nobody took, once for each event. */
+  /** The Triggers whose event was not accepted, once for each event. */
   letters(): readonly string[];
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface EventingBeside {
 export interface BesideOptions {
   /** The API server whose objects are watched. */
   kube: Kube;
-  /** The functions there are: no Trigger of another is there. */
+  /** The running functions: other functions get no Trigger. */
   names: readonly string[];
   handler(name: string): Handler | undefined;
   schedules: Readonly<Record<'sweep' | 'audit', string>>;
@@ -33,7 +33,7 @@ export interface BesideOptions {
 
 /**
  * Simulates Knative by the generated manifests, which lie in an API server of their own, so that neither a real Knative nor
- * anybody else takes them for its own; the sources watch the one that is given.
+ * another controller takes them for its own; the sources watch the one that is given.
  */
 export async function startEventingBeside(options: BesideOptions): Promise<EventingBeside> {
   const { kube, names, handler, schedules } = options;

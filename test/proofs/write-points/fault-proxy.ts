@@ -35,7 +35,7 @@ export interface FaultProxy {
 }
 
 export interface FaultProxyOptions {
-  /** Names the API server and whom it trusts; requests keep the token of whoever makes them. */
+  /** Names the API server and whom it trusts; requests keep the token of their sender. */
   config: KubeConfig;
   /** Kills the function's process; resolves when it is gone. */
   kill(name: string): Promise<void>;
@@ -131,7 +131,7 @@ interface Asked {
   body: Buffer;
 }
 
-/** Asks the API server of a kubeconfig, and resolves when the whole answer is there: what it wrote is then written. */
+/** Asks the API server of a kubeconfig, and resolves when the whole answer has arrived: its write is done then. */
 function upstreamOf(config: KubeConfig): (asked: Asked) => Promise<Answer> {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error('expected a kubeconfig that names a cluster, found none');

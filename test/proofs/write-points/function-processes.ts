@@ -11,7 +11,7 @@ import { firstAnswer, freePort } from '../../support/tools/first-answer.ts';
 
 /** Functions as processes of the bundle that the image holds, one each, which can be killed and come back as pods do. */
 export interface FunctionProcesses {
-  /** Posts an event to the function; one that is just starting is waited for, as Knative's activator does. */
+  /** Posts an event to the function; it waits for a starting one, as Knative's activator does. */
   handler(name: string): Handler | undefined;
   /** Kills the process (SIGKILL) and starts another; resolves when the killed one is gone. */
   kill(name: string): Promise<void>;
@@ -61,7 +61,7 @@ export async function startFunctionProcesses(options: ProcessesOptions): Promise
     child.stderr.on('data', (bytes: Buffer) => void appendFile(logFile, bytes));
     const ended = new Promise((resolve) => child.once('exit', resolve));
     const ready = firstAnswer(`http://127.0.0.1:${events}/health/ready`, child);
-    // Whoever waits for it hears of it; one that is killed while it starts has nobody who waits.
+    // Its awaiter gets the error; a process that is killed while it starts has none.
     ready.catch(() => {});
     running.set(name, { child, ended, ready });
   };

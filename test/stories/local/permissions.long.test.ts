@@ -22,7 +22,7 @@ import { stories as takenNames } from '../taken-names.ts';
 
 /**
  * Few and quick stories that use every rule between them; of those that use a rule the first ones are tried first. No
- * timer runs in them: what a sweep would find a little later all the same has to be found at once.
+ * timer runs in them: what a sweep would find a little later has to be found immediately.
  */
 const stories = [
   ...[
@@ -30,7 +30,7 @@ const stories = [
     named(takenNames, /DataVolume/),
     named(storiesWith('fetch', postWithFetch), /outside imageNamespaces/),
     named(subscriptions, /a raised limit/),
-    named(revisions, /somebody deleted is said to be lost/),
+    named(revisions, /a user deleted is reported as lost/),
     named(badInput, /a source the policy does not allow/),
   ].map(withoutTimers),
   named(subscriptions, /the audit alone/),
@@ -44,9 +44,9 @@ const stories = [
     named(deadLetters, /raise the count of one Event/),
     named(deadLetters, /has the Broker's/),
     named(machineImages, /comes before its image/),
-    named(machineImages, /waits for its image, and goes on/),
+    named(machineImages, /waits for its image, and continues/),
     named(machineImages, /^FailIfNotExist that is changed/),
-    named(machineImages, /template and an image that is there differ/),
+    named(machineImages, /template and an existing image differ/),
     named(machineBadInput, /^a namespace that is not there: /),
     named(references, /right after every machine/),
     named(references, /may not name the image/),

@@ -13,7 +13,7 @@ import { stories as labs } from '../workspaces-life.ts';
 /** The quickest first, without machines: of those that use a rule they are tried in this order. */
 const stories = [
   ...[
-    named(mended, /^a label that somebody changes/),
+    named(mended, /^a label that a user changes/),
     named(mended, /^parts that a lab says no more/),
     named(failures, /^a network that kube-ovn sets up late/),
     named(deletion, /^a lab that waits counts as a reference/),
@@ -23,11 +23,11 @@ const stories = [
     named(labs, /^a changed lab/),
     named(roles, /^a runner that the policy names/),
   ].map(withoutTimers),
-  // No event tells of a Secret.
+  // A Secret has no event.
   named(roles, /^the site's credentials/),
 ];
 
-/** In most stories something else wakes the function when a network is there. */
+/** In most stories another event wakes the function once a network exists. */
 const tellers = { 'source-kube-ovn': /^a network that kube-ovn sets up late/ };
 
 const granted = grantedRules(await readManifests(...generatedFolders)).filter(isOfWorkspaces);

@@ -21,10 +21,10 @@ import {
   untilSo,
 } from './world.ts';
 
-/** What is there already, and whose it is. */
+/** What exists already, and its owner. */
 export const stories: OpenStackStory[] = [
   {
-    name: 'a status that somebody wipes or fills with garbage: the server is found by its tag, and stays',
+    name: 'a status that a user wipes or fills with garbage: the server is found by its tag, and stays',
     async run(world) {
       const { status } = await runningMachine(world);
       const { kube, namespace } = world;
@@ -66,7 +66,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'a flavor that a server of nobody’s still has stays until that one is gone',
+    name: 'a flavor that an unmanaged server still has stays until that is deleted',
     isLong: true,
     async run(world) {
       await runningMachine(world, { vcpu: 11 });
@@ -167,7 +167,7 @@ async function serverByHand(project: Session, volume: string, flavorName: string
 const describeTwins = (what: string, ...ids: (string | undefined)[]) =>
   `Expected one ${what} of this object in OpenStack, found ${ids.sort().join(', ')}: delete those that are not wanted.`;
 
-/** Cinder deletes no volume that it is still making, and Nova may leave the volume of a server that it is still making attached to it for good. */
+/** Cinder deletes no volume that it is still making, and Nova may leave the volume of a server that it is still making attached to it permanently. */
 async function untilIs(state: string, list: () => Promise<{ id: string; status?: string }[]>, id: string) {
   for (const over = AbortSignal.timeout(30_000); !over.aborted; ) {
     if ((await list()).find((one) => one.id === id)?.status === state) return;

@@ -69,7 +69,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'the disk it booted from stays with it, also when the spec names it no more, and that is said',
+    name: 'the disk it booted from stays with it, also if the spec no longer names it, and that is reported',
     isLong: true,
     async run(world) {
       await runningMachine(world);
@@ -103,7 +103,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'machines of one size share a flavor, which goes with the last of them',
+    name: 'machines of one size share a flavor, which is deleted with the last of them',
     isLong: true,
     async run(world) {
       const size = { vcpu: 7, memory: '77Mi' };
@@ -155,7 +155,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'a public key, a cidr and a source are fixed once made: the API server says so',
+    name: 'a public key, a cidr and a source are immutable: the API server refuses a change',
     async run(world) {
       const { kube, namespace } = world;
       await createNetwork(world, 'net', { cidr: '10.3.0.0/24' });
@@ -166,7 +166,7 @@ export const stories: OpenStackStory[] = [
       await expect(
         kube.patch(Volume, { namespace, name: 'data' }, { spec: { source: { image: 'other' } } }),
       ).rejects.toThrow(/source: immutable/);
-      // Whoever looks at it is done with its project by then.
+      // Its reconcile is done with the project by then.
       await untilSo(world, Volume, 'data', isWaitingFor('ImageMissing'));
     },
   },

@@ -22,11 +22,11 @@ import {
   untilMachine,
 } from './world.ts';
 
-/** What becomes of one call: it is done, and then its answer is lost, or whoever asked for it ends. */
+/** What becomes of one call: it is done, and then its answer is lost, or the process that asked ends. */
 export const ends = ['its answer is lost', 'the function crashes'] as const;
 export type End = (typeof ends)[number];
 
-/** The calls that changed something, in their order, as `POST /servers`. */
+/** The calls that changed something, in order, as `POST /servers`. */
 export type Calls = string[];
 
 /**
@@ -98,7 +98,7 @@ async function life(world: OpenStackWorld, imageUrl: string): Promise<void> {
   await leaveNothing(world);
 }
 
-/** An answer at which whoever reads it falls over: the pass ends there, and knows nothing of it afterwards. */
+/** An answer that crashes its reader: the pass ends there, and knows nothing of it afterwards. */
 const crashing = (answer: Response) =>
   new Proxy(answer, {
     get(target, key) {

@@ -97,7 +97,7 @@ async function expectProjectToGo({ kube, namespace, admin }: OpenStackWorld) {
 /** Whose account makes things, and what becomes of it. */
 export const stories: OpenStackStory[] = [
   {
-    name: "a namespace's own account, a member's: it takes a flavor that is there, is told no host, and its Secret stays as long as it is needed",
+    name: "a namespace's own account, a member's: it takes an existing flavor, sees no host, and its Secret stays as long as it is needed",
     async run(world) {
       const { kube, namespace } = world;
       const { login, leave } = await aMember(world);
@@ -149,7 +149,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'credentials that are none, or wrong, are said without a word of them, and heal when they are mended',
+    name: 'credentials that are missing, or wrong, are reported without a word of them, and heal when they are repaired',
     async run(world) {
       const { kube, namespace } = world;
       const { login, leave } = await aMember(world);

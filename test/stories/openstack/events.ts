@@ -22,7 +22,7 @@ interface Told {
   source: { component: string };
 }
 
-/** Resolves with the Event that tells of the object. */
+/** Resolves with the Event about the object. */
 async function untilTold({ kube, namespace }: OpenStackWorld, uid: string): Promise<Told> {
   const over = AbortSignal.timeout(30_000);
   for (;;) {

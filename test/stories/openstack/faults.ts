@@ -33,7 +33,7 @@ const asAdministrator = (
   body?: unknown,
 ) => project.send({ service, operation: 'byHand', method, path, ...(body === undefined ? {} : { body }) });
 
-/** The id of the namespace's project, which is there as soon as anything of it was looked at. */
+/** The id of the namespace's project, which exists as soon as anything of it was reconciled. */
 async function projectId({ kube, namespace, admin }: OpenStackWorld): Promise<string> {
   const found = await kube.get(Namespace, { name: namespace });
   const [project] = await admin.list(listProjects(uidTag(found?.metadata.uid ?? '')), 'projects', Project);
@@ -43,7 +43,7 @@ async function projectId({ kube, namespace, admin }: OpenStackWorld): Promise<st
 /** What goes wrong in OpenStack, or is done to it behind our back. */
 export const stories: OpenStackStory[] = [
   {
-    name: 'a server that somebody deletes comes back from the same volumes, and its restarts go on counting',
+    name: 'a server that a user deletes comes back from the same volumes, and its restarts are counted on',
     async run(world) {
       const before = await runningMachine(world);
       const project = await projectOf(world);
@@ -62,7 +62,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'a server in ERROR for longer than the policy allows is made anew',
+    name: 'a server in ERROR for longer than the policy allows is created again',
     async run(world) {
       const before = await runningMachine(world);
       const project = await projectOf(world);
@@ -80,7 +80,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'a volume that Cinder calls broken keeps what is in it, and is there again as soon as an administrator says so',
+    name: 'a volume that Cinder calls broken keeps what is in it, and returns as soon as an administrator resets it',
     async run(world) {
       await createVolume(world, 'disk');
       const before = await untilSo(world, Volume, 'disk', isPhase('Available'));
@@ -112,7 +112,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'a size that no host has: Nova takes the resize and gives it up, the machine says so, and runs on; another size heals it',
+    name: 'a size that no host has: Nova takes the resize and gives it up, the machine reports it, and runs on; another size heals it',
     async run(world) {
       const before = await runningMachine(world);
       await changeMachine(world, 'vm', { vcpu: 9999 });
@@ -128,7 +128,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'without a bootable disk Nova is not asked, and the machine says so',
+    name: 'without a bootable disk Nova is not asked, and the machine reports it',
     async run(world) {
       await createVolume(world, 'data');
       await createMachine(world, 'vm', { diskAttachments: [{ name: 'data' }] });
@@ -196,7 +196,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'over quota in each of the three services: each says so, and heals with another quota',
+    name: 'over quota in each of the three services: each is reported, and heals with another quota',
     async run(world) {
       await createVolume(world, 'disk');
       await createNetwork(world, 'net');

@@ -47,7 +47,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'a disk that is smaller than its image says so in the words of Cinder, and heals once it is large enough',
+    name: 'a disk that is smaller than its image reports it in the words of Cinder, and heals once it is large enough',
     async run(world) {
       const { kube, namespace } = world;
       await createVolume(world, 'disk', { source: { image: world.imageUrl('large.qcow2') } });
@@ -59,7 +59,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'an image that is there is taken by its name or its id; one that is missing is waited for',
+    name: 'an existing image is taken by its name or its id; a missing one is waited for',
     async run(world) {
       await createVolume(world, 'by-name', { source: { image: `cirros of ${world.namespace}` } });
       await untilSo(world, Volume, 'by-name', isWaitingFor('ImageMissing'));

@@ -87,7 +87,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'a network that somebody deletes comes back at the next audit',
+    name: 'a network that a user deletes comes back at the next audit',
     async run(world) {
       await createNetwork(world, 'net', { cidr: '10.5.0.0/24' });
       const { status } = await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));

@@ -16,7 +16,7 @@ import {
 /** What all machines of an OpenStack suffer from at once: one after the other. */
 export const stories: OpenStackStory[] = [
   {
-    name: 'a service that gives no answer for twenty seconds: it is said, nothing is lost, nothing made twice',
+    name: 'a service that gives no answer for twenty seconds: it is reported, nothing is lost, nothing created twice',
     isLong: true,
     async run(world) {
       await runningMachine(world);

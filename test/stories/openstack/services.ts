@@ -21,10 +21,10 @@ const { env } = import.meta as { env?: { MODE?: string } };
 /** `--mode slow`, and whatever is more than that. */
 export const isSlow = env?.MODE === 'slow' || env?.MODE === 'long';
 
-/** Whether the stories run on services that somebody brought up. */
+/** Whether the stories run on real services. */
 export const isReal = process.env.OS_AUTH_URL !== undefined;
 
-/** The real services do one thing at a time: asked by every story each second, they would answer nobody in time. */
+/** The real services do one thing at a time: asked by every story each second, they would be late for all. */
 export const schedules = isReal
   ? { sweep: '*/2 * * * * *', audit: '*/5 * * * * *' }
   : { sweep: '* * * * * *', audit: '*/5 * * * * *' };
@@ -40,7 +40,7 @@ export const sessionOf = (login: Login, project?: string) =>
     project,
   );
 
-/** So many times faster than the real services. */
+/** How many times faster than the real services. */
 const timesAt = (speed: number) =>
   Object.fromEntries(
     Object.entries(defaultTimes).map(([what, milliseconds]) => [

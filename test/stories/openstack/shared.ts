@@ -105,7 +105,7 @@ export const stories: OpenStackStory[] = [
     },
   },
   {
-    name: 'an image that the policy does not allow is not downloaded, and its address is said without its query',
+    name: 'an image that the policy does not allow is not downloaded, and its address is reported without its query',
     async run(world) {
       const image = world.imageUrl('disk.raw');
       await setPolicy(world, { allowedSources: 'https://images.example/*' });

@@ -31,7 +31,7 @@ export interface OpenStackWorld {
   hang(service: 'compute' | 'network' | 'volume' | 'identity', milliseconds: number): void;
   /** Takes the one compute host down, or brings it back; on the simulated one only. */
   setHostUp(isUp: boolean): void;
-  /** A place that Glance can download from: the URL of a file of so many bytes. */
+  /** A place that Glance can download from: the URL of a file of this size. */
   imageUrl(name: string): string;
   /** Lets those downloads end that have `held` in their name. */
   letDownload(): void;

@@ -62,7 +62,7 @@ export const aVolume = (options: Options<Volume['spec'], VolumeStatus> = {}) =>
 export const aKupenStackMachine = (options: Options<KupenStackMachine['spec'], KupenStackMachineStatus> = {}) =>
   anObject(KupenStackMachine, options, { vcpu: 1, memory: '64Mi', diskAttachments: [{ name: 'disk' }] });
 
-/** Neutron's network of that object; without one, somebody's own. */
+/** Neutron's network of that object; without one, a user's own. */
 export const aNetwork = (of?: KubernetesObject, more: Partial<Network> = {}): Network =>
   Network.parse({
     id: of ? `id-${of.metadata.name}` : 'id-by-hand',
@@ -97,7 +97,7 @@ export const aPort = (of: KubernetesObject, on: Network, more: Partial<Port> = {
     ...more,
   });
 
-/** Cinder's volume of that object, free; without one, somebody's own. */
+/** Cinder's volume of that object, free; without one, a user's own. */
 export const aCinderVolume = (of?: KubernetesObject, more: Partial<CinderVolume> = {}): CinderVolume =>
   CinderVolume.parse({
     id: of ? `id-${of.metadata.name}` : 'id-by-hand',

@@ -76,7 +76,7 @@ const withoutIds = (end: unknown): unknown =>
       .replace(/\b10\.\d+\.\d+\.\d+/g, 'address'),
   );
 
-/** A process that ends says so in its log. */
+/** A process that ends logs it. */
 async function quietly(look: () => Promise<number>) {
   const { error } = console;
   console.error = () => undefined;

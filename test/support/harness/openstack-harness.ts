@@ -59,7 +59,7 @@ export const byHand = (
   body?: unknown,
 ): OpenStackRequest => ({ service, operation: 'byHand', method, path, ...(body === undefined ? {} : { body }) });
 
-/** Makes a project and somebody who is a member of it and of no other. */
+/** Creates a project and a user who is a member of only that. */
 export async function anAccount(openStack: OpenStack, now: () => number, name: string): Promise<Account> {
   const administrator = sessionOf(administratorOf(openStack), now);
   const send = async <T>(...request: Parameters<typeof byHand>) => (await administrator.send(byHand(...request))) as T;
@@ -94,7 +94,7 @@ async function strictKube<Observed>(declaration: FunctionDeclaration<Observed>) 
   return { kube, client, close: server.close };
 }
 
-/** The same in memory, where everybody may do everything. */
+/** The same in memory, where everything is permitted. */
 function quickKube() {
   const kube = memoryKube();
   return { kube, client: kube, close: async () => undefined };
@@ -111,7 +111,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
     if (method === 'GET') reads.push(`${service} ${path}`);
   });
 
-  /** A process of the function, which ends for good after so many writes, be they to the API server or to OpenStack. */
+  /** A process of the function, which ends after this many writes to the API server or to OpenStack. */
   function begin(options: { diesAfterWrites?: number; fetch?: typeof fetch } = {}): Process & { isDead(): boolean } {
     const life = mortal(
       options.diesAfterWrites ?? Number.POSITIVE_INFINITY,

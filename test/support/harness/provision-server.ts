@@ -16,7 +16,7 @@ import {
   statusIn,
 } from '../builders/openstack.ts';
 
-/** What is seen of a machine; the project's content is said beside the objects. */
+/** What is observed of a machine, with the content of its project. */
 export type Seen = Partial<Omit<Observed, 'cloud' | 'policy'>> &
   Partial<Omit<Found, 'networks' | 'volumes'>> & {
     fault?: CloudFault['reason'];

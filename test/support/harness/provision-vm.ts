@@ -50,7 +50,7 @@ export function pass({ policy = {}, ...seen }: Seen = {}) {
   const status = patch?.status as VirtualMachineStatus | undefined;
   return {
     actions,
-    /** "create DataVolume", in their order; the status last. */
+    /** "create DataVolume", in order; the status last. */
     writes: actions.filter((action) => 'resource' in action).map((action) => `${action.do} ${action.resource.kind}`),
     status,
     conditions: Object.fromEntries((status?.conditions ?? []).map((one) => [one.type, `${one.status} ${one.reason}`])),

@@ -14,10 +14,10 @@ const runnerVersion = '2.4.1';
 /** Kept between runs; no part of the project. */
 const folder = fileURLToPath(new URL(`../../../.local/ansible-${version}-${runnerVersion}/`, import.meta.url));
 
-/** Ansible in an environment of its own, or why there is none. */
+/** Ansible in an environment of its own, or why it is missing. */
 export type Ansible = { bin: string; lacking?: undefined } | { bin?: undefined; lacking: string };
 
-/** Installs Ansible with this machine's Python from the index that its pip is set to; does nothing where it is there. */
+/** Installs Ansible with this machine's Python from the index that its pip is set to, unless it is installed. */
 export async function installAnsible(): Promise<Ansible> {
   const bin = join(folder, 'bin');
   const done = join(folder, 'installed');

@@ -13,7 +13,7 @@ test('it resolves with what the work did, after each step', async () => {
   expect([result, ...done]).toEqual(['result', 'first', 'second']);
 });
 
-test('the error of the work is thrown, not that of the clean-up, which goes on to its end and is told of', async () => {
+test('the error of the work is thrown, not that of the clean-up, which runs to its end and is reported', async () => {
   const done: string[] = [];
   const run = andClearUp(fails('the story'), fails('the clean-up'), () => done.push('last'));
   await expect(run).rejects.toThrow(/^the story\n\nClearing up after it failed, too:\nthe clean-up$/);

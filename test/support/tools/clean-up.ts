@@ -1,6 +1,6 @@
 /**
  * Does something, and then clears up whatever came of it, each step though the one before failed. What is thrown is the
- * first error there was, with what went wrong after it in its message: nobody learns why from a clean-up that failed, too.
+ * first error there was, with later errors in its message: the error of a failed clean-up would hide the cause.
  */
 export async function andClearUp<T>(work: () => Promise<T>, ...steps: readonly (() => unknown)[]): Promise<T> {
   const errors: unknown[] = [];

@@ -24,7 +24,7 @@ afterAll(() => rm(folder, { recursive: true }));
 test.each([
   ['a real CDI', { DEPLOYMENTS: 'deployment.apps/cdi-deployment' }, 'cdi-deployment'],
   ['our own installation', { NAMESPACES: 'namespace/sync-operator' }, 'namespace/sync-operator'],
-])('on a cluster with %s no story is told, and nothing is taken away', async (_, found, named) => {
+])('on a cluster with %s no story runs, and nothing is deleted', async (_, found, named) => {
   await rm(join(folder, 'asked'), { force: true });
   const env = {
     ...process.env,

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves when a server that a child process starts answers there: asked again as soon as a connection is refused, for nobody tells when a port opens. */
+/** Resolves when a server that a child process starts answers there: asked again as soon as a connection is refused, because no event reports an open port. */
 export async function firstAnswer(url: string, child: ChildProcess): Promise<void> {
   while (child.exitCode === null && child.signalCode === null) {
     try {
@@ -17,7 +17,7 @@ export async function firstAnswer(url: string, child: ChildProcess): Promise<voi
   );
 }
 
-/** A port of loopback that nobody listened on a moment ago. */
+/** A port of loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await new Promise<number>((resolve) => {

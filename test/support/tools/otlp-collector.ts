@@ -44,7 +44,7 @@ export interface Collector {
   url: string;
   /** All that came, in the order in which it came. */
   spans: readonly CollectedSpan[];
-  /** Bodies as they came, for whoever looks for what must be in none. */
+  /** Bodies as they came, to search them for what must not be in them. */
   bodies: readonly string[];
   /** Resolves once what came has made it so; looks at each arrival. Rejects after that many milliseconds. */
   until(isSo: (spans: readonly CollectedSpan[]) => boolean, withinMs: number): Promise<void>;

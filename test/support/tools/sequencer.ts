@@ -6,7 +6,7 @@ interface Order {
   inEachPart?: readonly string[];
 }
 
-/** Has vitest begin with these files, in their order; all others come after them. `--shard=K/N` takes each N-th of them. */
+/** Makes vitest begin with these files, in this order, before all others. `--shard=K/N` takes each N-th of them. */
 export function sequencerOf(names: readonly string[], { inEachPart = [] }: Order = {}): typeof BaseSequencer {
   const isOneOf = ({ moduleId }: TestSpecification, name: string) => moduleId.endsWith(`/${name}.test.ts`);
   const rank = (file: TestSpecification) => {

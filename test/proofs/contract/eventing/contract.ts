@@ -130,7 +130,7 @@ async function offerAll(world: World) {
 
 const wholeObject = { apiVersion: expect.any(String), kind: expect.any(String) };
 
-/** Keeps a failure for whoever waits for it, and from being taken for one that nobody handles. */
+/** Keeps a failure for its later awaiter, so that it is no unhandled rejection. */
 function calm<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

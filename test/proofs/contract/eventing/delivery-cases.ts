@@ -18,7 +18,7 @@ export type Others = Partial<Record<'second' | 'third' | 'target' | 'letters', r
 /** One event for one Trigger, and all that comes of it. */
 export interface DeliveryCase {
   what: string;
-  /** Answers of the Trigger's function, call by call; the last is for all further ones. Without: nobody listens there. */
+  /** Answers of the Trigger's function, call by call; the last is for all further ones. Absent: nothing listens there. */
   answers?: readonly Reply[];
   /** `plain`: 3 retries, exponential from 0.2 s. `lettered`: 1 retry after 0.1 s and a dead letter sink. Others: as plain. */
   broker?: BrokerName;
@@ -253,7 +253,7 @@ const letters: DeliveryCase[] = [
     letter: { to: 'trigger', error: { code: 500, data: '' } },
   },
   {
-    // One byte more, and the dispatcher of Knative 1.20 crashes with all it holds; nobody should ask it.
+    // One byte more, and the dispatcher of Knative 1.20 crashes with all it holds; do not ask it.
     what: 'the data of a dead letter takes an answer of 768 bytes',
     answers: [{ status: 400, body: 'x'.repeat(768) }],
     delivery: own,

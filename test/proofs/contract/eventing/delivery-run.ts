@@ -24,7 +24,7 @@ const destinationOf = (functions: FunctionsUnderTest, each: DeliveryCase) =>
   each.answers ? urlOf(functions, each) : nobody(urlOf(functions, each));
 
 const brokerLetters = 'delivery-broker-letters';
-/** Nobody listens on the port for discarding. */
+/** Nothing listens on the discard port. */
 const nobody = (url: string) => url.replace(/:\d+\//, ':9/');
 
 const addressesOf = ({ urlOf: at }: FunctionsUnderTest, each: DeliveryCase) => ({
@@ -105,14 +105,14 @@ export interface Delivered {
   lettersOfBroker: readonly Call[];
 }
 
-/** Runs all cases, several at a time; the outcome of each comes as soon as it is there. */
+/** Runs all cases, several at a time; each resolves with its outcome as soon as it has one. */
 export function runDeliveries(world: World): Map<DeliveryCase, Promise<Delivered>> {
   const outcomes = new Map(deliveryCases.map((each) => [each, Promise.withResolvers<Delivered>()]));
   const left = [...outcomes];
   const work = async () => {
     for (let next = left.shift(); next; next = left.shift()) {
       const [each, { promise, resolve, reject }] = next;
-      // Whoever waits for the outcome hears of the failure.
+      // The awaiter of the outcome gets the failure.
       await runDelivery(world, each).then(resolve, reject);
       await promise.catch(() => {});
     }

@@ -111,7 +111,7 @@ function nameOf({ url = '/', headers }: IncomingMessage): string {
   return name.endsWith('/') ? `${name}${headers['ce-type']}` : name;
 }
 
-/** As they came, so that one sent twice shows; Node would join or drop it. */
+/** As they came, so that a duplicate shows; Node would join or drop it. */
 function headersOf({ rawHeaders }: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let index = 0; index < rawHeaders.length; index += 2) {

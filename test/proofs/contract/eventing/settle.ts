@@ -5,7 +5,7 @@ import { postTo, probe, type World } from './world.ts';
 /**
  * Resolves when every Trigger of these Brokers is brought its events. Knative says Ready of a Trigger before its
  * dispatcher and filter have heard of it, and loses its events until then; but they hear of Triggers in order, so that
- * all others are there when one that was made last has had an event.
+ * all others are ready once the newest has had an event.
  */
 export async function settle(world: World, brokers: readonly string[]): Promise<void> {
   const { kube, namespace, functions } = world;

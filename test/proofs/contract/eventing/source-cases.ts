@@ -39,7 +39,7 @@ export interface Told {
   body: unknown;
 }
 
-/** An ApiServerSource and what it tells of the steps, by kind. */
+/** An ApiServerSource and the events it sends for the steps, by kind. */
 export interface SourceCase {
   name: string;
   what: string;

@@ -95,7 +95,7 @@ export async function makeSources({ kube, namespace, functions }: World): Promis
   }
 }
 
-/** Takes the steps once every source watches; what each has told of them by then, by source and kind. */
+/** Takes the steps once every source watches; what each has sent by then, by source and kind. */
 export async function takeSteps(world: World): Promise<(source: SourceCase, kind: Kind) => Told[]> {
   const names = { ns: world.namespace, other: world.otherNamespace };
   await untilAllWatch(world);
@@ -124,7 +124,7 @@ const eachHas = ({ functions }: World, is: (call: Call) => boolean) =>
     ),
   );
 
-/** A source never says that it watches; it shows when it tells of something that was made meanwhile. */
+/** A source does not report that it watches; an event about an object created meanwhile shows it. */
 async function untilAllWatch(world: World) {
   const all = { watch: false };
   const seen = eachHas(world, () => true).then(() => {

@@ -113,7 +113,7 @@ const samplesOf = (found: Result): Sample[] =>
     ? [{ metric: {}, value: Number(found.result[1]) }]
     : found.result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
 
-/** Reads what Prometheus says of itself until it answers; its log goes on being read, or it would stop at a full pipe. */
+/** Reads what Prometheus says of itself until it answers; its log is read on, or it would stop at a full pipe. */
 async function listening(log: NodeJS.ReadableStream): Promise<{ url?: string; ready?: boolean }> {
   const found = Promise.withResolvers<{ url?: string; ready?: boolean }>();
   let url: string | undefined;
