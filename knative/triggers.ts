@@ -1,3 +1,4 @@
+import { distinct } from '../shared/distinct.ts';
 import { filtersOf } from '../shared/event-filter.ts';
 import type { FunctionDeclaration, Subscription } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/operator.ts';
@@ -38,12 +39,8 @@ const triggerOf = (name: string, on: readonly Brought[], delivery: ReturnType<ty
   },
   spec: {
     broker: brokerName,
-    filters: [{ any: distinct(on.flatMap(filtersOf)) }],
+    filters: [{ any: distinct(on.flatMap(filtersOf), (filter) => JSON.stringify(filter)) }],
     subscriber: { ref: subscriberOf(name) },
     delivery,
   },
 });
-
-const distinct = <T>(values: readonly T[]) => [
-  ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
-];

@@ -1,3 +1,4 @@
+import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
@@ -5,7 +6,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { imageUidLabel, underWay, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, referenceIn } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
@@ -66,15 +67,10 @@ async function imagesOf({ kube }: Context, batch: Batch): Promise<(VMDiskImage |
   const known = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [
     ...[...subjectsOf(batch, VMDiskImage), ...batch.subjects.map(ownerOf)].filter((ref) => ref !== undefined),
-    ...(holdersOf(lease) ?? []).map(({ image }) => {
-      const [namespace, name = ''] = image.split('/');
-      return { namespace, name };
-    }),
+    ...(holdersOf(lease) ?? []).map(({ image }) => referenceIn(image)),
   ];
-  const missing = new Map(wanted.map((ref) => [keyOf(ref), ref]));
-  const others = await Promise.all(
-    [...missing].filter(([key]) => !known.has(key)).map(([, ref]) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
-  );
+  const missing = distinct(wanted, keyOf).filter((ref) => !known.has(keyOf(ref)));
+  const others = await Promise.all(missing.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
   return [...open, ...others.filter((image) => image !== undefined)];
 }
 

@@ -105,10 +105,11 @@ async function withWaiting(kube: Reader, batch: Batch, named: readonly VirtualMa
 }
 
 async function imagesOf(kube: Reader, machines: readonly VirtualMachine[]) {
-  const refs = new Map(machines.map(({ spec }) => [keyOf(spec.vmDiskImageRef), spec.vmDiskImageRef]));
-  const found = [...refs].map(
-    async ([key, ref]) => [key, await orUnreadable(ref, kube.get(VMDiskImage, ref))] as const,
+  const refs = distinct(
+    machines.map(({ spec }) => spec.vmDiskImageRef),
+    keyOf,
   );
+  const found = refs.map(async (ref) => [keyOf(ref), await orUnreadable(ref, kube.get(VMDiskImage, ref))] as const);
   return new Map(await Promise.all(found));
 }
 

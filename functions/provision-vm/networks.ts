@@ -28,8 +28,8 @@ export function nicsOf({ metadata, spec }: VirtualMachine): Nic[] {
     const attachment = attachmentOf(metadata.namespace, one);
     const plain = attachment.name.replaceAll('.', '-').slice(0, 50);
     return {
-      name: distinct(names, plain, `${plain}-${index}`),
-      guestName: distinct(
+      name: unlessTaken(names, plain, `${plain}-${index}`),
+      guestName: unlessTaken(
         guestNames,
         plain.length <= longestGuestName ? plain : `${plain.slice(0, longestGuestName - 3)}-${index}`,
         `net${index}`,
@@ -46,7 +46,7 @@ const attachmentOf = (own = '', { network }: Interface) => {
   return second === undefined ? { namespace: own, name: first } : { namespace: first, name: second };
 };
 
-function distinct(taken: Set<string>, name: string, otherwise: string) {
+function unlessTaken(taken: Set<string>, name: string, otherwise: string) {
   const chosen = taken.has(name) ? otherwise : name;
   taken.add(chosen);
   return chosen;

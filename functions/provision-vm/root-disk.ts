@@ -3,7 +3,7 @@ import type { VirtualMachine, VirtualMachineStatus } from '../../shared/kinds/pe
 import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { bytesOf } from '../../shared/kubernetes/quantity.ts';
+import { bytesOf, isLarger } from '../../shared/kubernetes/quantity.ts';
 import { childMetadata, machineNameOf, rootDiskName } from './children.ts';
 import { final, type Obstacle, step, trouble, waits } from './observed.ts';
 import { lookAt } from './state.ts';
@@ -75,8 +75,6 @@ export function describeNotEnlarged(
 const requestOf = (spec: DataVolume['spec']) =>
   (spec as { storage?: { resources?: { requests?: { storage?: string } } } } | undefined)?.storage?.resources?.requests
     ?.storage;
-
-const isLarger = (one: string, other: string) => (bytesOf(one) ?? 0) > (bytesOf(other) ?? 0);
 
 /** A root disk that exists or is being created. */
 interface Disk {

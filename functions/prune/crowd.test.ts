@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { distinct } from '../../shared/distinct.ts';
 import { type Batch, noEvents, type Subject } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -9,7 +10,7 @@ import {
   VMDiskImage,
   type VMDiskImageStatus,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { nameOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import { policyRef } from '../../shared/policy.ts';
@@ -67,7 +68,7 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
     });
     const error = verdict(all);
     if (error !== undefined) throw error;
-    return [...new Map(next.map((subject) => [`${subject.kind} ${subject.name}`, subject])).values()];
+    return distinct(next, (subject) => nameOf(subject, subject));
   };
   const create = (name: string, status: VMDiskImageStatus = {}) => {
     const { apiVersion, kind, spec } = aVMDiskImage();

@@ -1,4 +1,4 @@
-import { uniqueByName } from '../../shared/distinct.ts';
+import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
@@ -7,7 +7,7 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { imageUidLabel, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference, referenceIn } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
@@ -136,9 +136,8 @@ async function settledImages(
     return { rest, postponed: [], unread: [] };
   }
   const openKeys = new Set(open.map(({ metadata }) => keyOf(metadata)));
-  const wanted = [...holders.map(({ image }) => refOf(image)), ...subjectsOf(batch, VMDiskImage)];
-  const byKey = new Map(wanted.map((ref) => [keyOf(ref), ref]));
-  const named = [...byKey].filter(([key]) => !openKeys.has(key)).map(([, ref]) => ref);
+  const wanted = [...holders.map(({ image }) => referenceIn(image)), ...subjectsOf(batch, VMDiskImage)];
+  const named = distinct(wanted, keyOf).filter((ref) => !openKeys.has(keyOf(ref)));
   const [policyEvent] = subjectsOf(batch, ConfigMap);
   const found = await Promise.all([
     policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
@@ -149,11 +148,6 @@ async function settledImages(
   const rest = uniqueByName(images).filter((image) => !isOpen(image));
   return { rest, postponed: named.slice(namedPerPass), unread };
 }
-
-const refOf = (image: string): ObjectReference => {
-  const [namespace, name = ''] = image.split('/');
-  return { namespace, name };
-};
 
 /** The finished images that an audit looks at: all but those that are as wanted. */
 const canTransition = (image: VMDiskImage) =>

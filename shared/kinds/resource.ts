@@ -73,6 +73,12 @@ export interface ObjectReference {
 /** One object among those of its kind: `namespace/name`, or `name` of a cluster-scoped one. */
 export const keyOf = ({ namespace, name }: ObjectReference) => (namespace ? `${namespace}/${name}` : name);
 
+/** The object in a namespace that a key names. */
+export function referenceIn(key: string): ObjectReference {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
+
 /** An object in a message: "Deployment ws-demo/chef". */
 export const nameOf = ({ kind }: Pick<Resource, 'kind'>, ref: ObjectReference) => `${kind} ${keyOf(ref)}`;
 

@@ -26,6 +26,8 @@ export function bytesOf(quantity: string): number | undefined {
   return bytes === undefined ? undefined : Math.ceil(bytes);
 }
 
+export const isLarger = (one: string, other: string) => (bytesOf(one) ?? 0) > (bytesOf(other) ?? 0);
+
 /** The amount of a quantity of anything, "128m" of a core included; undefined for any other text. */
 export function amountOf(quantity: string): number | undefined {
   const found = /^\+?(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d+)|(n|u|m|k|M|G|T|P|E|[KMGTPE]i))?$/.exec(quantity);

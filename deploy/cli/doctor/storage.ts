@@ -1,3 +1,4 @@
+import { distinct } from '../../../shared/distinct.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
 import type { AnyObject } from '../install/kinds.ts';
 import type { Finding } from './finding.ts';
@@ -56,10 +57,7 @@ function pairsOf({ images, policy }: Pick<Installation, 'images' | 'policy'>): P
     pairs.unshift({ storageClass: imageStorageClass, snapshotClass: imageSnapshotClass, by: 'the policy', remedy });
   }
   // One finding is enough for many images with the same classes.
-  const different = new Map(
-    pairs.toReversed().map((pair) => [`${pair.storageClass} ${pair.snapshotClass}`, pair] as const),
-  );
-  return [...different.values()].reverse();
+  return distinct(pairs.toReversed(), (pair) => `${pair.storageClass} ${pair.snapshotClass}`).reverse();
 }
 
 /** CDI must know how to create volumes of each class; a clone that copies byte by byte takes minutes. */

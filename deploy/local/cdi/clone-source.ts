@@ -34,9 +34,3 @@ export function volumeCloneSourceFor(dataVolume: DataVolume) {
     spec: { source: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name } },
   };
 }
-
-/** What `namespace/name` in an annotation names. */
-export function referenceIn(text: string): ObjectReference {
-  const [namespace = '', name = ''] = text.split('/');
-  return { namespace, name };
-}

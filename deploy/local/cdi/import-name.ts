@@ -1,8 +1,8 @@
+import { referenceIn } from '../../../shared/kinds/resource.ts';
 import type { Informer } from '../controller/informer.ts';
 import { Claim, DataVolume } from '../controller/kinds.ts';
 import { controllerOf } from '../controller/owner.ts';
 import { annotation } from './annotation.ts';
-import { referenceIn } from './clone-source.ts';
 import type { ImportName } from './faults.ts';
 import { importSourceOf } from './import-source.ts';
 

@@ -1,5 +1,4 @@
-import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { Claim, claimsOf, DataVolume, PersistentVolume, type StorageClass } from '../controller/kinds.ts';
 import { controllerOf } from '../controller/owner.ts';
 import { bytesOf } from '../controller/quantity.ts';

@@ -1,10 +1,9 @@
-import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, referenceIn } from '../../../shared/kinds/resource.ts';
 import { Claim, claimsOf, DataVolume } from '../controller/kinds.ts';
 import { controllerOf } from '../controller/owner.ts';
 import type { WorkQueue } from '../controller/work-queue.ts';
 import { annotation } from './annotation.ts';
-import { referenceIn, snapshotOf } from './clone-source.ts';
+import { snapshotOf } from './clone-source.ts';
 import type { CdiContext } from './context.ts';
 import { podsOn } from './volume-controller.ts';
 

@@ -1,5 +1,4 @@
-import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Clock } from '../clock.ts';
 

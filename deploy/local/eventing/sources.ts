@@ -1,5 +1,4 @@
-import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
 import type { Sending } from './adapter.ts';

@@ -1,5 +1,4 @@
-import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kinds/resource.ts';
 import { hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { type Clock, realClock } from '../clock.ts';

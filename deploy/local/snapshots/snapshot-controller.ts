@@ -1,5 +1,4 @@
-import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { classFor } from '../cdi/storage-profile.ts';
 import type { Clock } from '../clock.ts';

@@ -1,5 +1,4 @@
-import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
 import { type Informer, startInformer } from '../controller/informer.ts';

@@ -1,5 +1,4 @@
-import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { controllerOf } from '../controller/owner.ts';
 import type { WorkQueue } from '../controller/work-queue.ts';
 import type { WorkloadContext } from './context.ts';

@@ -1,5 +1,5 @@
 import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
-import { parseCidr, parseIp } from '../../../shared/machines/ip-address.ts';
+import { formatIp, parseCidr, parseIp } from '../../../shared/machines/ip-address.ts';
 
 /** A user of networks: a machine or a container cluster. */
 export interface Member {
@@ -69,7 +69,7 @@ export const nameserversOf = (interfaces: readonly WorkspaceInterface[], network
 ];
 
 /** The highest address of a network that is not in use and in no route; undefined if all are in use. */
-export function freeAddress(
+export function freeGateway(
   { name, cidr, routes = [], nameservers }: WorkspaceNetwork,
   spec: WorkspaceSpec,
 ): string | undefined {
@@ -87,9 +87,7 @@ export function freeAddress(
   const size = 1n << BigInt(32 - range.length);
   const first = (range.address / size) * size;
   for (let host = size - 2n; host > 0n && host > size - 2n - BigInt(taken.size) - 1n; host--) {
-    if (!taken.has(first + host)) return sayIpv4(first + host);
+    if (!taken.has(first + host)) return formatIp({ version: 4, address: first + host });
   }
   return undefined;
 }
-
-const sayIpv4 = (address: bigint) => [24n, 16n, 8n, 0n].map((shift) => String((address >> shift) & 255n)).join('.');

@@ -1,7 +1,7 @@
 import type { WorkspaceInterface, WorkspaceNetwork, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { type Cidr, isInNetworkOf, parseCidr, parseIp, unusable } from '../../../shared/machines/ip-address.ts';
 import { describeAmong, duplicatesOf } from '../names.ts';
-import { bareAddress, freeAddress, type Member, membersOf } from './addresses.ts';
+import { bareAddress, freeGateway, type Member, membersOf } from './addresses.ts';
 
 /** Illegal networks and addresses. Only IPv4: IPv6 is reported as not supported yet. */
 export function networkFaults(spec: WorkspaceSpec, provider: 'kube-ovn' | 'bridge'): string[] {
@@ -144,7 +144,7 @@ function addressesTwice({ name }: WorkspaceNetwork, members: readonly Member[]):
 function noGatewayLeft(network: WorkspaceNetwork, spec: WorkspaceSpec): string[] {
   const range = parseCidr(network.cidr);
   if (network.rangeGateway !== undefined || !range || range.version === 6 || range.length > 30) return [];
-  return freeAddress(network, spec) === undefined
+  return freeGateway(network, spec) === undefined
     ? [
         `networks ${network.name}: expected one address of ${network.cidr} left for kube-ovn's gateway, found all in use.`,
       ]

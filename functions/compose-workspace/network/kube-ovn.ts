@@ -4,7 +4,7 @@ import { Vpc } from '../../../shared/kinds/kube-ovn/vpc.ts';
 import type { Workspace, WorkspaceNetwork, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { namespaceOf, subnetName } from '../../../shared/workspaces/workspace.ts';
 import { type Child, named } from '../child.ts';
-import { bareAddress, freeAddress, membersOf } from './addresses.ts';
+import { bareAddress, freeGateway, membersOf } from './addresses.ts';
 
 /** What ties a Subnet to its NetworkAttachmentDefinition, and prefixes the annotations of its members. */
 export const providerOf = (namespace: string, network: string) => `${network}.${namespace}.ovn`;
@@ -22,7 +22,7 @@ export function subnetChild({ metadata, spec }: Workspace, network: WorkspaceNet
   const namespace = namespaceOf(metadata.name);
   const name = subnetName(metadata.name, network.name);
   const gateway =
-    network.rangeGateway ?? keptGateway(spec, network, named(own, name)) ?? freeAddress(network, spec) ?? '';
+    network.rangeGateway ?? keptGateway(spec, network, named(own, name)) ?? freeGateway(network, spec) ?? '';
   return {
     resource: Subnet,
     name,

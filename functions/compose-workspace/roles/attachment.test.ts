@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
-import { attachment, freeAddress } from './attachment.ts';
+import { attachment, runnerAddress } from './attachment.ts';
 
 const workspace = aWorkspace();
 
@@ -39,7 +39,7 @@ test.each([
   ['is not there in a network of two', members(), '10.0.0.0/31', 0, undefined],
   ['may be one of IPv6', members(), 'fd00::/64', 0, 'fd00:0:0:0:8000:0:0:0'],
 ])('the address of a runner %s', (_, { spec }, cidr, index, expected) => {
-  expect(freeAddress(spec, cidr, index)).toBe(expected);
+  expect(runnerAddress(spec, cidr, index)).toBe(expected);
 });
 test('nor is it that of a gateway, a name server or the next hop of a route', () => {
   const networks = [
@@ -51,7 +51,7 @@ test('nor is it that of a gateway, a name server or the next hop of a route', ()
       nameservers: { addresses: ['10.0.0.2'] },
     },
   ];
-  expect(freeAddress({ networks }, '10.0.0.0/29', 0)).toBe('10.0.0.1');
+  expect(runnerAddress({ networks }, '10.0.0.0/29', 0)).toBe('10.0.0.1');
 });
 test('networks that another provider made stay with it', () => {
   const found = attachment({ ...workspace, status: { networkProvider: 'bridge' } }, aPolicy(), 0);

@@ -9,7 +9,7 @@ import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
  */
 export function attachment(workspace: Workspace, { values }: Policy, index: number): Record<string, string> {
   const network = workspace.spec.networks?.find(({ name }) => name === values.ansibleControlNetwork);
-  const address = freeAddress(workspace.spec, network?.cidr, index);
+  const address = runnerAddress(workspace.spec, network?.cidr, index);
   if (!network || !address) return {};
   const namespace = namespaceOf(workspace.metadata.name);
   if ((workspace.status?.networkProvider ?? values.networkProvider) === 'bridge') {
@@ -30,7 +30,7 @@ export function attachment(workspace: Workspace, { values }: Policy, index: numb
  * The n-th free address of a network, from its middle down and then up; undefined if none is left. The last one is kept for a
  * gateway: the provider uses the highest free address even if the lab has none.
  */
-export function freeAddress(spec: WorkspaceSpec, cidr: string | undefined, index: number): string | undefined {
+export function runnerAddress(spec: WorkspaceSpec, cidr: string | undefined, index: number): string | undefined {
   const range = cidr === undefined ? undefined : parseCidr(cidr);
   if (!range) return undefined;
   const taken = new Set(addressesIn(spec).map((ip) => parseIp(ip)?.address));

@@ -1,6 +1,6 @@
 import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
-import { freeAddress } from './attachment.ts';
+import { runnerAddress } from './attachment.ts';
 import { controlAddressOf } from './inventory.ts';
 import { hasRolesToRun } from './roles.ts';
 
@@ -18,7 +18,7 @@ export function unreached(
   const cidr = spec.networks?.find(({ name }) => name === network)?.cidr;
   const run = (spec.vms ?? []).filter((one) => hasRolesToRun(one, policy));
   if (
-    freeAddress(
+    runnerAddress(
       spec,
       cidr,
       run.findIndex(({ name }) => name === vm.name),

@@ -1,11 +1,12 @@
 import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
 import type { WorkspaceSpec, WorkspaceVolume } from '../../../shared/kinds/pelotech/workspace.ts';
+import { isLarger } from '../../../shared/kubernetes/quantity.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { type Child, type Make, named } from '../child.ts';
 import type { Inside } from '../observed.ts';
 import { isHalted, isSkipped } from '../skipped.ts';
 import { type Part, type Stage, stageOf, standingOf } from '../stage.ts';
-import { isLarger, requestOf, standingOfClaim } from './status.ts';
+import { requestOf, standingOfClaim } from './status.ts';
 
 /** The claims of the volumes. */
 export function volumeStage(spec: WorkspaceSpec, claims: Inside['claims'], policy: Policy, make: Make): Stage {

@@ -1,11 +1,9 @@
 import type { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
 import type { WorkspaceVolume } from '../../../shared/kinds/pelotech/workspace.ts';
-import { bytesOf } from '../../../shared/kubernetes/quantity.ts';
+import { isLarger } from '../../../shared/kubernetes/quantity.ts';
 import { failed, provisioning, ready, type Standing } from '../stage.ts';
 
 export const requestOf = (claim: PersistentVolumeClaim | undefined) => claim?.spec?.resources?.requests?.storage;
-
-export const isLarger = (one: string, other: string) => (bytesOf(one) ?? 0) > (bytesOf(other) ?? 0);
 
 /** How a volume stands whose claim is as it should be; `hasUser` if something that runs mounts it. */
 export function standingOfClaim(

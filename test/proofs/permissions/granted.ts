@@ -1,3 +1,4 @@
+import { distinct } from '../../../shared/distinct.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { inWorkspaceRole } from '../../../shared/operator.ts';
 
@@ -33,7 +34,7 @@ interface Binding {
 /** Every rule that the manifests grant to ServiceAccounts, each once. Throws for a binding whose role is not among them. */
 export function grantedRules(manifests: readonly KubernetesObject[]): Rule[] {
   const rules = [...boundRules(manifests), ...rulesInWorkspaces(manifests)];
-  return [...new Map(rules.map((rule) => [describeRule(rule), rule])).values()];
+  return distinct(rules, describeRule);
 }
 
 function boundRules(manifests: readonly KubernetesObject[]): Rule[] {
