@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-test('a folder is made where there is none, and is new only once', () => {
+test('a missing folder is created, and is new only once', () => {
   const inner = join(folder, 'a', 'b');
   const first = openDataFolder(inner);
   first.close();
@@ -22,7 +22,7 @@ test('a folder is made where there is none, and is new only once', () => {
   expect([first.isNew, second.isNew]).toEqual([true, false]);
 });
 
-test('the second that opens a folder is told so, also when it would begin anew, until the first has closed it', () => {
+test('a folder can be opened only once, also with --fresh, until it is closed', () => {
   const first = openDataFolder(folder);
   const message = `expected the folder ${folder} for this process alone, found another one at work in it (process ${process.pid}): stop that one, or choose another folder with --state`;
   expect(() => openDataFolder(folder)).toThrow(message);
@@ -31,7 +31,7 @@ test('the second that opens a folder is told so, also when it would begin anew, 
   openDataFolder(folder).close();
 });
 
-test('beginning anew forgets the cluster, whatever is wrong with it, and leaves what is somebody else’s', async () => {
+test('--fresh deletes the cluster, whatever is wrong with it, and leaves other files', async () => {
   openDataFolder(folder).close();
   const database = new DatabaseSync(join(folder, 'cluster.sqlite'));
   database.exec('PRAGMA user_version = 99');

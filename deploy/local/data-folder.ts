@@ -13,12 +13,12 @@ export interface DataFolder {
   close(): void;
 }
 
-/** What a cluster leaves in its folder; whatever else is there is somebody's own. */
+/** The files of a cluster in its folder; other files are the user's own. */
 const clusterFile = 'cluster.sqlite';
 const ours = [clusterFile, `${clusterFile}-wal`, `${clusterFile}-shm`, 'objects', 'ports.json'];
 
 /**
- * Opens the folder, making it where there is none; `fresh` forgets the cluster that is in it. Throws one line that says
+ * Opens the folder, creating it if necessary; `fresh` deletes the cluster that is in it. Throws one line that says
  * what to do where another process is at work in it, where it cannot be written, and for a cluster of another version.
  */
 export function openDataFolder(folder: string, { fresh = false } = {}): DataFolder {
@@ -45,7 +45,7 @@ function locked(folder: string): () => void {
     const lock = new DatabaseSync(join(folder, 'lock'));
     try {
       lock.exec('BEGIN EXCLUSIVE');
-      // Beside the lock, which nobody else can read now; for people only, so it may stay behind.
+      // Beside the lock, which no other process can read now; only for users, so it may stay behind.
       writeFileSync(join(folder, 'pid'), `${process.pid}\n`);
     } catch (error) {
       lock.close();
@@ -72,7 +72,7 @@ function holderOf(folder: string): string {
   }
 }
 
-/** SQLite's result code for a database that somebody else has locked. */
+/** SQLite's result code for a database that another process has locked. */
 const busy = 5;
 
 const causeOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -101,7 +101,7 @@ async function setUp(kube: Kube) {
 
 const sentFor = (name: string) => store.bytesSent(`images/${name}.qcow2`);
 
-/** Resolves when so many downloads are in their middle. */
+/** Resolves when this many downloads are in their middle. */
 function inTheMiddle(count: number): Promise<void> {
   const before = new Map(names.map((name) => [name, sentFor(name)]));
   return new Promise((resolve) => {
@@ -304,7 +304,7 @@ test(
 );
 
 test(
-  'a second process on the same folder is told so in one line',
+  'a second process on the same folder ends with one line',
   async () => {
     const first = await start();
     const second = await spawned('up.ts', '--state', folder, '--port', '0', '--fresh');

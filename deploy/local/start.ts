@@ -42,9 +42,9 @@ export interface LocalOptions {
   intercept?: ApiServerOptions['intercept'];
   /** With the functions that work with OpenStack; where that is, Secrets say. */
   openStack?: boolean;
-  /** How they reach it; the process's own `fetch` unless somebody stands in the way. */
+  /** How they reach it; the process's own `fetch` unless a test intercepts it. */
   fetchOpenStack?: typeof fetch;
-  /** False leaves CDI, the snapshotter, KubeVirt, kube-ovn and what runs Deployments and Jobs out, for whoever brings others. */
+  /** False leaves CDI, the snapshotter, KubeVirt, kube-ovn and what runs Deployments and Jobs out, for tests that bring others. */
   simulators?: boolean;
   /** How many instances of a function run side by side, by name; 1 by default. */
   replicas?: Readonly<Record<string, number>>;
@@ -53,7 +53,7 @@ export interface LocalOptions {
   onLost?: (line: string) => void;
   /** Port of Prometheus' `/metrics`, 0 for a free one; without it the functions of this cluster report nothing. */
   metricsPort?: number;
-  /** Port of deploy/console, 0 for a free one; without it there is none. */
+  /** Port of deploy/console, 0 for a free one; by default it does not run. */
   consolePort?: number;
   /** Bytes downloaded so far, for the exact metric: what an object store beside this cluster has sent. */
   bytesSent?: () => number;

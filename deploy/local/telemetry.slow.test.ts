@@ -67,7 +67,7 @@ const sampleOf = (text: string, sample: string) =>
       ?.slice(sample.length + 1),
   );
 
-/** Answers start-sync's first write of the Lease and of a status as if somebody else had been faster. */
+/** Answers start-sync's first write of the Lease and of a status as if another writer had been faster. */
 function rivals(): NonNullable<LocalOptions['intercept']> {
   const left = new Set([/^PUT .*\/leases\/sync-slots/, /^PATCH .*\/vmdiskimages\/.*\/status/]);
   return ({ method, path, user }) => {
@@ -371,7 +371,7 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
       expect(told).not.toContain(secret);
   });
 
-  test('is not reported at all, and costs no server, where nobody asked for telemetry', async () => {
+  test('is not reported at all, and costs no server, without telemetry', async () => {
     const { metricsUrl } = await aWorld();
     expect(metricsUrl).toBeUndefined();
     expect(api.getMeter('any')).toBe(createNoopMeter());

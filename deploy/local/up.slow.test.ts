@@ -32,7 +32,7 @@ async function example(name: string, storeUrl: string) {
   return documents((await readFile(file, 'utf8')).replace('http://127.0.0.1:19000', storeUrl));
 }
 
-/** What the page shows at first to whoever comes without a token. */
+/** What the page shows at first to a user without a token. */
 async function firstShownAt(page: string): Promise<unknown> {
   const over = new AbortController();
   const { body } = await fetch(`${page}/changes`, { signal: over.signal });

@@ -102,7 +102,7 @@ async function run(options: Parameters<typeof bringUp>[0], kubeconfig: string, s
   }
 }
 
-/** Says on a terminal what is being waited for, until it is there. */
+/** Shows on a terminal what is being waited for, until it exists. */
 async function announced<T>(work: Promise<T>): Promise<T> {
   const screen = isLive(process.stdout) ? screenOn(process.stdout) : undefined;
   screen?.draw(['Bringing up the local cluster ...']);

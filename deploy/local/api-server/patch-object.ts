@@ -65,7 +65,7 @@ const undecodable = (found: unknown, expected: string) => {
 const isStrict = (error: unknown): error is StatusError =>
   error instanceof StatusError && error.message.includes(strictDecoding);
 
-/** What a strict PATCH would make is told whole with what is unknown in it, as the real server does. */
+/** The result of a strict PATCH is reported whole with its unknown fields, as the real server does. */
 function misfit(patched: unknown, { message }: StatusError) {
   const why = message.slice(message.indexOf(strictDecoding));
   return invalid({ group: '', kind: '' }, '', [invalidField('patch', JSON.stringify(patched), why)]);

@@ -197,7 +197,7 @@ describe('S3', () => {
     expect(await fromAny(`${store.url}/a.img`)).toMatchObject({ message: expect.stringContaining('InvalidParameter') });
   });
 
-  test('fails at once when nobody listens, after the retries of the SDK', async () => {
+  test('fails at once when the connection is refused, after the retries of the SDK', async () => {
     const { url, close } = await startObjectStore({ keys: [] });
     await close();
     const message = `Unable to connect to s3 data source: could not get s3 object: "b/k": RequestError: send request failed\ncaused by: Get "${url}/b/k": dial tcp ${new URL(url).host}: connect: connection refused`;
@@ -280,7 +280,7 @@ describe('HTTP', () => {
     expect(seen).toEqual([undefined, undefined]);
   });
 
-  test('goes on without a length when HEAD is refused', async () => {
+  test('continues without a length when HEAD is refused', async () => {
     const url = await server((request, response) => {
       if (request.method === 'HEAD') response.writeHead(405).end();
       else response.end(raw);
@@ -322,7 +322,7 @@ describe('HTTP', () => {
 });
 
 test.each(['not a url', 'ftp://host/a', 'http://127.0.0.1:9/b/%zz', 'http://127.0.0.1:9/b/%ff'])(
-  'asks nobody for "%s"',
+  'sends no request for "%s"',
   async (url) => {
     for (const sourceType of ['s3', 'http'] as const) {
       const message = expect.stringContaining(
@@ -457,7 +457,7 @@ describe('a corrupt image', () => {
   };
   test.each([
     {
-      name: 'a version nobody knows',
+      name: 'an unknown version',
       content: change(qcow2, 4, 9),
       message: /Could not open '\/scratch\/tmpimage': Unsupported qcow2 version/,
     },
@@ -512,7 +512,7 @@ describe('abort', () => {
     expect(store.bytesSent('images/a.img') - received).toBeLessThan(2 * mebi);
   });
 
-  test('before the beginning asks nobody', async () => {
+  test('before the beginning sends no request', async () => {
     const store = await storeWith(raw);
     await expect(fromS3(store, { signal: AbortSignal.abort(new Error('never mind')) })).rejects.toThrow('never mind');
     expect(store.requests('images/a.img')).toBe(0);

@@ -60,6 +60,6 @@ test('a new limit holds for those who wait already', async () => {
   expect(one.bytes - before).toBeLessThan(120_000);
 });
 
-test('without a limit nobody waits', async () => {
+test('without a limit no download waits', async () => {
   await sharedBandwidth(steppedClock()).take(1e9);
 });

@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const start = () => startObjectStore({ keys: [], publicBuckets: ['open'], folder });
 
-/** Another store on the same folder, while nobody has closed the first: as after a process was killed. */
+/** Another store on the same folder, while the first is not closed: as after a process was killed. */
 async function again() {
   const before = store;
   store = await start();
@@ -34,7 +34,7 @@ const read = async (key: string) => {
   return { status: response.status, etag: response.headers.get('etag'), text: await response.text() };
 };
 
-test('whatever an object is made of, it is there again with the same bytes and etag', async () => {
+test('whatever an object is made of, it exists again with the same bytes and etag', async () => {
   await store.put('open', 'text', 'words');
   await store.put('open', 'bytes', Buffer.from([0x61, 0x62]));
   await store.put('open', 'stream', Readable.from(['one, ', 'two']));

@@ -22,7 +22,7 @@ interface KeptObject {
 }
 
 /**
- * Opens the folder, making it where there is none. Each object has a note with its name and what it is made of; the note
+ * Opens the folder, creating it if necessary. Each object has a note with its name and what it is made of; the note
  * is put in place last and at once, so that a process that is killed leaves the object as it was or as it is to be.
  */
 export async function keptObjects(folder: string): Promise<KeptObjects> {

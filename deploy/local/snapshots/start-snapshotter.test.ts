@@ -177,7 +177,7 @@ describe('an error is tried again after 1, 2, 4 … seconds', () => {
     expect(snapshots.events.at(-1)?.object.status?.error).toBeUndefined();
   });
 
-  test('with the time of the error written anew', async () => {
+  test('with the time of the error written again', async () => {
     start();
     await aClass('ebs-snapshot');
     await aClaim('Pending');

@@ -14,7 +14,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('what nobody had heard of when the cluster ended is found as soon as it is there again', async () => {
+test('an event that was not delivered when the cluster ended is made up for as soon as it runs again', async () => {
   folder = await mkdtemp(join(tmpdir(), 'ot-up-'));
   running = await bringUp({ folder, fresh: true, wanted: ports });
   const { kube, eventing } = running.cluster;

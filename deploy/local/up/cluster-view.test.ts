@@ -56,7 +56,7 @@ describe('the progress of an image', () => {
   test('is what the store counts', () => {
     expect(rows([syncing], { shareOf: () => 0.7 })[0]?.share).toBe(0.7);
   });
-  test('is what CDI says of an object that nobody counts', () => {
+  test('is what CDI reports of an object without a count', () => {
     expect(rows([syncing])[0]?.share).toBe(0.4);
   });
   test('is unknown where CDI says none', () => {

@@ -29,7 +29,7 @@ test('images that there is no room for are counted', () => {
   expect(render({ ...view, facts: [] }, look, { images: 1, machines: 0, facts: 2 }).at(-1)).toBe('and 1 more');
 });
 
-test('a cluster without images says so', () => {
+test('a cluster without images shows that', () => {
   expect(render({ images: [], machines: [], facts: [] }, look, { images: 10, machines: 0, facts: 2 })).toEqual([
     '',
     'No image yet.',
@@ -77,7 +77,7 @@ describe('the room', () => {
     const crowd = many(...counts);
     expect(render(crowd, look, roomIn(rows, crowd)).length).toBeLessThanOrEqual(rows);
   });
-  test('goes to whoever needs it', () => {
+  test('goes to the tables that need it', () => {
     expect(roomIn(23, many(2, 100, 0))).toMatchObject({ images: 2, machines: 16 });
     expect(roomIn(23, many(100, 2, 0))).toMatchObject({ images: 16, machines: 2 });
     expect(roomIn(23, many(3, 4, 9))).toMatchObject({ images: 3, machines: 4, facts: 6 });

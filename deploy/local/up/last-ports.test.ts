@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const any = { port: 0, brokerPort: 0, storePort: 0, metricsPort: 0, consolePort: 0 };
 
-test('ports are remembered; where there are none, or no ports, nothing is', async () => {
+test('ports are remembered; a missing or invalid file is ignored', async () => {
   expect(await lastPorts(folder)).toBeUndefined();
   await rememberPorts(folder, { ...any, port: 4711 });
   expect(await lastPorts(folder)).toEqual({ ...any, port: 4711 });
@@ -23,7 +23,7 @@ test('ports are remembered; where there are none, or no ports, nothing is', asyn
   expect(await lastPorts(folder)).toBeUndefined();
 });
 
-test('where any port will do, it is the one of the last time if nobody has it now', async () => {
+test('where any port will do, it is the former port if that is free', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const address = other.address();

@@ -22,7 +22,7 @@ describe('new facts', () => {
   test('are all where nothing that was known is left', () => {
     expect(facts(withHistory('u', queued), withHistory('u', retrying))).toEqual(['Retrying']);
   });
-  test('are none where nothing changed, and where there is no history', () => {
+  test('are empty without a change, and without a history', () => {
     expect(facts(withHistory('u', queued), withHistory('u', queued))).toEqual([]);
     expect(facts(undefined, aVMDiskImage())).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe('facts of a machine', () => {
     expect(said(syncing, machine('Ready', 'Running'))).toEqual([[now, 'lab/demo', 'Ready', 'Running.']]);
     expect(said(syncing, syncing)).toEqual([]);
   });
-  test('of one that was there before anybody looked are since when', () => {
+  test('of an object that existed before are since when', () => {
     expect(said(undefined, machine('Ready', 'Running'))).toEqual([[at(5), 'lab/demo', 'Ready', 'Running.']]);
   });
   test('of one that was made again are its own', () => {

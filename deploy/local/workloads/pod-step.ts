@@ -81,7 +81,7 @@ const isBound = ({ status }: Claim) => status?.phase === 'Bound';
 const none = '0/1 nodes are available: ';
 const unhelpful = 'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.';
 const noVictims = 'preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.';
-// What 1.34 says in between of resources that nobody here claims.
+// What 1.34 reports in between of resources that no Pod here claims.
 const noDevices = 'no new claims to deallocate, ';
 
 /** Why no node takes the Pod, in the words of 1.34's scheduler, the odd end of some included. */

@@ -52,7 +52,7 @@ const eventsOf = async (reason: string) =>
 const at = { namespace, name: 'dns' };
 
 describe('a Deployment', () => {
-  test('gets its Pod, and says so as the real one does', async () => {
+  test('gets its Pod, and reports it as the real one does', async () => {
     await start();
     const made = await make(aDeployment());
     const ready = await deployments.until(
@@ -154,7 +154,7 @@ describe('a Deployment', () => {
     expect(counts).toContainEqual([1, undefined]);
   });
 
-  test('that makes no progress says so after its deadline, and heals', async () => {
+  test('that makes no progress reports it after its deadline, and heals', async () => {
     await start({ mode: 'imagePull', match: 'ws-lab/dns', times: 4 });
     await make(aDeployment(aPodSpec(), { progressDeadlineSeconds: 10 }));
     const late = await deployments.until((one) => conditionOf(one, 'Progressing')?.status === 'False');
@@ -209,7 +209,7 @@ describe('a Pod', () => {
     await pods.until(isReady);
   });
 
-  test('waits for a ConfigMap that it mounts, and says so in an Event', async () => {
+  test('waits for a ConfigMap that it mounts, and reports it in an Event', async () => {
     await start();
     const volumes = [{ name: 'zones', configMap: { name: 'zones' } }];
     await make(aDeployment(aPodSpec({}, { volumes })));
@@ -222,7 +222,7 @@ describe('a Pod', () => {
     await pods.until(isReady);
   });
 
-  test('stays in ContainerCreating until its networks are there, and then tells its addresses', async () => {
+  test('stays in ContainerCreating until its networks exist, and then reports its addresses', async () => {
     await start();
     const networks = JSON.stringify([{ name: 'lan', namespace, ips: ['10.10.0.5/24'], mac: '02:00:00:00:00:01' }]);
     await make(aDeployment(aPodSpec(), {}, { 'k8s.v1.cni.cncf.io/networks': networks }));
