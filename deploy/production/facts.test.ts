@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { stand as standWorkspace, workspaceFacts } from '../../functions/compose-workspace/status.ts';
-import { machineFacts, stand } from '../../functions/provision-vm/status.ts';
+import { updateStatus as updateWorkspaceStatus, workspaceFacts } from '../../functions/compose-workspace/status.ts';
+import { machineFacts, updateStatus } from '../../functions/provision-vm/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import type { Action } from '../../shared/actions.ts';
 import { facts } from '../../shared/events.ts';
@@ -27,7 +27,7 @@ const noFields = {
 
 const ofImages = phases.flatMap((to) => told(transition(aVMDiskImage(), { to, ...said, nowMs })));
 const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
-  told(stand(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, nowMs)),
+  told(updateStatus(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, nowMs)),
 );
 const left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const ofDeletion = told(
@@ -41,7 +41,7 @@ const ofDeletion = told(
   }),
 );
 const ofWorkspaces = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
-  told(standWorkspace(aWorkspace(), { phase, ...said, findings: [], fields: {} }, nowMs)),
+  told(updateWorkspaceStatus(aWorkspace(), { phase, ...said, findings: [], fields: {} }, nowMs)),
 );
 const all = [...ofImages, ...ofMachines, ...ofDeletion, ...ofWorkspaces];
 
@@ -61,8 +61,8 @@ test.each(['Ready', 'Failed'] as const)(
       const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
       return { ...object, status: Object.assign({}, ...status) };
     };
-    const machine = stand(aVirtualMachine(), { ...standing, fields: noFields }, nowMs);
-    const workspace = standWorkspace(aWorkspace(), { ...standing, fields: {} }, nowMs);
+    const machine = updateStatus(aVirtualMachine(), { ...standing, fields: noFields }, nowMs);
+    const workspace = updateWorkspaceStatus(aWorkspace(), { ...standing, fields: {} }, nowMs);
     const rebuilt = [
       ...machineFacts.of(after(aVirtualMachine(), machine)),
       ...workspaceFacts.of(after(aWorkspace(), workspace)),

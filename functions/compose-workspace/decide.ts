@@ -12,7 +12,7 @@ import { foundProvider, type Provider, providerFor } from './network/plan.ts';
 import { type Observed, type Own, ownObjects } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { Stage } from './stage.ts';
-import { findingOf, formatCount, stand, summary } from './status.ts';
+import { findingOf, formatCount, summary, updateStatus } from './status.ts';
 import { teardown } from './teardown.ts';
 
 /**
@@ -68,7 +68,7 @@ function invalid(workspace: Workspace, faults: readonly string[], nowMs: number)
     isNotSo('SpecValid', 'SpecInvalid', message),
     ...before.map((one) => ({ ...one, type: one.type as WorkspaceCondition })),
   ];
-  return stand(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, findings, fields: {} }, nowMs);
+  return updateStatus(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, findings, fields: {} }, nowMs);
 }
 
 function standing(
@@ -87,5 +87,5 @@ function standing(
     images: [...wanted.values()].flatMap(({ ref, image }) => (image ? [ref] : [])),
   };
   const findings = [valid, ...stages.map(findingOf)];
-  return stand(workspace, { ...summary(stages), findings, fields }, nowMs);
+  return updateStatus(workspace, { ...summary(stages), findings, fields }, nowMs);
 }

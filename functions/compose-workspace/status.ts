@@ -62,7 +62,7 @@ export function summary(stages: readonly Stage[]): Pick<WorkspaceStanding, 'phas
 }
 
 /** Writes the state of a workspace if its status differs, and reports that it is Ready or Failed. */
-export const stand = (workspace: Workspace, standing: WorkspaceStanding, nowMs: number): Action[] =>
+export const updateStatus = (workspace: Workspace, standing: WorkspaceStanding, nowMs: number): Action[] =>
   reportStatus(reporting, workspace, { ...standing, isReady: standing.phase === 'Ready' }, nowMs);
 
 const reporting: Reporting<Workspace> = {

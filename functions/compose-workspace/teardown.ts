@@ -16,7 +16,7 @@ import { describeLeaving, makeFor } from './child.ts';
 import { namespaceStage, untilSettled } from './namespace/plan.ts';
 import type { Observed, Own } from './observed.ts';
 import { component } from './stage.ts';
-import { stand } from './status.ts';
+import { updateStatus } from './status.ts';
 
 /** An object that a step of the teardown still has to delete. */
 interface Rest {
@@ -90,7 +90,7 @@ function stillThere(
   because: string | undefined,
   nowMs: number,
 ): Action[] {
-  return stand(
+  return updateStatus(
     workspace,
     {
       phase: 'Provisioning',

@@ -18,7 +18,7 @@ import {
   cloudReady,
   firstRefusal,
   requeueAfterFault,
-  standWithout,
+  unreachable,
 } from '../../shared/openstack/status.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { freeCidr } from './free-cidr.ts';
@@ -34,21 +34,24 @@ export function decide(observed: Observed): Action[] {
   if (network.metadata.deletionTimestamp) return leave(observed);
   if ('fault' in observed.cloud) {
     const { fault } = observed.cloud;
-    return [...stand(observed, faulty(network, fault)), ...requeueAfterFault(fault, network)];
+    return [...updateStatus(observed, faulty(network, fault)), ...requeueAfterFault(fault, network)];
   }
   const held = hold(VirtualNetwork, network);
   if (held) return held;
   const [own, second] = ownOf(network, observed.cloud.networks);
-  if (second) return stand(observed, twice(network, observed.cloud.networks));
+  if (second) return updateStatus(observed, twice(network, observed.cloud.networks));
   const subnet = own && observed.cloud.subnets.find((one) => one.network_id === own.id && isOf(network, one));
   const requests = own
     ? requestsFor(network, own, subnet, observed.cloud.subnets)
     : [createNetwork(network.metadata.uid, network.metadata.name, network.spec.mtu)];
-  if (requests === 'no room') return stand(observed, noRoom(network, own));
+  if (requests === 'no room') return updateStatus(observed, noRoom(network, own));
   const calls = callsFor(network, requests, observed.refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(observed.refusals, network, requests);
-  return stand(observed, refused ? refusedStanding(network, own, subnet, refused) : available(network, own, subnet));
+  return updateStatus(
+    observed,
+    refused ? refusedStanding(network, own, subnet, refused) : available(network, own, subnet),
+  );
 }
 
 const isOf = ({ metadata }: VirtualNetwork, { description }: { description: string }) =>
@@ -86,7 +89,7 @@ function leave(observed: Observed): Action[] {
   const isNothingLeft =
     'fault' in cloud ? cloud.fault.reason === 'ProjectMissing' : ownOf(network, cloud.networks).length === 0;
   if (isNothingLeft) return removeFinalizer(VirtualNetwork, network);
-  if ('fault' in cloud) return stand(observed, { ...faulty(network, cloud.fault), phase: 'Terminating' });
+  if ('fault' in cloud) return updateStatus(observed, { ...faulty(network, cloud.fault), phase: 'Terminating' });
   const requests = ownOf(network, cloud.networks).map(({ id }) => deleteNetwork(id));
   const calls = callsFor(network, requests, refusals);
   if (calls.length > 0) return calls;
@@ -96,7 +99,7 @@ function leave(observed: Observed): Action[] {
   };
   const held = reason === 'Conflict' ? 'InUse' : reason;
   return [
-    ...stand(observed, {
+    ...updateStatus(observed, {
       phase: 'Terminating',
       isReady: false,
       reason: held,
@@ -111,7 +114,7 @@ function leave(observed: Observed): Action[] {
 /** So often a network that machines are still on is asked for again. */
 const heldAgainMs = 5000;
 
-const stand = ({ network, nowMs }: Observed, standing: Standing): Action[] =>
+const updateStatus = ({ network, nowMs }: Observed, standing: Standing): Action[] =>
   reportStatus({ resource: VirtualNetwork }, network, standing, nowMs);
 
 /** What the status said of the network in OpenStack, where this look tells nothing of it. */
@@ -130,7 +133,7 @@ const factsOf = (own: Network | undefined, subnet: Subnet | undefined) => ({
 });
 
 const faulty = (network: VirtualNetwork, fault: CloudFault) =>
-  standWithout(fault, network.status?.id !== undefined, { ...before(network), ready: false });
+  unreachable(fault, network.status?.id !== undefined, { ...before(network), ready: false });
 
 function twice(network: VirtualNetwork, networks: readonly Network[]): Standing {
   const ids = ownOf(network, networks)

@@ -11,7 +11,7 @@ import {
   firstRefusal,
   refusalOf,
   requeueAfterFault,
-  standWithout,
+  unreachable,
 } from '../../shared/openstack/status.ts';
 import { stoodBefore, withoutServer } from './facts.ts';
 import { leave } from './leave.ts';
@@ -32,26 +32,26 @@ export function decide(observed: Observed): Action[] {
   if ('fault' in cloud) {
     // The duration of a fault restarts: it was not observed whether it lasted, and hosts come back later than their API.
     const fields = { ...stoodBefore(machine), failedSince: undefined };
-    const standing = standWithout(cloud.fault, machine.status?.id !== undefined, fields);
-    return [...stand(observed, standing), ...requeueAfterFault(cloud.fault, machine)];
+    const standing = unreachable(cloud.fault, machine.status?.id !== undefined, fields);
+    return [...updateStatus(observed, standing), ...requeueAfterFault(cloud.fault, machine)];
   }
   const held = hold(Machine, machine);
   if (held) return held;
   const [server, second] = cloud.servers;
-  if (second) return stand(observed, twice(observed, cloud));
+  if (second) return updateStatus(observed, twice(observed, cloud));
   return server ? follow(observed, cloud, server) : begin(observed, cloud);
 }
 
 function begin(observed: Observed, found: Found): Action[] {
   const { machine, refusals } = observed;
   const pending = pendingStanding(observed, found);
-  if (pending) return [...stand(observed, pending.standing), ...tidy(observed, found), ...pending.later];
+  if (pending) return [...updateStatus(observed, pending.standing), ...tidy(observed, found), ...pending.later];
   const next = toCreate(observed, found);
-  if ('refused' in next) return stand(observed, refusedStanding(observed, withoutServer(machine), next.refused));
+  if ('refused' in next) return updateStatus(observed, refusedStanding(observed, withoutServer(machine), next.refused));
   const calls = callsFor(machine, next.requests, refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(refusals, machine, next.requests);
-  return stand(
+  return updateStatus(
     observed,
     refusedStanding(
       observed,
@@ -73,7 +73,7 @@ function follow(observed: Observed, found: Found, server: Server): Action[] {
   const isUnderWay =
     isBusy(server) || next.requests.some((request) => isPassing(refusalOf(refusals, machine, request)));
   return [
-    ...stand(
+    ...updateStatus(
       observed,
       runningStanding(observed, found, server, refused ?? (isMoving(found, server) ? moving : undefined)),
     ),
@@ -102,7 +102,7 @@ const tidy = ({ machine, refusals }: Observed, { unwanted }: Found): Action[] =>
     refusals,
   );
 
-const stand = ({ machine, nowMs }: Observed, standing: Standing): Action[] =>
+const updateStatus = ({ machine, nowMs }: Observed, standing: Standing): Action[] =>
   reportStatus({ resource: Machine }, machine, standing, nowMs);
 
 function twice({ machine }: Observed, { servers }: Found): Standing {

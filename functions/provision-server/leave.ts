@@ -7,7 +7,7 @@ import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
 import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { reportStatus } from '../../shared/kubernetes/status.ts';
-import { callsFor, cloudReady, refusalOf, standWithout } from '../../shared/openstack/status.ts';
+import { callsFor, cloudReady, refusalOf, unreachable } from '../../shared/openstack/status.ts';
 import { stoodBefore } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf } from './state.ts';
@@ -35,7 +35,7 @@ export function leave(observed: Observed): Action[] {
     );
   if ('fault' in cloud) {
     if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Machine, machine);
-    const standing = { ...standWithout(cloud.fault, true, stoodBefore(machine)), phase: 'Terminating' };
+    const standing = { ...unreachable(cloud.fault, true, stoodBefore(machine)), phase: 'Terminating' };
     return reportStatus({ resource: Machine }, machine, standing, nowMs);
   }
   const requests = requestsFor(machine.metadata.uid, cloud);

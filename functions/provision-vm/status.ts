@@ -36,7 +36,7 @@ interface MachineStanding extends Omit<Standing<MachinePhase, MachineCondition>,
 }
 
 /** Writes the state of a machine if its status differs, and reports that it is Ready or Failed. */
-export const stand = (machine: VirtualMachine, standing: MachineStanding, nowMs: number): Action[] =>
+export const updateStatus = (machine: VirtualMachine, standing: MachineStanding, nowMs: number): Action[] =>
   reportStatus(reporting, machine, { ...standing, isReady: standing.phase === 'Ready' }, nowMs);
 
 /** The status of a machine as it is, with what is made in this pass. */
@@ -56,7 +56,7 @@ export function standing(plan: Plan): Action[] {
     : { phase: 'Ready' as const, trouble: undefined, ...readiness(state) };
   const isMade = kubeVirtMachine !== undefined || plan.writes.some(({ do: verb }) => verb === 'create');
   const addresses = reportedAddresses(machine, instance);
-  const stands = stand(
+  const written = updateStatus(
     machine,
     {
       ...judged,
@@ -78,7 +78,7 @@ export function standing(plan: Plan): Action[] {
     // Networks send no events: check again every ten seconds until the machine is Failed, then at each audit.
     judged.phase === 'Provisioning' && networkReasons.has(judged.reason) ? 10_000 : undefined,
   ].filter((ms) => ms !== undefined);
-  return times.length > 0 ? [...stands, { do: 'requeueAfter', about: machine, afterMs: Math.min(...times) }] : stands;
+  return times.length > 0 ? [...written, { do: 'requeueAfter', about: machine, afterMs: Math.min(...times) }] : written;
 }
 
 /** Once one cause is reported, the next one is reported at once, so that the message does not switch back in between. */

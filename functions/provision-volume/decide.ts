@@ -7,7 +7,7 @@ import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
 import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import { reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
-import { callsFor, cloudReady, firstRefusal, requeueAfterFault, standWithout } from '../../shared/openstack/status.ts';
+import { callsFor, cloudReady, firstRefusal, requeueAfterFault, unreachable } from '../../shared/openstack/status.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { failedAttempt, isSpent, standingAfter, waitsForNext } from './attempts.ts';
 import type { Found, Observed } from './observed.ts';
@@ -23,16 +23,16 @@ export function decide(observed: Observed): Action[] {
   const { volume, cloud } = observed;
   if (volume.metadata.deletionTimestamp) return leave(observed);
   if ('fault' in cloud) {
-    const standing = standWithout(cloud.fault, volume.status?.id !== undefined, {
+    const standing = unreachable(cloud.fault, volume.status?.id !== undefined, {
       ...stoodBefore(volume),
       ready: false,
     });
-    return [...stand(observed, standing), ...requeueAfterFault(cloud.fault, volume)];
+    return [...updateStatus(observed, standing), ...requeueAfterFault(cloud.fault, volume)];
   }
   const held = hold(Volume, volume);
   if (held) return held;
   const [own, second] = ownOf(volume, cloud.volumes);
-  if (second) return stand(observed, twice(volume, cloud));
+  if (second) return updateStatus(observed, twice(volume, cloud));
   return own ? follow(observed, cloud, own) : begin(observed, cloud);
 }
 
@@ -50,17 +50,17 @@ function begin(observed: Observed, found: Found): Action[] {
       deleteImage(source.image.id),
     ]);
   }
-  if (isSpent(observed) || waitsForNext(observed)) return stand(observed, standingAfter(volume));
+  if (isSpent(observed) || waitsForNext(observed)) return updateStatus(observed, standingAfter(volume));
   if (source.is === 'missing') {
     const { reason, message, isFinal } = source;
-    return stand(observed, { ...busy(volume, isFinal ? 'Failed' : 'Pending'), reason, message });
+    return updateStatus(observed, { ...busy(volume, isFinal ? 'Failed' : 'Pending'), reason, message });
   }
   if (source.is === 'on its way') return look(observed, downloading(volume));
   const request = requestFor(volume, source);
   const calls = callsFor(volume, [request], observed.refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(observed.refusals, volume, [request]);
-  return stand(observed, refused ? refusedStanding(volume, refused) : downloading(volume));
+  return updateStatus(observed, refused ? refusedStanding(volume, refused) : downloading(volume));
 }
 
 function requestFor(volume: Volume, source: Source & { is: 'empty' | 'ready' | 'asked for' }): OpenStackRequest {
@@ -72,7 +72,7 @@ function requestFor(volume: Volume, source: Source & { is: 'empty' | 'ready' | '
 function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   const { volume, refusals } = observed;
   const isBroken = /^error/.test(own.status);
-  if (isBroken && isFilled(volume, own)) return stand(observed, broken(volume, own));
+  if (isBroken && isFilled(volume, own)) return updateStatus(observed, broken(volume, own));
   if (isBroken && own.status !== 'error_extending' && own.status !== 'error_deleting') {
     return failedAttempt(observed, own, 'VolumeFailed', `Cinder could not make the volume (${own.status})`, [
       deleteVolume(own.id),
@@ -128,7 +128,7 @@ const withLeftOver = (standing: Standing, isLeft: boolean): Standing => ({
 function look(observed: Observed, standing: Standing, isSettled = false): Action[] {
   const { volume } = observed;
   return [
-    ...stand(observed, standing),
+    ...updateStatus(observed, standing),
     ...(isSettled ? [] : [{ do: 'requeueAfter', about: volume, afterMs: taskMs } as const]),
   ];
 }
@@ -142,8 +142,8 @@ function leave(observed: Observed): Action[] {
   if (!isHeld(volume)) return [];
   if ('fault' in cloud) {
     if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Volume, volume);
-    const standing = standWithout(cloud.fault, true, { ...stoodBefore(volume), ready: false });
-    return stand(observed, { ...standing, phase: 'Terminating' });
+    const standing = unreachable(cloud.fault, true, { ...stoodBefore(volume), ready: false });
+    return updateStatus(observed, { ...standing, phase: 'Terminating' });
   }
   const own = ownOf(volume, cloud.volumes);
   if (own.length === 0 && cloud.own.length === 0) return removeFinalizer(Volume, volume);
@@ -161,7 +161,7 @@ function leave(observed: Observed): Action[] {
     attached && `Server ${attached.attachments[0]?.server_id} has the volume: it is deleted once it is detached.`;
   const why = holder ? { reason: 'InUse', message: holder } : refused;
   return [
-    ...stand(observed, {
+    ...updateStatus(observed, {
       phase: 'Terminating',
       isReady: false,
       reason: why?.reason ?? 'Deleting',
@@ -173,7 +173,7 @@ function leave(observed: Observed): Action[] {
   ];
 }
 
-const stand = ({ volume, nowMs }: Observed, standing: Standing): Action[] =>
+const updateStatus = ({ volume, nowMs }: Observed, standing: Standing): Action[] =>
   reportStatus({ resource: Volume }, volume, standing, nowMs);
 
 const downloading = (volume: Volume): Standing => ({

@@ -32,7 +32,7 @@ export const isReady = ({
   status?.observedGeneration === metadata.generation && conditionOf(status.conditions, 'Ready')?.status === 'True';
 
 /** The state of an object whose OpenStack is unreachable; what runs there continues. */
-export const standWithout = (fault: CloudFault, isKnown: boolean, fields: Standing['fields']): Standing => ({
+export const unreachable = (fault: CloudFault, isKnown: boolean, fields: Standing['fields']): Standing => ({
   phase: isKnown ? 'Unknown' : 'Pending',
   isReady: false,
   ...fault,
