@@ -149,7 +149,7 @@ const definitions: readonly Definition[] = [
 ];
 
 /** The manifest of a CustomResourceDefinition, from the zod schema its objects are read with. */
-export function customResourceDefinition({
+function customResourceDefinition({
   group = pelotech,
   kind,
   plural,

@@ -6,7 +6,7 @@ import { workspacePrefix } from './workspaces/workspace.ts';
 export type EventAttributes = Readonly<Record<string, unknown>>;
 
 /** The events that a subscription accepts, as a filter of a Knative Trigger (`spec.filters`). */
-export type EventFilter =
+type EventFilter =
   | { exact: Record<string, string> }
   | { prefix: Record<string, string> }
   | { not: EventFilter }

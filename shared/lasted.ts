@@ -1,7 +1,7 @@
 import type { Action } from './actions.ts';
 import type { TraceOf } from './traces.ts';
 
-export interface Duration {
+interface Duration {
   /** One of shared/runtime/telemetry/metrics.ts, in seconds. */
   metric: string;
   since: string;

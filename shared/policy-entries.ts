@@ -2,7 +2,7 @@ import type { ConfigMap } from './kinds/core/config-map.ts';
 import { describeDefault, type Policy, type PolicyFault, type PolicyKey, policyKeys } from './policy.ts';
 
 /** A key of the policy with its value, or its default if it is not set. */
-export interface PolicyEntry {
+interface PolicyEntry {
   key: PolicyKey;
   value: string;
   isSet: boolean;

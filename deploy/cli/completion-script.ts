@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { commonOptions } from './help.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof shells)[number];
+type Shell = (typeof shells)[number];
 
 /** The completion script of a shell for these commands. */
 export function completionScript(shell: Shell, commands: readonly Command[]): string {

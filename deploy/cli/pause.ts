@@ -7,7 +7,7 @@ import { readPolicyMap, writePolicy } from './read-policy.ts';
 export const before = 'pelotech.ot/concurrency-before-pause';
 
 /** Keys to write (null removes the key), and a message about it. */
-export interface Change {
+interface Change {
   says: string;
   concurrency: number;
   write?: { data: Record<string, string | null>; annotations: Record<string, string | null> };

@@ -6,7 +6,7 @@ import { tableLines } from '../terminal/table.ts';
 import { nearestOf } from './nearest.ts';
 
 /** A key of the policy and its current value. */
-export interface KeyView {
+interface KeyView {
   key: PolicyKey;
   value: string;
   from: 'set' | 'default';
@@ -16,13 +16,13 @@ export interface KeyView {
 }
 
 /** A key that no function reads. */
-export interface Stray {
+interface Stray {
   key: string;
   value: string;
   meant?: string;
 }
 
-export interface PolicyView {
+interface PolicyView {
   keys: KeyView[];
   unknown: Stray[];
 }

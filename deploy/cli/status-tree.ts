@@ -16,7 +16,7 @@ import { describeStopped, type Stopped } from './stopped.ts';
 import { formatKind, type OnOpenStack, type Target } from './target.ts';
 
 /** An object or a component of one, its state, and its cause. */
-export interface Node {
+interface Node {
   kind: string;
   namespace?: string;
   name: string;
@@ -152,7 +152,7 @@ function imageBelow(workspace: Workspace, name: string, components: readonly Com
 }
 
 /** The first cause: of a Failed object, else of an object under way. A workspace reports its own; the cause of a machine may be its image. */
-export function firstCauseIn(nodes: readonly Node[]): Node | undefined {
+function firstCauseIn(nodes: readonly Node[]): Node | undefined {
   const [worst] = nodes.filter(({ state }) => state !== 'Ready').sort(byUrgency);
   return !worst || worst.kind === 'Workspace' ? worst : (firstCauseIn(worst.children) ?? worst);
 }

@@ -62,7 +62,7 @@ function fullNames(kind: TargetKind): string[] {
 }
 
 /** The name of an object on the command line. */
-export interface Named {
+interface Named {
   kind?: TargetKind;
   namespace?: string;
   name: string;

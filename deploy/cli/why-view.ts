@@ -17,7 +17,7 @@ import { isWell, messageOf, notReconciled, phaseOf } from './state.ts';
 import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Target } from './target.ts';
 
 /** The chain of causes from the object that was asked about down to the first cause. */
-export interface Why extends Remedy {
+interface Why extends Remedy {
   steps: { about: string; phase: string; says: string }[];
   /** The object with the first cause; its Events have more information. */
   at: Target;

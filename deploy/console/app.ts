@@ -11,7 +11,7 @@ import { show } from './show.ts';
 import { maySeeObject, sightOf } from './visible.ts';
 import type { Watched } from './watch-cluster.ts';
 
-export interface ConsolePorts {
+interface ConsolePorts {
   watched: Watched;
   /** The user of a token; undefined if the cluster does not know the token. */
   authorize(token: string): Promise<Viewer | undefined>;

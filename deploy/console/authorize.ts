@@ -28,14 +28,14 @@ function defineReview<S extends z.ZodType>(apiVersion: string, kind: string, sta
 }
 
 /** Asks for the user of a token. */
-export const TokenReview = defineReview(
+const TokenReview = defineReview(
   'authentication.k8s.io/v1',
   'TokenReview',
   z.object({ authenticated: z.boolean().default(false), user: User.partial().optional() }),
 );
 
 /** Asks whether a user may do something. */
-export const SubjectAccessReview = defineReview(
+const SubjectAccessReview = defineReview(
   'authorization.k8s.io/v1',
   'SubjectAccessReview',
   z.object({ allowed: z.boolean().default(false) }),

@@ -15,7 +15,7 @@ import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
 import type { ClusterRow, ImageRow, MachineRow, PrunedRow, Rows, ServerRow, WorkspaceRow } from './view.ts';
 
 /** What the rows are made of. */
-export interface Seen {
+interface Seen {
   nowMs: number;
   images: readonly VMDiskImage[];
   configMap: Pick<ConfigMap, 'data'> | undefined;

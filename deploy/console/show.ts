@@ -7,7 +7,7 @@ import type { Watched } from './watch-cluster.ts';
 const againMs = 20_000;
 
 /** What one open page is shown by. */
-export interface Showing {
+interface Showing {
   stream: Pick<SSEStreamingApi, 'writeSSE' | 'write'>;
   watched: Pick<Watched, 'view' | 'onChange'>;
   viewer: Viewer;

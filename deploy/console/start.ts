@@ -7,7 +7,7 @@ import { authorizer, type Viewer } from './authorize.ts';
 import { readAssets } from './page/assets.ts';
 import { watchCluster } from './watch-cluster.ts';
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   kube: Pick<Kube, 'create' | 'pages' | 'watch'>;
   host: string;
   /** 0 takes a free one. */

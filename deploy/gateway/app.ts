@@ -12,9 +12,9 @@ import type { Verified } from './verify-token.ts';
 export type LogLine = Readonly<Record<string, string | number | undefined>>;
 
 /** How a request ended, in the words of the metric. */
-export type Result = 'done' | 'malformed' | 'refused' | 'later';
+type Result = 'done' | 'malformed' | 'refused' | 'later';
 
-export interface GatewayPorts {
+interface GatewayPorts {
   /** The configuration and its verifier as they are now; both change together. */
   current(): { config: Config; verify(authorization: string | undefined): Promise<Verified> };
   post(event: PipelineEvent, sender: Sender): Promise<void>;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:https';
 
-export interface GetOptions {
+interface GetOptions {
   /** Certificates to trust instead of the usual ones, PEM. */
   caFile?: string | undefined;
   timeoutMs?: number;

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
 import { reloadingFile } from './reloading-file.ts';
 
-export interface ListenOptions {
+interface ListenOptions {
   port: number;
   host: string;
   /** The files of the certificate; without them it is plain HTTP, for a mesh or an Ingress that ends TLS. */

@@ -3,7 +3,7 @@ import { authorizationFrom } from '../../shared/runtime/publish.ts';
 import type { PipelineEvent } from './read-event.ts';
 import { Refusal } from './refusal.ts';
 
-export interface BrokerAddress {
+interface BrokerAddress {
   url: string;
   /** Where the kubelet keeps a token for this Broker; none where the Broker asks for none. */
   tokenFile: string | undefined;

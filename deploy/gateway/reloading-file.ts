@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** What a set of files says, as it was when they were last looked at. */
-export interface Reread<T> {
+interface Reread<T> {
   current(): T;
   /** Reads the files again; true where they said something new that could be used. */
   check(): Promise<boolean>;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /** A certificate that vouches for itself, as PEM: `cert` is also the CA to trust it by. */
-export interface TestCertificate {
+interface TestCertificate {
   cert: string;
   key: string;
 }

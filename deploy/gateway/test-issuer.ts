@@ -8,7 +8,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { testCertificate } from './test-certificate.ts';
 
 /** A CI's OIDC issuer over HTTPS, on loopback unless told otherwise, with keys of its own. */
-export interface TestIssuer {
+interface TestIssuer {
   url: string;
   /** The certificate to trust it by. */
   caFile: string;

@@ -6,7 +6,7 @@ import { applyRelease, kubectlOf, waitForDeployments } from './releases.ts';
 import { hostpathDriver, nodeImage, releases } from './versions.ts';
 
 /** A step of `npm run kind:up`; a second run of it changes nothing. */
-export interface Step {
+interface Step {
   title: string;
   /** Resolves with a word about what was found or done, if any. */
   act(run: Run): Promise<string | undefined>;

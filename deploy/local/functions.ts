@@ -11,7 +11,7 @@ import type { Clock } from './clock.ts';
 import type { Handler } from './eventing/address.ts';
 
 /** The functions of a local cluster, each under its own ServiceAccount and as many times as asked for. */
-export interface LocalFunctions {
+interface LocalFunctions {
   handler(name: string): Handler | undefined;
   /** Resolves when nothing that a function has begun is still under way. */
   drain(): Promise<void>;

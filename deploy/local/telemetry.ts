@@ -3,7 +3,7 @@ import { observeDownloads, observeState } from '../../shared/runtime/telemetry/g
 import { startTelemetry } from '../../shared/runtime/telemetry/sdk.ts';
 import { observeServers } from '../../shared/runtime/telemetry/server-gauges.ts';
 
-export interface LocalTelemetryOptions {
+interface LocalTelemetryOptions {
   /** Port of `/metrics` on loopback; 0 takes a free one. */
   metricsPort: number;
   /** The API as the function sees it that computes the gauges. */

@@ -5,8 +5,7 @@ import { prometheusName } from '../../shared/runtime/telemetry/metrics-prometheu
 export const series = (metric: string, matchers = '') => `${prometheusName(metricOf(metric))}${braced(matchers)}`;
 
 /** The buckets of a histogram. */
-export const buckets = (metric: string, matchers = '') =>
-  `${prometheusName(metricOf(metric))}_bucket${braced(matchers)}`;
+const buckets = (metric: string, matchers = '') => `${prometheusName(metricOf(metric))}_bucket${braced(matchers)}`;
 
 /** How often a histogram was written to. */
 export const counts = (metric: string, matchers = '') => `${prometheusName(metricOf(metric))}_count${braced(matchers)}`;

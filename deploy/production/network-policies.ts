@@ -4,7 +4,7 @@ import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 
 /** The settings that differ from cluster to cluster. */
-export interface Surroundings {
+interface Surroundings {
   /** The namespace that Prometheus and the collector run in. */
   monitoringNamespace: string;
   /** The namespace of Serving's ingress layer. */

@@ -3,7 +3,7 @@ import { files } from '../../crds/definitions.ts';
 import { partOf } from '../../knative/manifest.ts';
 
 /** One kind of ours, as its CustomResourceDefinition declares it. */
-export interface OwnKind {
+interface OwnKind {
   group: string;
   plural: string;
 }

@@ -1,7 +1,7 @@
 import type { FunctionDeclaration } from '../../shared/function.ts';
 
 /** The requests and limits of a function's container. */
-export interface Size {
+interface Size {
   requests: { cpu: string; memory: string };
   limits: { memory: string };
 }

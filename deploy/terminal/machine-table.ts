@@ -2,7 +2,7 @@ import { type Span, styled } from './paint.ts';
 import { phaseSpan, type ShownPhase } from './phase-style.ts';
 
 /** A machine as the live displays show it. */
-export interface ShownMachine {
+interface ShownMachine {
   name: string;
   phase: ShownPhase;
   image: string;

@@ -9,7 +9,7 @@ import { contains } from './contains.ts';
 import type { Observed } from './observed.ts';
 
 /** Digest of the wanted fields: a field that is no longer wanted is in none of those that are compared. */
-export const wantedDigest = 'pelotech.ot/wanted-digest';
+const wantedDigest = 'pelotech.ot/wanted-digest';
 
 /** An object of a workspace as it should be. */
 export interface Child {

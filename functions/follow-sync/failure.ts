@@ -16,7 +16,7 @@ export interface Failure {
   isUncounted?: boolean;
 }
 
-export interface Attempt {
+interface Attempt {
   nowMs: number;
   image: VMDiskImage;
   policy: Policy;

@@ -25,7 +25,7 @@ import { flavorFor, sizeOf } from './size.ts';
 import { isIdle } from './state.ts';
 
 /** What is to be asked of OpenStack now, or why nothing can be. */
-export type Next = { requests: readonly OpenStackRequest[] } | { refused: Refusal };
+type Next = { requests: readonly OpenStackRequest[] } | { refused: Refusal };
 
 const portName = (machine: string, network: string) => `${machine}-${network}`;
 

@@ -3,7 +3,7 @@ import { linuxLoginOf } from './linux-login.ts';
 import { final, type Obstacle } from './observed.ts';
 
 /** A user with the login that Linux takes for it. */
-export interface Login {
+interface Login {
   login: string;
   user: User;
 }

@@ -30,7 +30,7 @@ export interface Classes {
   snapshot: ReadonlyMap<string, string>;
 }
 
-export interface TransitionInput {
+interface TransitionInput {
   nowMs: number;
   policy: Policy;
   classes?: Classes | undefined;

@@ -5,7 +5,7 @@ import { lasted } from '../lasted.ts';
 import { traceOfImage } from '../traces.ts';
 
 /** How an attempt ended: `reason` is the word that condition and Event carry, too. */
-export interface AttemptEnd {
+interface AttemptEnd {
   result: 'success' | 'failure' | 'superseded';
   reason: string;
   nowMs: number;

@@ -31,7 +31,7 @@ function durationOf({ status }: VMDiskImage): number | undefined {
 }
 
 /** A slot that is held, and how far its download is, from 0 to 1, where anybody knows. */
-export interface Held {
+interface Held {
   holder: Holder;
   share: number | undefined;
 }

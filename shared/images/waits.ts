@@ -20,10 +20,10 @@ export const waitReasons = [
   'Snapshot',
   'Adoption',
 ] as const;
-export type WaitReason = (typeof waitReasons)[number];
+type WaitReason = (typeof waitReasons)[number];
 
 /** What slots depend on; without holders the Lease does not say. */
-export interface Slots {
+interface Slots {
   policy: Policy;
   holders: readonly Holder[] | undefined;
 }

@@ -22,7 +22,7 @@ export interface CloudFault {
 
 /** The condition about the way to OpenStack, which every kind has. */
 export const cloudReady = isSo('CloudReady', 'Reached', 'OpenStack answers.');
-export const cloudNotReady = ({ reason, message }: CloudFault): Finding => isNotSo('CloudReady', reason, message);
+const cloudNotReady = ({ reason, message }: CloudFault): Finding => isNotSo('CloudReady', reason, message);
 
 /** Ready of the spec as it was written last. */
 export const isReady = ({

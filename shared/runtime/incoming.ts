@@ -4,7 +4,7 @@ import { isWanted } from '../event-filter.ts';
 import { type Batch, type FunctionDeclaration, type Message, noEvents, type Subject } from '../function.ts';
 
 /** What an HTTP request asks of a function: a reconcile, nothing at all, or it is no event (with the faults to name). */
-export type Incoming = { batch: Batch } | { ignored: true } | { faults: string[] };
+type Incoming = { batch: Batch } | { ignored: true } | { faults: string[] };
 
 /** Reads a request as the CloudEvent it carries and finds what it means to this function. */
 export function readIncoming(

@@ -66,11 +66,7 @@ export interface Kube {
   ): Promise<void>;
 }
 
-export const pathOf = (
-  resource: Resource,
-  ref: { namespace?: string | undefined; name?: string },
-  subresource?: string,
-) =>
+const pathOf = (resource: Resource, ref: { namespace?: string | undefined; name?: string }, subresource?: string) =>
   [
     resource.apiVersion.includes('/') ? '/apis' : '/api',
     resource.apiVersion,
@@ -104,7 +100,7 @@ const isTimeout = (error: unknown) => error instanceof Error && error.name === '
  * What the API server does with fields that a kind does not know: drops them with a warning in a header that is not read,
  * or refuses the object (400). Strict is for tests: with outdated definitions the functions have to continue.
  */
-export type FieldValidation = 'Warn' | 'Strict';
+type FieldValidation = 'Warn' | 'Strict';
 
 /**
  * The limit for the whole answer to a request. What a reconcile has read grows old meanwhile, and undici alone would wait five

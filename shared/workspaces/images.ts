@@ -18,7 +18,7 @@ export const heldNamespace = ({ status }: Pick<Workspace, 'status'>, image: stri
  * Whether a workspace uses that image, or waits for it: a bare name may stand for an image in any of the policy's namespaces
  * until the workspace holds one. A workspace that is being deleted uses none; its machines do as long as they exist.
  */
-export function usesImage(workspace: Workspace, image: ObjectReference, policy: Policy): boolean {
+function usesImage(workspace: Workspace, image: ObjectReference, policy: Policy): boolean {
   if (workspace.metadata.deletionTimestamp !== undefined) return false;
   if (!imageNamesOf(workspace).includes(image.name)) return false;
   const held = heldNamespace(workspace, image.name);

@@ -36,7 +36,7 @@ export function workspaceOfSubnet(subnet: string): string | undefined {
 }
 
 /** The labels of everything made for a workspace. */
-export const workspaceLabels = ({ metadata }: KubernetesObject) => ({
+const workspaceLabels = ({ metadata }: KubernetesObject) => ({
   ...managedBy,
   [workspaceLabel]: metadata.name,
   [workspaceUidLabel]: metadata.uid,

@@ -86,7 +86,7 @@ export function declareMisconfigurations(
 }
 
 /** The manifests whose objects are missing or incomplete. */
-export async function missingOf({ cluster, manifests }: Installed): Promise<KubernetesObject[]> {
+async function missingOf({ cluster, manifests }: Installed): Promise<KubernetesObject[]> {
   const found = await Promise.all(manifests.map((manifest) => there(cluster, manifest)));
   return manifests.filter((manifest, index) => lackingIn(manifest, found[index], '') !== undefined);
 }

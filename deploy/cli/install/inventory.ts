@@ -10,7 +10,7 @@ import { listOf } from './wait.ts';
 /** The field manager of the installer. */
 export const fieldManager = 'ot-install';
 
-export type Inventory = Record<keyof typeof kindsOf, AnyObject[]>;
+type Inventory = Record<keyof typeof kindsOf, AnyObject[]>;
 
 /** The objects of ours in the cluster, by stage: those with our label, except what a controller created from them. */
 export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
@@ -31,7 +31,7 @@ export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
   return Object.fromEntries(found) as Inventory;
 }
 
-export const hasController = ({ metadata }: KubernetesObject) =>
+const hasController = ({ metadata }: KubernetesObject) =>
   metadata.ownerReferences?.some(({ controller }) => controller === true) ?? false;
 
 /** Objects that the installer applied and that are no longer in the manifests; objects that others applied are theirs, whatever their labels. */

@@ -6,7 +6,7 @@ import { type AnyObject, ApiServerSource, formatObject, Trigger } from './kinds.
 import { servedAt } from './requirement.ts';
 
 /** A platform that a cluster can lack, and what is left out without it. */
-export interface Platform {
+interface Platform {
   name: string;
   part: Part;
   group: string;

@@ -13,7 +13,7 @@ import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers } from './triggers.ts';
 import { listOf } from './wait.ts';
 
-export interface UninstallOptions {
+interface UninstallOptions {
   /** The manifests of every installation: CRDs and policy. */
   shipped: readonly AnyObject[];
   /** First deletes all workspaces with everything in them, while the functions exist; with workspaces, uninstall is refused without it. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from './objects.ts';
 
 /** A role that every cluster has without anybody making it, and to whom it is bound. */
-export interface BootstrapRole {
+interface BootstrapRole {
   name: string;
   group: string;
   rules: JsonObject[];

@@ -11,7 +11,7 @@ import { type Cause, NO_FIELD } from './schema-cause.ts';
 import { fieldPath, isFields, type Structural, sameKeyed, valueSchemaOf } from './schema-structural.ts';
 
 /** Runs the rules (`x-kubernetes-validations`) of a whole schema. */
-export type RuleCheck = (object: unknown, oldObject: unknown) => Cause[];
+type RuleCheck = (object: unknown, oldObject: unknown) => Cause[];
 
 /** Compiles all rules of a schema, at any depth; undefined without rules. Throws an Error with path and rule if a rule does not compile. */
 export function compileRules(schema: Structural): RuleCheck | undefined {

@@ -1,7 +1,7 @@
 import { badRequest } from './status-error.ts';
 
 /** Where the next page of a list begins, and of which resourceVersion it is; -1 is whatever is newest. */
-export interface Continuation {
+interface Continuation {
   resourceVersion: number;
   /** The first key that is not told yet: `name`, or `namespace/name` where the list is over all namespaces. */
   start: string;

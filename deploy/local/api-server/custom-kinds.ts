@@ -4,7 +4,7 @@ import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
 import { compileSchema } from './schema.ts';
 
 /** The parts of a CustomResourceDefinition that say what is served. */
-export interface Definition {
+interface Definition {
   group: string;
   scope: 'Namespaced' | 'Cluster';
   names: {
@@ -18,7 +18,7 @@ export interface Definition {
   versions: DefinedVersion[];
 }
 
-export interface DefinedVersion {
+interface DefinedVersion {
   name: string;
   served: boolean;
   storage: boolean;

@@ -7,7 +7,7 @@ import { openApiV2, openApiV3, openApiV3Index } from './open-api.ts';
 import { subresourcesOf, verbsOf } from './verb.ts';
 
 /** The server's version: the Kubernetes whose answers it gives. */
-export const version = {
+const version = {
   major: '1',
   minor: '34',
   emulationMajor: '1',

@@ -16,7 +16,7 @@ export interface ListQuery {
   resourceVersionMatch: string;
 }
 
-export interface ObjectList {
+interface ObjectList {
   items: ApiObject[];
   resourceVersion: string;
   continue?: string;

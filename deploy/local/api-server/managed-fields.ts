@@ -55,7 +55,7 @@ export function applyServerSide(request: ApplyRequest): { object: unknown; confl
   return { object: join(merged, writeEntries(withEntry(entries, { ...me, time }))), conflicts: [] };
 }
 
-export interface UpdateRequest extends Write {
+interface UpdateRequest extends Write {
   operation?: 'Update';
   /** Undefined for a new object. */
   before: unknown;

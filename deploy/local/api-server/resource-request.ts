@@ -31,7 +31,7 @@ import type { Verb } from './verb.ts';
 import { streamWatch } from './watch-stream.ts';
 
 /** A request for objects of one kind, after its sender is known and allowed. */
-export interface ResourceRequest {
+interface ResourceRequest {
   state: ClusterState;
   encoder: Encoder;
   tokens: Tokens;

@@ -15,7 +15,7 @@ import { typesOf } from './schema-json.ts';
 import { fieldPath, fieldSchemaOf, type Structural } from './schema-structural.ts';
 
 /** A failed keyword with the place it was found at: the path as names and indexes, the value there, and its schema. */
-export interface Failure {
+interface Failure {
   error: ErrorObject;
   path: (string | number)[];
   value: unknown;

@@ -7,7 +7,7 @@ export function parseLabelSelector(text: string): (labels: Labels) => boolean {
 }
 
 /** One term of a field selector; `==` is read as `=`. */
-export interface FieldRequirement {
+interface FieldRequirement {
   field: string;
   operator: '=' | '!=';
   value: string;

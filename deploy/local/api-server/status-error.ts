@@ -6,10 +6,10 @@ export interface GroupResource {
   resource: string;
 }
 
-export const inWords = ({ group, resource }: GroupResource) => (group ? `${resource}.${group}` : resource);
+const inWords = ({ group, resource }: GroupResource) => (group ? `${resource}.${group}` : resource);
 
 /** What a Status says beside its message. */
-export interface StatusDetails {
+interface StatusDetails {
   name?: string;
   group?: string;
   kind?: string;

@@ -2,7 +2,7 @@ import type { ApiServer } from './api-server.ts';
 import type { ApiObject } from './objects.ts';
 
 /** What a request was answered. */
-export interface Answer {
+interface Answer {
   status: number;
   body: ApiObject & { items: ApiObject[]; message?: string; reason?: string };
   headers: Headers;

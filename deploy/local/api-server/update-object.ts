@@ -11,7 +11,7 @@ import { type Cause, invalid as invalidField } from './schema-cause.ts';
 import { badRequest, conflict, invalid, modifiedMeanwhile, notFound } from './status-error.ts';
 
 /** A change to one object: what it should be, given what it is. */
-export interface Change {
+interface Change {
   place: ObjectPlace;
   subresource: '' | 'status';
   /** Called again on the newest object when a rival wrote in between. */

@@ -7,7 +7,7 @@ import { StatusError, statusOf } from './status-error.ts';
 import { table } from './table.ts';
 import { bookmark, type WatchEvent, type WatchQuery, watchObjects } from './watch-objects.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   query: WatchQuery;
   timeoutSeconds: number | undefined;
   bookmarks: boolean;

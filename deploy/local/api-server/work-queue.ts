@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 
 /** Things to look at again soon, each once however often it was asked for. */
-export interface WorkQueue {
+interface WorkQueue {
   add(key: string): void;
   stop(): void;
 }

@@ -33,7 +33,7 @@ export interface ObservedCloneTarget {
 }
 
 /** Holds a claim until what was made for its population is gone. */
-export const cloneFinalizer = 'cdi.kubevirt.io/clonePopulator';
+const cloneFinalizer = 'cdi.kubevirt.io/clonePopulator';
 
 export const isClone = ({ spec }: Claim) =>
   spec.dataSourceRef?.apiGroup === 'cdi.kubevirt.io' && spec.dataSourceRef.kind === 'VolumeCloneSource';

@@ -2,7 +2,7 @@ import type { ClaimSpec, DataVolume } from '../controller/kinds.ts';
 import { bytesOf } from '../controller/quantity.ts';
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 
-export interface CloneProblem {
+interface CloneProblem {
   reason: 'CloneWithoutSource' | 'CloneValidationFailed';
   message: string;
 }

@@ -2,7 +2,7 @@ import type { Claim, Condition } from '../controller/kinds.ts';
 import { type Annotations, annotation } from './annotation.ts';
 
 /** The fields of a condition, without empty ones. */
-export interface ConditionText {
+interface ConditionText {
   status: 'True' | 'False' | 'Unknown';
   reason?: string;
   message?: string;
@@ -18,12 +18,7 @@ const text = (status: ConditionText['status'], reason = '', message = ''): Condi
  * Sets one condition as CDI does: a new status moves both times, a new reason or message only the heartbeat.
  * Conditions keep their order, a new one comes last.
  */
-export function withCondition(
-  conditions: readonly Condition[],
-  type: string,
-  next: ConditionText,
-  time: string,
-): Condition[] {
+function withCondition(conditions: readonly Condition[], type: string, next: ConditionText, time: string): Condition[] {
   const previous = conditions.find((condition) => condition.type === type);
   const before = previous?.status === next.status ? previous : undefined;
   const since = before ? before.lastTransitionTime : time;

@@ -5,7 +5,7 @@ import { scratchClaimFor } from './claims.ts';
 import { importerPodFor, importerPodName } from './importer-pod.ts';
 import { mirrorPod } from './pod-mirror.ts';
 
-export interface ObservedImport {
+interface ObservedImport {
   /** The claim the importer writes to: prime, or without populators the target. */
   filled: Claim;
   pod: Pod | undefined;

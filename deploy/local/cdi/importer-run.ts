@@ -5,12 +5,12 @@ import { scratchRequired } from './pod-mirror.ts';
 import { killedHard, type Termination } from './pod-status.ts';
 
 /** A fault of a running importer, injected when it has this share of its bytes. */
-export interface ImporterFault {
+interface ImporterFault {
   mode: 'stall' | 'evicted' | 'drained' | 'oom' | 'killed';
   at: number;
 }
 
-export interface Run {
+interface Run {
   sourceType: string;
   url: string;
   checksum: string | undefined;

@@ -30,7 +30,7 @@ interface Life {
   imageMissingUntilMs?: number;
 }
 
-export interface Kubelet {
+interface Kubelet {
   reconcile(ref: ObjectReference): Promise<Again>;
   progressOf(pod: ObjectReference): string | undefined;
   /** Ends all containers and resolves when they have ended. */

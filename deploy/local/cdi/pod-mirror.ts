@@ -4,12 +4,12 @@ import { type Annotations, annotation } from './annotation.ts';
 export const scratchRequired = 'scratch space required and none found';
 
 /** What an importer says when it ends with exit code 0. */
-export interface TerminationMessage {
+interface TerminationMessage {
   message?: string;
   scratchSpaceRequired?: boolean;
 }
 
-export interface Mirrored {
+interface Mirrored {
   /** The annotations that tell of the pod, to be set on the claim it fills. */
   annotations: Annotations;
   /** The pod must be created again in another form, so its end says nothing about the import. */

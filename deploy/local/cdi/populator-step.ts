@@ -4,7 +4,7 @@ import { annotation, annotationsPatch } from './annotation.ts';
 import { bindsAtOnce, primeClaimFor } from './claims.ts';
 import { lost, rebound } from './volume.ts';
 
-export interface ObservedTarget {
+interface ObservedTarget {
   clusterBinds: boolean;
   target: Claim;
   prime: Claim | undefined;

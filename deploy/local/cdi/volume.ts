@@ -15,7 +15,7 @@ export function provisioned(claim: Claim, storageClass: StorageClass, variants: 
 }
 
 /** What Kubernetes writes when a claim is bound to a volume. */
-export function boundTo(claim: Claim, volumeName: string): Write[] {
+function boundTo(claim: Claim, volumeName: string): Write[] {
   const annotations = { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kubernetes.io/bound-by-controller': 'yes' };
   const { accessModes, resources } = claim.spec;
   const bound = { phase: 'Bound', accessModes, capacity: { storage: capacityFor(resources?.requests?.storage) } };

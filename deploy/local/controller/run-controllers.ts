@@ -8,7 +8,7 @@ export interface Running {
 }
 
 /** What the controllers of one simulator share. */
-export interface Controllers {
+interface Controllers {
   /** Ends the watches. */
   abort: AbortController;
   informers: readonly Informer<KubernetesObject>[];

@@ -26,7 +26,7 @@ export const text =
     wrapped(what, columns);
 
 /** A column: its title, and its cell for an item. */
-export type ColumnOf<T> = readonly [title: string, cell: (item: T) => Span, align?: 'right'];
+type ColumnOf<T> = readonly [title: string, cell: (item: T) => Span, align?: 'right'];
 
 /** A line for each item. */
 export const table =

@@ -238,7 +238,7 @@ export const hasWaited = (steps: readonly Step[]) =>
   steps.some(({ phase, message }) => phase === 'Provisioning' && message?.startsWith('Waiting for VMDiskImage'));
 
 /** The machines that DeletionHeld names, in order. */
-export const holdersIn = (message = ''): string[] =>
+const holdersIn = (message = ''): string[] =>
   [...message.matchAll(new RegExp(`${machineNamespace}/[a-z0-9-]+`, 'g'))].map(([name]) => name);
 
 const saidByMachine = ({ metadata, status }: VirtualMachine) => ({

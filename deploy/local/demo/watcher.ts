@@ -35,7 +35,7 @@ export interface Told extends Shown {
 export type Step = Said & { atMs: number };
 
 /** What has been seen of one object. */
-export interface Seen<T extends KubernetesObject = KubernetesObject> {
+interface Seen<T extends KubernetesObject = KubernetesObject> {
   /** Its latest state, kept after its deletion. */
   object: T;
   steps: readonly Step[];

@@ -49,7 +49,7 @@ export function resolver(options: {
 }
 
 /** The host under which every Broker of a cluster is reached. */
-export const brokerIngressHost = 'broker-ingress.knative-eventing.svc.cluster.local';
+const brokerIngressHost = 'broker-ingress.knative-eventing.svc.cluster.local';
 
 function urlOf(kind: string, name: string, namespace: string, ingressUrl: string) {
   if (kind === 'Broker') return `${ingressUrl}/${namespace}/${name}`;

@@ -9,7 +9,7 @@ import type { Broker, Delivery, Trigger } from './resources.ts';
 import { policyOf } from './retries.ts';
 
 /** What the Broker knows of its cluster at this moment. */
-export interface BrokerWorld {
+interface BrokerWorld {
   clock: Clock;
   signal: AbortSignal;
   broker(namespace: string, name: string): Broker | undefined;

@@ -16,7 +16,7 @@ export interface Subscription {
 /** How a delivery ended, and what happened on the way. */
 export type DeliveryResult = 'delivered' | 'replied' | 'retried' | 'failed' | 'deadLettered' | 'dropped';
 
-export interface DeliveryContext {
+interface DeliveryContext {
   clock: Clock;
   signal: AbortSignal;
   count(result: DeliveryResult): void;

@@ -1,5 +1,5 @@
 /** Something the local eventing does otherwise than Knative Eventing 1.20, known and accepted. */
-export interface Deviation {
+interface Deviation {
   name: string;
   /** What Knative does. */
   real: string;

@@ -3,7 +3,7 @@ import { newEvent, type Sending, send } from './adapter.ts';
 import type { PingSource } from './resources.ts';
 
 /** What a PingSource works with. */
-export interface PingContext extends Sending {
+interface PingContext extends Sending {
   running(work: Promise<unknown>): void;
 }
 

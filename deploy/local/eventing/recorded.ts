@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 /** A request as Knative sent it, recorded from its binaries. */
-export interface Recorded {
+interface Recorded {
   headers: Record<string, string>;
   body: unknown;
   rawBody: string;

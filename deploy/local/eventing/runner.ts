@@ -7,7 +7,7 @@ interface Runnable {
 }
 
 /** Keeps one thing running for each object. */
-export interface Runner<T> {
+interface Runner<T> {
   /** Starts new objects, restarts changed ones, stops deleted ones; resolves after the first try of all. */
   reconcile(objects: Iterable<T>): Promise<void>;
   stop(): void;

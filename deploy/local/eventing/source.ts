@@ -7,7 +7,7 @@ import { reflect } from './reflect.ts';
 import type { ApiServerSource, LabelSelector } from './resources.ts';
 
 /** What an ApiServerSource works with. */
-export interface SourceContext extends Sending {
+interface SourceContext extends Sending {
   kube: Pick<Kube, 'pages' | 'watch' | 'list'>;
   /** The API server as the adapter dials it; it becomes the source attribute. */
   host: string;
@@ -44,7 +44,7 @@ export async function runApiServerSource(source: ApiServerSource, context: Sourc
 const words = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const;
 
 /** The event for a change, in the source's mode. */
-export function eventOf(
+function eventOf(
   source: ApiServerSource,
   { type, object }: WatchEvent<KubernetesObject>,
   { host, clock }: Pick<SourceContext, 'host' | 'clock'>,

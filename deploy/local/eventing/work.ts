@@ -1,5 +1,5 @@
 /** Background work: its failures are not thrown. */
-export interface WorkInProgress {
+interface WorkInProgress {
   add(work: Promise<unknown>): void;
   /** Resolves when there is nothing left, what was added meanwhile included. */
   idle(): Promise<void>;

@@ -3,7 +3,7 @@ import type { ImageCheck } from '../object-store/qcow2-check.ts';
 import { ImportFailure } from './failure.ts';
 
 /** How long a conversion takes, who hears of it, and how large the volume is that it goes to. */
-export interface Conversion {
+interface Conversion {
   capacityBytes: number;
   conversionMs?: number;
   onConversion?: (percent: number) => void;

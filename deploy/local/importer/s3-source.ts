@@ -22,7 +22,7 @@ export async function openS3(wanted: DownloadRequest): Promise<Download> {
 }
 
 /** The first segment of the path is the bucket, whatever the host says; so a virtual-hosted URL is misread, as CDI misreads it. */
-export function bucketAndKey(url: string): { bucket: string; key: string } {
+function bucketAndKey(url: string): { bucket: string; key: string } {
   const path = decodeURIComponent(new URL(url).pathname).replace(/^\/+|\/+$/g, '');
   const [bucket = '', ...key] = path.split('/');
   return { bucket, key: key.join('/') };

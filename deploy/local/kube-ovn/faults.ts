@@ -14,6 +14,6 @@ export type NetworkFaultMode =
 /** A fault for the Vpcs and Subnets whose name matches. */
 export type NetworkFaultRule = NetworkFaultMode & FaultTarget;
 
-export type NetworkFaults = FaultTable<NetworkFaultRule, string>;
+type NetworkFaults = FaultTable<NetworkFaultRule, string>;
 
 export const networkFaults = (rules: readonly NetworkFaultRule[]): NetworkFaults => tableOf(rules, (name) => [name]);

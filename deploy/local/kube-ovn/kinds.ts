@@ -15,7 +15,6 @@ const VpcStatus = z.looseObject({
   standby: z.boolean().optional(),
   subnets: z.array(z.string()).nullish(),
 });
-export type VpcStatus = z.infer<typeof VpcStatus>;
 
 /** A router of its own, so that the same addresses may be in two of them. */
 export const Vpc = defineResource(

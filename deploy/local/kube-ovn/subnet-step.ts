@@ -6,7 +6,7 @@ import { finalizer, isOvn, Subnet, type SubnetStatus, type Vpc } from './kinds.t
 import { counted, failed, ready, validated } from './subnet-status.ts';
 import { conflictOf, refusalOf } from './validate-subnet.ts';
 
-export interface ObservedSubnet {
+interface ObservedSubnet {
   subnet: Subnet;
   vpc: Vpc | undefined;
   others: readonly Subnet[];
@@ -21,7 +21,7 @@ export interface ObservedSubnet {
 }
 
 /** What one look at a Subnet writes, one after the other, and why there has to be another one. */
-export interface SubnetStep {
+interface SubnetStep {
   writes: Write[];
   /** Why it was not finished: kube-ovn tries again with growing pauses. */
   retry?: string;

@@ -34,7 +34,7 @@ export interface ObservedInstance extends Omit<ObservedForInstanceStatus, 'isEar
 }
 
 /** What comes next about an instance: its writes, and when there is more to do if nothing else happens. */
-export interface InstanceStep {
+interface InstanceStep {
   writes: Write[];
   waitMs?: number;
 }

@@ -18,7 +18,7 @@ const Volume = z.looseObject({
   cloudInitNoCloud: CloudInit.optional(),
   cloudInitConfigDrive: CloudInit.optional(),
 });
-export type Volume = z.infer<typeof Volume>;
+type Volume = z.infer<typeof Volume>;
 
 const Network = z.looseObject({
   name: z.string(),

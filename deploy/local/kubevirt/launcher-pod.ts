@@ -74,7 +74,7 @@ const networkOf =
   };
 
 /** What a machine's `networkName` names: `name` at home, or `namespace/name`. */
-export function networkReference(networkName: string, home: string | undefined) {
+function networkReference(networkName: string, home: string | undefined) {
   const [first = '', ...rest] = networkName.split('/');
   return rest.length > 0 ? { namespace: first, name: rest.join('/') } : { namespace: home, name: first };
 }

@@ -15,7 +15,7 @@ const condition = (
   ...(message ? { message } : {}),
 });
 
-export const unschedulableMessage =
+const unschedulableMessage =
   '0/3 nodes are available: 3 Insufficient devices.kubevirt.io/kvm. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.';
 
 /** A launcher for which there is no node. */

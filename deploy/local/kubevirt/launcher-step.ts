@@ -48,7 +48,7 @@ export interface ObservedLauncher {
 }
 
 /** What comes next about a launcher: its writes, and when there is more to do if nothing else happens. */
-export interface LauncherStep {
+interface LauncherStep {
   writes: Write[];
   waitMs?: number;
 }

@@ -1,7 +1,7 @@
 import { hasRun, isFinal, phaseOf, type VirtualMachine, type VirtualMachineInstance } from './kinds.ts';
 
 /** What a machine's strategy asks for now; `restart` is a stop that a start is to follow. */
-export type Wish = 'start' | 'stop' | 'restart' | 'nothing';
+type Wish = 'start' | 'stop' | 'restart' | 'nothing';
 
 /** The strategy of a machine, also from the deprecated field `running`. */
 export const runStrategyOf = ({ spec }: VirtualMachine) => spec.runStrategy ?? (spec.running ? 'Always' : 'Halted');

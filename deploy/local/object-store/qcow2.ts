@@ -2,7 +2,7 @@ import { seededBytes } from './seeded-bytes.ts';
 import type { SeededContent } from './stored-object.ts';
 
 /** A disk image to make: how large the disk looks, and how much of it, from its beginning, holds content. */
-export interface Qcow2Options {
+interface Qcow2Options {
   virtualBytes: number;
   dataBytes: number;
   seed: string | number;

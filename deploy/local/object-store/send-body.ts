@@ -4,7 +4,7 @@ import type { Bandwidth } from './bandwidth.ts';
 import type { Fault } from './faults.ts';
 
 /** Bytes on their way to one client. */
-export interface Body {
+interface Body {
   bytes: number;
   chunks: AsyncIterable<Buffer>;
   fault: Fault | undefined;

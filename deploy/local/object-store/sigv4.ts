@@ -15,14 +15,14 @@ export interface SignableRequest {
 }
 
 /** For whom and when a signature is valid. */
-export interface Scope {
+interface Scope {
   region: string;
   service: string;
   timeMs: number;
 }
 
 /** What a request without a body has for the hash of its body. */
-export const emptyPayloadHash = sha256('');
+const emptyPayloadHash = sha256('');
 
 /** What a request says that leaves its body out of the signature. */
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';

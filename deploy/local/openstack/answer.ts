@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /** What requests are answered with. */
-export interface Desk {
+interface Desk {
   cloud: Cloud;
   services: readonly Service[];
   faults: FaultBook;

@@ -1,7 +1,7 @@
 import { Refusal } from './refusal.ts';
 
 /** A part of a list. */
-export interface Page<T> {
+interface Page<T> {
   items: T[];
   /** Query of the next page; undefined at the end. */
   next: string | undefined;

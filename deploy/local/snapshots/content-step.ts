@@ -4,7 +4,7 @@ import { bytesOf } from '../controller/quantity.ts';
 import { patchOf, statusOf, timestamp, type Write, withoutFinalizer } from '../controller/write.ts';
 import { finalizer, snapshotAnnotation, VolumeSnapshotContent } from './kinds.ts';
 
-export interface ObservedContent {
+interface ObservedContent {
   content: VolumeSnapshotContent;
   /** The claim whose volume is cut. */
   claim: Claim | undefined;
@@ -21,7 +21,7 @@ export interface ObservedContent {
 export type Refusal = 'csiError' | 'noCredentials';
 
 /** What comes next about a content; `failure` is tried again with growing pauses, `waitMs` tells when there is more to do. */
-export interface ContentStep {
+interface ContentStep {
   writes: Write[];
   waitMs?: number;
   failure?: string;

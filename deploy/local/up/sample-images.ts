@@ -5,7 +5,7 @@ import { seededBytes } from '../object-store/seeded-bytes.ts';
 import type { Content } from '../object-store/stored-object.ts';
 
 /** The bucket of the sample images; reading it takes the key pair of the Secret. */
-export const sampleBucket = 'images';
+const sampleBucket = 'images';
 
 /** Puts the sample images into the store, those that it has not kept. */
 export async function putSampleImages(store: ObjectStore): Promise<void> {

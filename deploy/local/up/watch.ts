@@ -10,7 +10,7 @@ import { reflect } from '../eventing/reflect.ts';
 import { type ClusterView, clusterView, type Fact } from './cluster-view.ts';
 import { goneFact, heldFacts, machineFacts, machineGoneFact, newFacts } from './new-facts.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   kube: Kube;
   signal: AbortSignal;
   /** How much of an object has been sent in all, and how large it is; undefined for an object that is not counted here. */

@@ -24,7 +24,7 @@ export interface ObservedContainer {
 }
 
 /** What a container becomes now, or when there is more to do about it. */
-export interface ContainerStep {
+interface ContainerStep {
   status?: ContainerStatus;
   /** The Event that the kubelet reports for it. */
   event?: { reason: string; message: string };

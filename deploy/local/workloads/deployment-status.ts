@@ -1,7 +1,7 @@
 import { find, type Said, timed, withCondition, without } from './conditions.ts';
 import type { Condition, Deployment, DeploymentStatus, ReplicaSet } from './kinds.ts';
 
-export interface Rollout {
+interface Rollout {
   deployment: Deployment;
   /** All of its ReplicaSets, and the ReplicaSet of the current template. */
   replicaSets: readonly ReplicaSet[];

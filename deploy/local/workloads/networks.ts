@@ -5,7 +5,7 @@ const requested = 'k8s.v1.cni.cncf.io/networks';
 const reported = 'k8s.v1.cni.cncf.io/network-status';
 
 /** A network beside the cluster's own that a Pod asks Multus for. */
-export interface RequestedNetwork extends ObjectReference {
+interface RequestedNetwork extends ObjectReference {
   ips?: string[];
   mac?: string;
   interface?: string;

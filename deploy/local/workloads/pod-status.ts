@@ -3,7 +3,7 @@ import { timestamp } from '../controller/write.ts';
 import type { Condition, Container, ContainerStatus, Pod, PodStatus } from './kinds.ts';
 
 /** The node that all Pods of workspaces are on, and its address. */
-export const hostIP = '172.30.0.1';
+const hostIP = '172.30.0.1';
 
 /** An address in the cluster's own network, the same for the same Pod. */
 export function podIPFor({ metadata }: Pod): string {

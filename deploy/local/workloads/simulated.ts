@@ -1,5 +1,5 @@
 /** The prefix of the namespaces of workspaces: Pods in other namespaces are not simulated. */
-export const workspacePrefix = 'ws-';
+const workspacePrefix = 'ws-';
 
 export const isSimulated = (namespace: string | undefined) => namespace?.startsWith(workspacePrefix) ?? false;
 

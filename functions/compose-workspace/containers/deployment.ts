@@ -18,7 +18,7 @@ import type { Provider } from '../network/plan.ts';
 import { isHalted } from '../skipped.ts';
 import { beyondCapabilities } from './capabilities.ts';
 
-export const containerClusterLabel = 'pelotech.ot/container-cluster';
+const containerClusterLabel = 'pelotech.ot/container-cluster';
 
 /** What tells the Pods of a container cluster from others of its namespace; a Deployment's selector never changes. */
 export const podsOf = ({ name }: ContainerCluster) => ({ [containerClusterLabel]: name });

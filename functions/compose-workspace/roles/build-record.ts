@@ -2,7 +2,7 @@ import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.
 import { buildRolesOf } from './roles-of-machine.ts';
 
 /** Annotation of a machine: the roles that its image was built with. They are not run. */
-export const builtWithAnnotation = 'pelotech.ot/built-with-roles';
+const builtWithAnnotation = 'pelotech.ot/built-with-roles';
 
 /** The annotation for a machine with such roles. Variables are left out: one may be a password. */
 export function buildRecord(vm: WorkspaceMachine): Record<string, string> {

@@ -8,7 +8,7 @@ import { deployRolesOf } from './roles-of-machine.ts';
  * The group of the machines that have a role. No machine's name can have a "_", so that none is taken for a group, where
  * `hosts:` would mean others as well.
  */
-export const groupOf = (role: string) => `role_${role.replace(/\W/g, '_')}`;
+const groupOf = (role: string) => `role_${role.replace(/\W/g, '_')}`;
 
 /** The address of a machine on the control network, as Ansible reaches it; undefined where none is fixed. */
 export const controlAddressOf = ({ interfaces }: WorkspaceMachine, network: string) =>

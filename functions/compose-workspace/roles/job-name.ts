@@ -3,7 +3,7 @@ import { digestOf } from '../../../shared/kubernetes/names.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 
 /** Annotation of a workspace: a new value runs all deploy roles once more. */
-export const rolesRequested = 'pelotech.ot/roles-requested';
+const rolesRequested = 'pelotech.ot/roles-requested';
 
 /**
  * The name of a Job, the same until its roles are to run again: it changes with the roles and their variables, with a recreated

@@ -9,7 +9,7 @@ import { machineLabel, metadataOf } from './metadata.ts';
 /** An uid that is no root; with group 0, by which images of ansible-runner let any uid have a home and a name. */
 const unprivileged = { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 0, fsGroup: 1000 };
 
-export interface JobParts {
+interface JobParts {
   workspace: Workspace;
   policy: Policy;
   vm: WorkspaceMachine;

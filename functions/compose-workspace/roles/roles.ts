@@ -42,7 +42,7 @@ export interface Roles {
 }
 
 /** The keys of the policy that this reads. */
-export const roleKeys = [
+const roleKeys = [
   'ansible',
   'ansibleRunnerImage',
   'ansibleRolesConfigMap',

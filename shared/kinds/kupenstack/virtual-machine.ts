@@ -55,10 +55,6 @@ export const serverPhases = [
 ] as const;
 export type ServerPhase = (typeof serverPhases)[number];
 
-/** All of them are provision-server's. */
-export const serverConditions = ['CloudReady', 'NetworksReady', 'VolumesReady', 'ServerReady', 'Ready'] as const;
-export type ServerCondition = (typeof serverConditions)[number];
-
 /** What is so; written by provision-server only. */
 export const KupenStackMachineStatus = z.object({
   id: z.string().max(64).optional().describe('The server in OpenStack.'),

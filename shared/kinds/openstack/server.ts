@@ -39,10 +39,6 @@ export const InstanceAction = z.looseObject({
 });
 export type InstanceAction = z.infer<typeof InstanceAction>;
 
-/** A volume that a server has. */
-export const VolumeAttachment = z.looseObject({ volumeId: z.string(), device: z.string().nullable().optional() });
-export type VolumeAttachment = z.infer<typeof VolumeAttachment>;
-
 const compute = { service: 'compute' } as const;
 const asked = (id: string) => `/servers/${step(id)}`;
 
@@ -85,7 +81,7 @@ export const listInstanceActions = (id: string): OpenStackRequest => ({
   path: `${asked(id)}/os-instance-actions`,
 });
 
-export interface NewServer {
+interface NewServer {
   uid: string;
   name: string;
   flavor: string;

@@ -1,7 +1,7 @@
 import type { Action } from '../../actions.ts';
 import type { Batch, FunctionDeclaration } from '../../function.ts';
 
-export type Timer = 'sweep' | 'audit';
+type Timer = 'sweep' | 'audit';
 
 /** Two ticks: what has lasted longer is no event that is still on its way. */
 const longAgoMs: Readonly<Record<Timer, number>> = { sweep: 60_000, audit: 1_200_000 };

@@ -129,7 +129,7 @@ function listedFlavors({ compute }: Cloud, { caller, query }: Asked): Flavor[] {
 }
 
 /** A flavor as Nova shows it. */
-export const shownFlavor = (cloud: Cloud, flavor: Flavor, { minor }: Asked) => ({
+const shownFlavor = (cloud: Cloud, flavor: Flavor, { minor }: Asked) => ({
   id: flavor.id,
   name: flavor.name,
   ram: flavor.ram,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** What metadata keys of servers may hold: no `/` (nova 26). */
-export const metadataKey = z
+const metadataKey = z
   .string()
   .regex(/^[a-zA-Z0-9-_:. ]{1,255}$/, 'expected a key of letters, digits, - _ : . and spaces');
 /** What a server may be told to remember. */

@@ -10,7 +10,7 @@ export function change(cloud: Cloud, id: string, changes: Partial<Server>): void
 }
 
 /** Work on a server in stages; it ends when other work begins. */
-export interface Work {
+interface Work {
   stages: readonly Stage[];
   /** After the stage with that task. */
   after?(task: string | null): void;
