@@ -20,7 +20,7 @@ export interface Size {
 }
 
 export const usual: Size = { operations: 8, faults: 5, overtakings: 6 };
-/** Room for what a mistake needs to show; what finds one here has to be silent where there is none. */
+/** Large enough for a mistake to show. What finds one here must report nothing without one. */
 export const roomy: Size = { operations: 12, faults: 8, overtakings: 6 };
 
 const image = fc.constantFrom('a', 'b', 'c', 'd');
@@ -44,7 +44,7 @@ const policies = fc.constantFrom<readonly [string, string]>(
   ['retryLimit', '0'],
   ['retryLimit', 'many'],
   ['retryBackoffDuration', '1s'],
-  ['allowedSources', 'https://elsewhere.example.com/*'],
+  ['allowedSources', 'https://other.example.com/*'],
   ['prune', 'WhenUnreferenced'],
   ['prune', 'WhenUnreferenced'],
   ['prune', 'DryRun'],
@@ -54,7 +54,7 @@ const policies = fc.constantFrom<readonly [string, string]>(
   ['retainSourceVolume', 'true'],
 );
 
-/** Each operation, how often it is done, and what it looks like. */
+/** Each operation, its frequency, and its values. */
 const operationOf: Record<Operation['do'], { weight: number; arbitrary: fc.Arbitrary<Operation> }> = {
   createImage: { weight: 6, arbitrary: fc.record({ ...of('createImage'), image }) },
   deleteImage: { weight: 4, arbitrary: fc.record({ ...of('deleteImage'), image }) },
@@ -138,7 +138,7 @@ const functionName = fc.constantFrom(
   'provision-vm',
 );
 
-/** Each kind of fault, and what its faults look like. */
+/** Each kind of fault, and its values. */
 const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
   crashBefore: fc.record({ kind: fc.constant('crashBefore'), at: write }),
   crashAfter: fc.record({ kind: fc.constant('crashAfter'), at: write }),
@@ -189,12 +189,12 @@ const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
   machine: fc.record({ kind: fc.constant('machine'), at: fc.nat(2), how: fc.constantFrom(...machineFaults) }),
 };
 
-/** Kinds that are many in one. */
+/** Kinds with several variants. */
 const weights: Partial<Record<Fault['kind'], number>> = { download: 8, snapshot: 3, machine: 6, replicas: 2 };
 
 export const faultKinds = Object.keys(faultOf) as Fault['kind'][];
 
-/** Runs of that size. Each has some of the kinds of faults only, so that no kind always hides another. */
+/** Runs of that size. Each has only some kinds of faults, so that no kind always hides another. */
 export function plans(size: Size = usual): fc.Arbitrary<Plan> {
   const most = Math.ceil(faultKinds.length / 2);
   const faults = fc.subarray(faultKinds, { minLength: 1, maxLength: most }).chain((kinds) =>

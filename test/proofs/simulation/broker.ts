@@ -14,21 +14,21 @@ import type { DomainEvent } from '../../../shared/runtime/publish.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** Takes an event to a function; rejects where it is to be brought again. */
+/** Delivers an event to a function; rejects if it must be delivered again. */
 export type Deliver = (functionName: string, batch: Batch) => Promise<void>;
 
-/** As our Triggers say (knative/broker.ts): each retry after twice as long as the one before, also where no answer comes in time. */
+/** As in the generated Triggers (knative/broker.ts): each retry waits twice as long as the last, also after a timeout. */
 const retries = 8;
 const firstRetryMs = 200;
 const timeoutMs = 10_000;
 
 export const sweepMs = 30_000;
-/** Ten times as often as a cluster of ours does, so that a run has few sweeps to wait through. */
+/** Ten times as often as in a cluster, so that a run waits for few sweeps. */
 export const auditMs = 60_000;
 
 /**
- * Sources, timers, Broker and Triggers: tells functions of changes at least once, in any order, or not at all. What it
- * gives up on is lost, as after a dead letter.
+ * Simulates sources, timers, Broker and Triggers: delivers events at least once, in any order, or never. An event that it gives
+ * up is lost, as after a dead letter.
  */
 export class Broker {
   readonly #subscriptions: readonly { name: string; subscription: Subscription }[];
@@ -61,7 +61,7 @@ export class Broker {
     this.#tell((subscription) => isWokenBy(subscription, event, metadata.labels), { ...noEvents, subjects: [subject] });
   }
 
-  /** Somebody posted an event: a function its domain event, a pipeline its own. */
+  /** A function or a pipeline posted an event. */
   posted(event: DomainEvent, from: string) {
     const { type, id, data } = event;
     const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
@@ -83,7 +83,7 @@ export class Broker {
     );
   }
 
-  /** A change or a fact, to whoever waits for it; a plan that is deaf has it told to nobody. */
+  /** Delivers a change or a fact to its subscribers; if the plan is `deaf`, to none. */
   #tell(batches: (subscription: Subscription) => boolean, batch: Batch) {
     const names = this.#whoseWaker(batches);
     if (names.length > 0 && !this.#isDeaf) this.#bring(names, batch);
@@ -122,7 +122,7 @@ export class Broker {
         this.#scheduler.after(firstRetryMs * 2 ** failed, () => this.#attempt(name, batch, failed + 1));
     };
     const giveUp = this.#scheduler.after(timeoutMs, () => end(false));
-    // The pass takes many steps: this one is over when it has begun.
+    // The reconcile takes many steps: this one ends when it has begun.
     this.#deliver(name, batch).then(
       () => end(true),
       () => end(false),

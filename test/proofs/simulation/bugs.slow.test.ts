@@ -3,7 +3,7 @@ import { b1Bounded } from '../invariants/b1-bounded.ts';
 import { bugs } from './bugs.ts';
 import { findBug, mostRunsPerBug } from './find-bug.ts';
 
-// What functions log of faults that were put in is no news.
+// Functions log the injected faults.
 const log = vi.spyOn(console, 'error');
 beforeAll(() => void log.mockImplementation(() => undefined));
 afterAll(() => log.mockRestore());
@@ -13,7 +13,7 @@ test.each(bugs)(
   async (bug) => {
     const caught = await findBug(bug, mostRunsPerBug);
     expect(caught).toBeDefined();
-    // What costs too much breaks nothing else.
+    // A mistake that costs too much breaks nothing else.
     if (bug.breaks.includes(b1Bounded.number)) expect(caught?.invariants).toEqual([b1Bounded.number]);
   },
   300_000,

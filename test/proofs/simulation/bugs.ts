@@ -18,15 +18,15 @@ import { crowd, journeys } from './journeys.ts';
 import type { Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
-/** A mistake that somebody could have made, and how it is put in from outside the functions. */
+/** A plausible mistake, and how it is injected from outside the functions. */
 export interface Bug {
   name: string;
-  /** The invariants that name it: one of these has to find it, whatever else it breaks. */
+  /** One of these invariants must find it, whatever else it breaks. */
   breaks: readonly string[];
   sabotage: Sabotage;
-  /** The journey in which it shows, where that takes two runs to compare. */
+  /** The journey in which it shows, if it shows only in a comparison of two runs. */
   beside?: Besides;
-  /** A plan that shows it and that random search would take long to find: tried first. */
+  /** A plan that shows it and that a random search takes long to find: tried first. */
   plan?: Plan;
 }
 
@@ -37,7 +37,7 @@ const through = (name: Name, changed: (kube: Kube) => Partial<Kube>): Sabotage =
   through: (kube, functionName) => (functionName === name ? { ...kube, ...changed(kube) } : kube),
 });
 
-/** The function reads objects of a kind otherwise than they are. */
+/** The function reads wrong objects of a kind. */
 const misreads = (name: Name, resource: Resource, changed: (object: Anything) => object | undefined): Sabotage =>
   through(name, (kube) => {
     const seen = <T>(of: Resource, object: T): T | undefined =>
@@ -56,7 +56,7 @@ const misreads = (name: Name, resource: Resource, changed: (object: Anything) =>
     };
   });
 
-/** The function decides otherwise on what it saw. */
+/** The function makes other decisions. */
 const decides = (
   name: Name,
   changed: (actions: readonly Action[], observed: never) => readonly Action[],
@@ -69,7 +69,7 @@ const decides = (
     ),
 });
 
-/** The function sees something else than what it read. */
+/** The function observes something else than it read. */
 const observes = (name: Name, changed: (observed: Record<string, unknown>) => object): Sabotage => ({
   declarations: (declarations) =>
     declarations.map((declaration) =>
@@ -105,7 +105,7 @@ interface Counted {
   named: ReadonlySet<string>;
 }
 
-/** count-refs believes the events: one more for a machine that came, one less for one that went. */
+/** count-refs trusts the events: one more for a created machine, one less for a deleted one. */
 function countingByEvents(declaration: FunctionDeclaration): FunctionDeclaration {
   if (declaration.name !== 'count-refs') return declaration;
   const news = ({ image, named }: Counted, after: readonly string[]) => {
@@ -159,7 +159,7 @@ export const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'an empty list of DataVolumes is believed when the Lease is rebuilt',
+    name: 'an empty list of DataVolumes is trusted when the Lease is rebuilt',
     breaks: ['S2', 'L4'],
     sabotage: through('start-sync', (kube) => {
       let isLost = false;
@@ -243,7 +243,7 @@ export const bugs: readonly Bug[] = [
     },
   },
   {
-    name: 'one more is let in than the policy says',
+    name: 'one slot more is assigned than the policy allows',
     breaks: ['S1'],
     sabotage: misreads('start-sync', ConfigMap, (map) => {
       const { concurrency = '4' } = (map as { data?: Record<string, string> }).data ?? {};
@@ -251,7 +251,7 @@ export const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'the newest image is let in first',
+    name: 'the newest image gets the first slot',
     breaks: ['S4'],
     sabotage: misreads('start-sync', VMDiskImage, (image) => {
       const at = Date.parse(String(image.status?.queuedAt ?? ''));
@@ -261,7 +261,7 @@ export const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'an attempt is not waited for (no back-off)',
+    name: 'an attempt has no back-off',
     breaks: ['S7'],
     sabotage: decides('follow-sync', (actions, observed) =>
       actions.map((action) =>
@@ -293,7 +293,7 @@ export const bugs: readonly Bug[] = [
     ),
   },
   {
-    name: 'the finalizer goes before what was made for the image',
+    name: 'the finalizer is removed before the objects of the image',
     breaks: ['S10'],
     sabotage: observes('prune', (observed) => ({
       ...observed,
@@ -301,7 +301,7 @@ export const bugs: readonly Bug[] = [
     })),
   },
   {
-    name: 'an image goes although machines use it',
+    name: 'an image is deleted although machines use it',
     breaks: ['S10'],
     sabotage: observes('prune', (observed) => ({ ...observed, machines: [] })),
   },
@@ -311,7 +311,7 @@ export const bugs: readonly Bug[] = [
     sabotage: through('prune', (kube) => ({ delete: (resource, ref) => kube.delete(resource, ref) })),
   },
   {
-    name: 'machines are never let go',
+    name: 'the finalizer of a machine is never removed',
     breaks: ['L1'],
     sabotage: decides('count-refs', (actions) => actions.filter((action) => action.do !== 'patchMetadata')),
   },
@@ -327,7 +327,7 @@ export const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'a DataVolume has another name at each try',
+    name: 'a DataVolume has another name at each attempt',
     breaks: ['S5'],
     sabotage: decides('start-sync', (actions, observed) =>
       actions.map((action) => {
@@ -348,7 +348,7 @@ export const bugs: readonly Bug[] = [
     ),
   },
   {
-    name: "a user's annotation is taken away",
+    name: "a user's annotation is removed",
     breaks: ['S14'],
     sabotage: decides('start-sync', (actions, observed) => {
       const kept = (observed as { images: VMDiskImage[] }).images.filter(
@@ -362,7 +362,7 @@ export const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'a slot is never given back',
+    name: 'a slot is never released',
     breaks: ['S15'],
     sabotage: through('start-sync', (kube) => ({
       replace: async (resource, object, fieldManager) => {
@@ -380,7 +380,7 @@ export const bugs: readonly Bug[] = [
     sabotage: misreads('start-sync', Pod, () => undefined),
   },
   {
-    name: 'only one is let in at a time',
+    name: 'only one slot is assigned at a time',
     breaks: ['L2'],
     sabotage: misreads('start-sync', ConfigMap, (map) => withPolicy(map, { concurrency: '1' })),
   },
@@ -392,19 +392,19 @@ export const bugs: readonly Bug[] = [
     ),
   },
   {
-    name: 'a failed attempt is waited for for hours',
+    name: 'the back-off of a failed attempt takes hours',
     breaks: ['L3'],
     sabotage: misreads('follow-sync', ConfigMap, (map) =>
       withPolicy(map, { retryBackoffDuration: '10h', maxRetryBackoffDuration: '10h' }),
     ),
   },
   {
-    name: 'nobody looks again where events are lost',
+    name: 'lost events are not made up for',
     breaks: ['L1'],
     sabotage: { declarations: (declarations) => declarations.map(notWokenBy('sweep', 'audit')) },
   },
   {
-    name: 'a Lease that cannot be read is taken for an empty one',
+    name: 'an unreadable Lease is treated as empty',
     breaks: ['S2', 'L4'],
     sabotage: misreads('start-sync', Lease, (lease) =>
       holdersOf(lease as unknown as Lease)
@@ -461,7 +461,7 @@ export const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'a machine is never given to KubeVirt',
+    name: 'a machine is never created in KubeVirt',
     breaks: ['L6'],
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
@@ -472,7 +472,7 @@ export const bugs: readonly Bug[] = [
     ),
   },
   {
-    name: 'no machine holds a deleted image (isHeldBy)',
+    name: 'no machine retains a deleted image (isHeldBy)',
     breaks: ['S10'],
     sabotage: observes('prune', (observed) => ({
       ...observed,
@@ -543,7 +543,7 @@ export const bugs: readonly Bug[] = [
     sabotage: decides('prune', (actions, observed) => ('stray' in (observed as object) ? [] : actions)),
   },
   {
-    name: 'a publication that comes again is taken for another',
+    name: 'a publication that is delivered again is treated as a new one',
     breaks: ['S16'],
     sabotage: through('preload', (kube) => ({
       apply: async (resource, object, ...more) => {
@@ -559,7 +559,7 @@ export const bugs: readonly Bug[] = [
     beside: { plan: journeys['an image that a pipeline publishes'], by: 'replay' },
   },
   {
-    name: 'what was made and not answered is made again under another name',
+    name: 'an object whose creation was not answered is created again under another name',
     breaks: ['L5'],
     sabotage: through('start-sync', (kube) => ({
       create: async (resource, object, fieldManager) => {
@@ -571,7 +571,7 @@ export const bugs: readonly Bug[] = [
         }
       },
     })),
-    beside: { plan: journeys['an image comes and goes'], by: 'strikes' },
+    beside: { plan: journeys['an image is created and deleted'], by: 'strikes' },
   },
   {
     name: 'requests are sent without a limit',
@@ -580,7 +580,7 @@ export const bugs: readonly Bug[] = [
     sabotage: { mostInFlight: Number.POSITIVE_INFINITY },
   },
   {
-    name: 'every event about an image has all images read, one after the other',
+    name: 'every event about an image reads all images, one by one',
     breaks: ['B1'],
     plan: crowd,
     sabotage: through('prune', (kube) => ({
@@ -593,7 +593,7 @@ export const bugs: readonly Bug[] = [
     })),
   },
   {
-    name: 'what deleted images leave is listed for each of them',
+    name: 'leftovers of deleted images are listed for each of them',
     breaks: ['B1'],
     plan: crowd,
     sabotage: through('prune', (kube) => ({

@@ -19,16 +19,16 @@ export interface CampaignOptions {
 
 export type Rows = Record<string, { runs: number; violations: number }>;
 
-/** What a campaign came to. */
+/** The result of a campaign. */
 export interface CampaignResult {
   ok: boolean;
   seed: number;
   seconds: number;
-  /** Of all cores together. */
+  /** All cores together. */
   cpuSeconds: number;
   runs: number;
   runsPerSecond: number;
-  /** By operation and by fault: the runs that had it, and how many of those broke something. */
+  /** By operation and by fault: the number of runs that had it, and of those that broke an invariant. */
   operations: Rows;
   faults: Rows;
   enumerated: Record<string, Enumeration>;
@@ -36,15 +36,15 @@ export interface CampaignResult {
   violations: { messages: string[]; plan: Plan; seed: number; path: string }[];
 }
 
-/** Sizes in turn, so that small runs and crowded ones get their share. */
+/** Alternating sizes, so that small and large runs get their share. */
 const sizes: readonly Size[] = [usual, roomy, { operations: 20, faults: 14, overtakings: 10 }];
 
 const runsPerSeed = 500;
-/** Of the hundreds that each has. */
+/** A sample of the hundreds that each has. */
 const writesPerLargeJourney = 40;
 const reportEveryMs = 10_000;
 
-/** Strikes every write of the small journeys, looks for each mistake, then runs by chance until the time is over. */
+/** Injects a fault at every write of the small journeys, looks for each mistake, then runs random plans until the time is over. */
 export async function campaign({ minutes, seed, onlyRuns, say, signal }: CampaignOptions): Promise<CampaignResult> {
   const enumerated = onlyRuns ? {} : await enumerateAll(seed, say, signal);
   const mistakes = onlyRuns ? [] : await findAll(say, signal);
@@ -52,7 +52,7 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
   const untilMs = fromMs + minutes * 60_000;
   const [operations, faults] = [emptyRows(operationRows), emptyRows(faultRows)];
   const violations: CampaignResult['violations'] = [];
-  let [runs, saidMs] = [0, fromMs];
+  let [runs, reportedMs] = [0, fromMs];
   for (let turn = 0; performance.now() < untilMs && violations.length === 0 && !signal.aborted; turn++) {
     const from = seed + turn;
     const { counterexample } = await search({
@@ -68,9 +68,9 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
           if (row) row.runs++;
           if (row && found.length > 0) row.violations++;
         }
-        if (performance.now() - saidMs < reportEveryMs) return;
-        saidMs = performance.now();
-        say(`${runs} runs in ${Math.round((saidMs - fromMs) / 1000)} s, ${violations.length} violations`);
+        if (performance.now() - reportedMs < reportEveryMs) return;
+        reportedMs = performance.now();
+        say(`${runs} runs in ${Math.round((reportedMs - fromMs) / 1000)} s, ${violations.length} violations`);
       },
     });
     if (!counterexample) continue;
@@ -107,12 +107,12 @@ async function enumerateAll(
   const found: CampaignResult['enumerated'] = {};
   for (const [name, plan] of Object.entries(journeys)) {
     if (signal.aborted) break;
-    say(`striking every write: ${name}`);
+    say(`a fault at every write: ${name}`);
     found[name] = await enumerate(plan);
   }
   for (const [name, plan] of Object.entries(largeJourneys)) {
     if (signal.aborted) break;
-    say(`striking ${writesPerLargeJourney} writes: ${name}`);
+    say(`a fault at ${writesPerLargeJourney} writes: ${name}`);
     found[name] = await sample(plan, { seed, runs: writesPerLargeJourney });
   }
   return found;

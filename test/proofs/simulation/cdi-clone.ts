@@ -1,7 +1,7 @@
 import type { Stage } from './cdi-work.ts';
 import { storeKeys } from './store-writer.ts';
 
-/** A clone from a snapshot, from its claim on: it waits until that is ready. */
+/** A clone from a snapshot, from its claim on; it waits until the snapshot is ready. */
 export const cloneClaimed: Stage = (work, dataVolume) => {
   work.makeClaim(dataVolume);
   return { next: scheduled };

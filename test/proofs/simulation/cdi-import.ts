@@ -77,7 +77,7 @@ const cleared: Stage = (work) => {
   return work.how === 'takenBack' ? { next: takenBack, inMs: 1 } : undefined;
 };
 
-/** For as long as CDI cannot read its own configuration it says no phase at all, also of what is done (R2). */
+/** While CDI cannot read its own configuration, no DataVolume has a phase, not even a finished one. */
 const takenBack: Stage = (work) => {
   work.say({ phase: '' });
   return { next: saidAgain, inMs: 8000 };
@@ -88,7 +88,7 @@ const saidAgain: Stage = (work) => {
   return undefined;
 };
 
-/** The volume is lost after the download: CDI says so by the phase Failed. */
+/** The volume is lost after the download: CDI sets the phase Failed. */
 const claimLost: Stage = (work) => {
   work.say({
     phase: 'Failed',
@@ -97,7 +97,7 @@ const claimLost: Stage = (work) => {
   return undefined;
 };
 
-/** CDI lets the importer begin again for ever, from the first byte. In place of one that a user deleted it makes another. */
+/** CDI restarts the importer forever, from the first byte, and replaces an importer that a user deleted. */
 const again: Stage = (work) => {
   if (!work.hasPod()) return { next: withPod };
   work.restarts++;
@@ -156,7 +156,7 @@ const podDeleted: Stage = (work) => {
   return { next: withPod, inMs: 2000 };
 };
 
-/** The first importer finds out that it needs scratch space; the second has it. */
+/** The first importer finds that it needs scratch space; the second has it. */
 const withoutScratch: Stage = (work, dataVolume) => {
   if (work.importers > 1) return finished(work, dataVolume);
   work.podSays({
@@ -171,7 +171,7 @@ const withoutScratch: Stage = (work, dataVolume) => {
   return { next: withPod, inMs: 2000 };
 };
 
-/** What goes wrong halfway. */
+/** Failures in the middle of a download. */
 const troubles: Readonly<Partial<Record<DownloadFault, Stage>>> = {
   cut: broken('Unable to process data: unexpected EOF'),
   notFound: broken('Unable to connect to s3 data source: could not get s3 object: NoSuchKey: status code: 404'),

@@ -3,18 +3,18 @@ import { ownedBy } from '../../../deploy/local/controller/owner.ts';
 import type { DownloadFault } from './plan.ts';
 import { type StoreWriter, storeKeys } from './store-writer.ts';
 
-/** What CDI does next; the milliseconds until the step after it, or undefined where that was the last. */
+/** The next step of CDI; returns the milliseconds until the following one, or undefined after the last. */
 export type Stage = (work: Work, dataVolume: ApiObject) => { next: Stage; inMs?: number; waits?: boolean } | undefined;
 
-/** Holds a claim for as long as a Pod uses it. */
+/** The finalizer of a claim that a Pod uses. */
 export const claimProtection = 'kubernetes.io/pvc-protection';
 
-/** A DataVolume CDI is at work on, how that goes, and each thing that CDI writes for it. */
+/** A DataVolume in progress, its fault, and everything that CDI writes for it. */
 export class Work {
   readonly writer: StoreWriter;
   readonly ref: { namespace: string; name: string; uid: string };
   readonly how: DownloadFault | undefined;
-  /** How many importers it has had, and how often the last of them began again. */
+  /** The number of importers so far, and the restarts of the last. */
   importers = 0;
   restarts = 0;
 
@@ -24,7 +24,7 @@ export class Work {
     this.how = how;
   }
 
-  /** In the status of the DataVolume. */
+  /** Writes the status of the DataVolume. */
   say(status: object) {
     this.writer.patchStatus(storeKeys.dataVolumes, this.ref, status);
   }
@@ -75,7 +75,7 @@ export class Work {
         ...(this.how === 'podLingers' ? { annotations: { lingers: 'true' } } : {}),
       },
       spec: {
-        // Only what is on a node has a kubelet to wait for when it is deleted.
+        // Only a Pod on a node waits for its kubelet when it is deleted.
         nodeName: 'node-1',
         volumes:
           this.how === 'scratch' && this.importers > 1 ? [{ persistentVolumeClaim: { claimName: 'x-scratch' } }] : [],
@@ -93,7 +93,7 @@ export class Work {
     this.writer.patchStatus(storeKeys.pods, this.#pod, status);
   }
 
-  /** In a step of its own: whatever importer there is by then. */
+  /** In a separate step: the importer that exists by then. */
   deletePod() {
     this.writer.schedule(() => this.writer.delete(storeKeys.pods, this.#pod));
   }

@@ -8,8 +8,8 @@ import type { Faults } from './faults.ts';
 import { type StoreWriter, storeKeys } from './store-writer.ts';
 
 /**
- * Plays CDI, its importers and the kubelet under them, as far as a client can tell (cdi-kubevirt reference, §1, §7.3):
- * claim → importer Pod → progress → Succeeded, and every way in which that goes wrong. Each write is a step of its own.
+ * Simulates CDI, its importers and their kubelet, as far as a client can see: claim → importer Pod → progress → Succeeded, and
+ * every failure of that. Each write is a step of its own.
  */
 export function simulateCdi(writer: StoreWriter, faults: Faults) {
   return ({ type, resource, object }: StoreEvent) => {
@@ -23,7 +23,7 @@ export function simulateCdi(writer: StoreWriter, faults: Faults) {
   };
 }
 
-/** Takes the stage and whatever comes after it, for as long as the DataVolume is there. */
+/** Runs this stage and those after it, while the DataVolume exists. */
 function go(work: Work, stage: Stage, { inMs = 0, waits = false }: { inMs?: number; waits?: boolean } = {}) {
   const { writer, ref } = work;
   const step = () => {
@@ -36,7 +36,7 @@ function go(work: Work, stage: Stage, { inMs = 0, waits = false }: { inMs?: numb
   else writer.schedule(step, inMs);
 }
 
-/** What is marked as going goes: a claim when no Pod uses it, a Pod when its kubelet has ended it. */
+/** Completes deletions: of a claim when no Pod uses it, of a Pod when its kubelet has ended it. */
 function leave(writer: StoreWriter, faults: Faults, resource: string, { metadata }: ApiObject) {
   const ref = { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
   if (resource === storeKeys.claims && metadata.finalizers?.includes(claimProtection))

@@ -15,18 +15,18 @@ import { StorageClass } from '../../../shared/kinds/storage/storage-class.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 
-/** Where images and machines are. */
+/** The namespaces of images and machines. */
 export const imageNamespace = 'vmdi-farm';
 export const machineNamespace = 'lab';
 
 const definitions = await readManifests('crds', 'deploy/local/crds');
-/** Compiled once: kinds keep nothing of what is done with them. */
+/** Compiled once: kinds have no state. */
 const kinds = new KindRegistry([
   ...builtInKinds(),
   ...definitions.flatMap((definition) => customKinds(definition as unknown as ApiObject)),
 ]);
 
-/** Short times, so that a run has few sweeps to wait through. */
+/** Short times, so that a run waits for few sweeps. */
 export const soundPolicy: Readonly<Record<string, string>> = {
   concurrency: '2',
   retryLimit: '2',
@@ -53,7 +53,7 @@ export const snapshotClass = {
   deletionPolicy: 'Delete',
 };
 
-/** The local cluster's own API server without its door: its store, kinds and rules, with what every cluster of ours has. */
+/** The local cluster's API server without HTTP: its store, kinds and rules, with the objects that every cluster has. */
 export async function startCluster(clock: Clock, newUid: () => string): Promise<ClusterState> {
   const state: ClusterState = { store: new Store(100_000), kinds, clock, admission: [], newUid };
   const write = { ...systemWrite('system:admin'), fieldManager: 'admin' };
@@ -85,11 +85,11 @@ const furniture: readonly (Furniture & Record<string, unknown>)[] = [
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { name: leaseName, namespace: operatorNamespace, annotations: { [slotsAnnotation]: '[]' } },
-    // Taken long ago: nothing is held off.
+    // Acquired long ago: no grace period.
     spec: { holderIdentity: 'start-sync', acquireTime: '2025-01-01T00:00:00.000000Z' },
   },
 ];
 
-/** Everything that is in the store, as clients see it. */
+/** All objects in the store, as clients see them. */
 export const everythingIn = ({ store }: ClusterState, ...storeKeys: readonly string[]) =>
   storeKeys.flatMap((storeKey) => store.list(storeKey)) as unknown as KubernetesObject[];

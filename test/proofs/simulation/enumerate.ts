@@ -5,25 +5,25 @@ import { judge, type Verdict } from './judge.ts';
 import type { Fault, Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
-/** What can happen to a write. */
+/** The faults of a write. */
 export const strikes = ['crashBefore', 'crashAfter', 'answerLost'] as const satisfies readonly Fault['kind'][];
 
-/** What came of striking every write of a journey. */
+/** The result of injecting a fault at every write of a journey. */
 export interface Enumeration {
-  /** Writes of the run in which nothing is struck. */
+  /** The writes of the run without a fault. */
   writes: number;
   runs: number;
-  /** In words, with the write and what happened to it. */
+  /** As text, with the write and its fault. */
   violations: string[];
 }
 
 /**
- * The plan as it is, then once for each of its writes and each thing that can happen to it: every invariant holds, and all
- * comes to the same end (reliability reference §4.4, after Sieve).
+ * Runs the plan without a fault, then once for each of its writes and each fault: every invariant holds, and every run ends in the
+ * same state (after Sieve).
  */
 export const enumerate = (plan: Plan): Promise<Enumeration> => strike(plan, strikesOn);
 
-/** The same with so many of its writes, drawn by the seed, each struck in one way: for a journey too large to strike all. */
+/** The same with this many writes, chosen by the seed, each with one fault: for a journey with too many writes. */
 export function sample(plan: Plan, { seed, runs }: { seed: number; runs: number }): Promise<Enumeration> {
   const random = seeded(seed);
   const below = (most: number) => Math.floor(random() * most);
@@ -36,29 +36,29 @@ type Strike = Extract<Fault, { kind: (typeof strikes)[number] }>;
 
 async function strike(plan: Plan, strikesOf: (writes: number) => readonly Strike[]): Promise<Enumeration> {
   const reference = await judge(plan);
-  const violations = reference.violations.map((found) => `with nothing struck: ${describeViolation(found)}`);
+  const violations = reference.violations.map((found) => `without a fault: ${describeViolation(found)}`);
   const { writes } = reference.run;
   const faults = strikesOf(writes);
   for await (const { fault, hasStruck, found } of beside(reference, plan, faults)) {
-    if (!hasStruck) violations.push(`${fault.kind} write ${fault.at} struck nothing`);
+    if (!hasStruck) violations.push(`${fault.kind} write ${fault.at} was not injected`);
     violations.push(...found.map((one) => `${fault.kind} write ${fault.at}: ${describeViolation(one)}`));
   }
   return { writes, runs: 1 + faults.length, violations };
 }
 
-/** The plan as it is, then once for each of its events with that one brought again somewhat later, which is to change nothing (S16). */
+/** Runs the plan, then once for each of its events with that event delivered again later, which must change nothing (S16). */
 export async function replay(plan: Plan, seconds: number): Promise<Omit<Enumeration, 'writes'> & { events: number }> {
   const reference = await judge(plan);
-  const violations = reference.violations.map((found) => `with nothing brought again: ${describeViolation(found)}`);
+  const violations = reference.violations.map((found) => `with no event delivered again: ${describeViolation(found)}`);
   const { events } = reference.run;
   for await (const { fault, hasStruck, found } of beside(reference, plan, againAll(events, seconds))) {
-    if (!hasStruck) violations.push(`event ${fault.at} was not brought again`);
+    if (!hasStruck) violations.push(`event ${fault.at} was not delivered again`);
     violations.push(...found.map((one) => `event ${fault.at} again after ${seconds} s: ${describeViolation(one)}`));
   }
   return { events, runs: 1 + events, violations };
 }
 
-/** Runs with one thing struck each, with a mistake in, until one breaks an invariant of these that its reference run keeps. */
+/** Runs a mistake with one fault each, until a run breaks one of these invariants that the run without a fault keeps. */
 export async function firstBeside(
   { plan, by }: Besides,
   breaks: readonly string[],
@@ -75,7 +75,7 @@ export async function firstBeside(
   return undefined;
 }
 
-/** A journey whose every write is struck, or whose every event is brought again. */
+/** A journey with a fault at every write, or with every event delivered again. */
 export interface Besides {
   plan: Plan;
   by: 'strikes' | 'replay';
@@ -89,7 +89,7 @@ const againAll = (events: number, seconds: number): Again[] =>
 
 type Again = Extract<Fault, { kind: 'eventDoubled' }>;
 
-/** One run for each of these faults, and what it breaks by itself or beside the run without it. */
+/** One run for each fault, and what it breaks by itself or compared with the run without it. */
 async function* beside<F extends Strike | Again>(
   reference: Verdict,
   plan: Plan,

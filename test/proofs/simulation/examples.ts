@@ -1,6 +1,6 @@
 import type { Fault, Operation, Plan } from './plan.ts';
 
-/** In the plain order, but for what goes wrong, and for `more`. */
+/** A plan in plain order, except for its faults and `more`. */
 export const plainly = (
   operations: readonly Operation[],
   faults: readonly Fault[] = [],
@@ -16,7 +16,7 @@ export const plainly = (
   ...more,
 });
 
-/** What the simulation once found, as it was shrunk, and which invariant it broke. Each is fixed, and stays so. */
+/** What the simulation found, shrunk, with the invariant that it broke. All are fixed. */
 export const examples: readonly { invariant: string; what: string; plan: Plan }[] = [
   {
     invariant: 'S4',
@@ -41,7 +41,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'S2',
-    what: 'a Lease edited by hand let more downloads in than the policy allows',
+    what: 'a Lease that a user edited allowed more downloads than the policy',
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
       { seconds: 1, do: 'lease', how: 'overfull' },
@@ -49,7 +49,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'S3',
-    what: 'a slot rebuilt from an importer Pod was said to be that of an image with the name of the Pod',
+    what: 'a slot rebuilt from an importer Pod named the Pod as its image',
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
       { seconds: 1, do: 'deleteImage', image: 'a' },
@@ -58,7 +58,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'L1',
-    what: 'an image waited for its snapshot for ever where somebody took out of its status since when',
+    what: 'an image waited for its snapshot forever after a user removed the start time from its status',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -69,7 +69,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'S7',
-    what: 'a failed image was tried again at once where somebody took out of its status when it is due',
+    what: 'a failed image was retried immediately after a user removed nextAttemptAt from its status',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -80,7 +80,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'S8',
-    what: "an image whose snapshot was lost was Ready again with somebody else's of that name",
+    what: 'an image whose snapshot was lost became Ready with a foreign snapshot of the same name',
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'd' },
       { seconds: 41, do: 'loseSnapshot', image: 'd' },
@@ -89,7 +89,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'L2',
-    what: 'nobody was let in for as long as the clock had been ahead by which the Lease was rebuilt',
+    what: 'no slot was assigned while the clock that had rebuilt the Lease was ahead',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -100,7 +100,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'S2',
-    what: 'of two instances one waited two minutes for an answer, and then made the DataVolume of an attempt long over',
+    what: 'one of two instances waited two minutes for an answer, then created the DataVolume of an ended attempt',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -118,7 +118,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'S9',
-    what: 'the time of a transition went back where the clock of its writer was behind',
+    what: 'lastTransitionTime went back because the clock of its writer was behind',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -129,7 +129,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
   {
     invariant: 'S18',
-    what: 'a pass with a stale read of a DataVolume deleted the volume that is kept for its snapshot',
+    what: 'a reconcile with a stale read of a DataVolume deleted the volume that was kept for its snapshot',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -143,7 +143,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
   },
 ];
 
-/** What an invariant, or the simulation itself, once took for a violation and was none; each stays told apart. */
+/** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
     invariant: 'B1',
@@ -170,7 +170,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S5',
-    what: 'a restore brings back the DataVolumes of two revisions at once, for an image that does not exist',
+    what: 'a restore creates the DataVolumes of two revisions together, for an image that does not exist',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -295,7 +295,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S6',
-    what: 'the download of an image that was deleted, and whose event was lost, goes on until the audit',
+    what: 'the download of a deleted image continues until the audit if the event was lost',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'd' },
@@ -315,7 +315,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'L1',
-    what: 'an answer that was late when all was healed was late for two minutes more',
+    what: 'an answer that was late when the faults ended came two minutes later',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -329,7 +329,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'L2',
-    what: 'nothing is granted for as long as a clock was ahead that wrote when the Lease was made anew',
+    what: 'no slot is assigned while the clock that recreated the Lease was ahead',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -344,7 +344,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S8',
-    what: 'who had read a status that a hand then wiped deleted the DataVolume of the attempt that has its name since',
+    what: 'a reconcile that had read a status before a user wiped it deleted the DataVolume of the next attempt of that name',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -364,7 +364,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S18',
-    what: 'who had read an image as Queued deleted the volume of an attempt that the next write said was kept',
+    what: 'a reconcile that had read an image as Queued deleted the volume of an attempt that the next write kept',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -401,7 +401,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S17',
-    what: 'a restored snapshot of a restored image was there again before start-sync read that a sync was requested',
+    what: 'the snapshot of a restored image was restored before start-sync read the requested sync',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'b' },
@@ -417,7 +417,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S10',
-    what: 'a snapshot in use whose content did not exist was deleted, and taken again of the volume that was kept',
+    what: 'a snapshot in use whose content did not exist was deleted, and taken again from the kept volume',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -433,7 +433,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S10',
-    what: 'the content of a snapshot was lost while a pass began that deleted it',
+    what: 'the content of a snapshot was lost while the reconcile that deleted it began',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -456,7 +456,7 @@ export const misjudged: typeof examples = [
   },
   {
     invariant: 'S11',
-    what: 'the volume of the newest revision was kept, whose snapshot was lost while an earlier revision was pinned',
+    what: 'the volume of the newest revision was kept after its snapshot was lost while an earlier revision was pinned',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },

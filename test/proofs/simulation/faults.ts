@@ -3,7 +3,7 @@ import type { Fault } from './plan.ts';
 type Kind = Fault['kind'];
 type Of<K extends Kind> = Extract<Fault, { kind: K }>;
 
-/** What a run's faults say to what happens: each counter goes up by one with each thing of its sort that happens. */
+/** The faults of a run. Each counter counts one sort of event (writes, requests, downloads …). */
 export class Faults {
   readonly #faults: readonly Fault[];
   readonly #counts = new Map<string, number>();
@@ -14,7 +14,7 @@ export class Faults {
     this.#faults = faults;
   }
 
-  /** From now on nothing goes wrong any more. */
+  /** From now on no fault is injected. */
   heal() {
     this.#areOn = false;
   }
@@ -23,29 +23,29 @@ export class Faults {
     return this.#areOn;
   }
 
-  /** How many times each fault struck. */
+  /** How often each fault was injected. */
   get struck(): ReadonlyMap<Fault, number> {
     return this.#struck;
   }
 
-  /** How many things of that sort have happened. */
+  /** The count of that sort so far. */
   countOf(sort: string): number {
     return this.#counts.get(sort) ?? 0;
   }
 
-  /** The number of this thing among those of its sort, from 0. */
+  /** Counts one of that sort; returns its number, from 0. */
   count(sort: string): number {
     const number = this.countOf(sort);
     this.#counts.set(sort, number + 1);
     return number;
   }
 
-  /** The fault has come to something. */
+  /** The fault had an effect. */
   strike(fault: Fault) {
     if (this.#areOn) this.#struck.set(fault, (this.#struck.get(fault) ?? 0) + 1);
   }
 
-  /** The fault of that kind that strikes thing number `number`, if any does. */
+  /** The fault of that kind at this number, if any. */
   at<K extends Kind>(number: number, kind: K): Of<K> | undefined {
     if (!this.#areOn) return undefined;
     const found = this.#faults.find(
@@ -59,7 +59,7 @@ export class Faults {
     return found as Of<K> | undefined;
   }
 
-  /** How many seconds a function's clock is off by now. */
+  /** The present clock error of a function, in seconds. */
   secondsOff(of: string): number {
     if (!this.#areOn) return 0;
     return this.#faults.reduce((seconds, fault) => {
@@ -70,7 +70,7 @@ export class Faults {
     }, 0);
   }
 
-  /** What is so for the whole of the run's first part. */
+  /** A fault that lasts until all faults end. */
   standing<K extends 'replicas'>(kind: K, of: string): Of<K> | undefined {
     const found = this.#faults.find((fault) => fault.kind === kind && 'function' in fault && fault.function === of);
     return this.#areOn ? (found as Of<K> | undefined) : undefined;

@@ -5,12 +5,12 @@ import type { Bug } from './bugs.ts';
 import { firstBeside } from './enumerate.ts';
 import { judge } from './judge.ts';
 
-/** Of so many runs one has to find each mistake; with none in, all of them pass. */
+/** The number of runs of which one must find each mistake; without a mistake, all pass. */
 export const mostRunsPerBug = 1200;
 
 /** How a mistake was found. */
 export interface Caught {
-  /** The invariants that its first breach broke. */
+  /** The invariants that the first failing run broke. */
   invariants: readonly string[];
   message: string;
   runs: number;
@@ -18,8 +18,8 @@ export interface Caught {
 }
 
 /**
- * Runs plans with the mistake in until one breaks an invariant that names it; undefined where none of so many does. What shows only
- * beside another run is looked for in the journey that the mistake names.
+ * Runs plans with the mistake until one breaks an invariant that names it; undefined if none does. A mistake that shows only in
+ * comparison with another run is looked for in the journey that it names.
  */
 export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Caught | undefined> {
   const { breaks, sabotage, beside } = bug;

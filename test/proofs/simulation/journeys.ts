@@ -1,9 +1,9 @@
 import { plainly } from './examples.ts';
 import type { Operation, Plan } from './plan.ts';
 
-/** Small journeys, up to five objects of the user's each, whose every write is struck once in each way. */
+/** Small journeys, with up to five objects of the user: every write gets each fault once. */
 export const journeys = {
-  'an image comes and goes': plainly([
+  'an image is created and deleted': plainly([
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 40, do: 'deleteImage', image: 'a' },
   ]),
@@ -16,7 +16,7 @@ export const journeys = {
     [{ seconds: 0, do: 'createImage', image: 'a' }],
     [{ kind: 'download', at: 0, count: 1, how: 'cut' }],
   ),
-  'an image that is not in the store': plainly(
+  'an image whose file does not exist': plainly(
     [{ seconds: 0, do: 'createImage', image: 'a' }],
     [{ kind: 'download', at: 0, count: 6, how: 'notFound' }],
   ),
@@ -24,28 +24,28 @@ export const journeys = {
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 3, do: 'deleteImage', image: 'a' },
   ]),
-  'an image that is synced anew': plainly([
+  'an image that is synced again': plainly([
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 60, do: 'requestSync', image: 'a' },
   ]),
   'an image that a pipeline publishes': plainly([{ seconds: 0, do: 'publish', image: 'a', digest: 'sha256:1' }]),
-  'a machine that brings its image, and goes': plainly([
+  'a machine that creates its image, and is deleted': plainly([
     { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
     { seconds: 60, do: 'deleteMachine', machine: 'm' },
   ]),
-  'an image deleted while a machine holds it': plainly([
+  'an image deleted while a machine uses it': plainly([
     { seconds: 0, do: 'createImage', image: 'a' },
     { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
     { seconds: 60, do: 'deleteImage', image: 'a' },
     { seconds: 10, do: 'deleteMachine', machine: 'm' },
   ]),
-  'an image that nobody uses is pruned': plainly(
+  'an unused image is pruned': plainly(
     [
       { seconds: 0, do: 'policy', key: 'prune', value: 'WhenUnreferenced' },
       { seconds: 0, do: 'createImage', image: 'a' },
     ],
     [],
-    // Until it is due, and gone.
+    // Until it is due and deleted.
     { troubleSeconds: 200 },
   ),
   'a Lease that is deleted while an image downloads': plainly([
@@ -64,7 +64,7 @@ const nine = names('machine-', 9);
 const forty = names('image-', 40);
 const fortyMachines = names('machine-', 40);
 
-/** More objects than a process may have requests in flight: one image with many machines, many that wait, and all deleted together. */
+/** More objects than requests in flight: one image with many machines, many waiting images, and all deleted together. */
 export const crowd: Plan = plainly(
   [
     ...eachImage('createImage', forty.slice(0, 1)),
@@ -80,9 +80,9 @@ export const crowd: Plan = plainly(
   { troubleSeconds: 10 },
 );
 
-/** Large ones: too many writes to strike them all. */
+/** Large journeys: too many writes for a fault at each. */
 export const largeJourneys = {
-  'a lab of nine machines on three images, and its end': plainly([
+  'nine machines on three images, all deleted': plainly([
     ...eachImage('createImage', three),
     ...nine.map((machine, index): Operation => {
       const image = three[index % three.length] ?? '';
@@ -91,7 +91,7 @@ export const largeJourneys = {
     ...eachImage('deleteImage', three, 120),
     ...nine.map((machine): Operation => ({ seconds: 1, do: 'deleteMachine', machine })),
   ]),
-  'a release of six images while machines hold two': plainly([
+  'a release of six images while machines use two': plainly([
     ...eachImage('createImage', six),
     ...six.slice(0, 2).map((image): Operation => {
       return { seconds: 0, do: 'createMachine', machine: `of-${image}`, image, hasTemplate: true };

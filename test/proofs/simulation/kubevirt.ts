@@ -7,7 +7,7 @@ import { type StoreWriter, storeKeys } from './store-writer.ts';
 
 const finalizer = 'kubevirt.io/virtualMachineControllerFinalize';
 
-/** Plays KubeVirt (cdi-kubevirt reference, §7.7): it starts a machine once its disk is there, and says how that goes. */
+/** Simulates KubeVirt: starts a machine once its disk exists, and reports its state. */
 export function simulateKubevirt(writer: StoreWriter, faults: Faults) {
   return ({ type, resource, object }: StoreEvent) => {
     if (resource !== storeKeys.kubeVirtMachines) return;
@@ -37,7 +37,7 @@ function start(writer: StoreWriter, ref: Ref, how: MachineFault | undefined) {
   const say = (status: object) => writer.patchStatus(storeKeys.kubeVirtMachines, ref, status);
   const machine = writer.get(storeKeys.kubeVirtMachines, ref);
   if (!machine || machine.metadata.deletionTimestamp) return;
-  if (!isDiskThere(writer, machine)) {
+  if (!hasDisk(writer, machine)) {
     say({ printableStatus: 'Provisioning' });
     writer.retryAfter(() => start(writer, ref, how), 2000);
     return;
@@ -71,12 +71,12 @@ function start(writer: StoreWriter, ref: Ref, how: MachineFault | undefined) {
     );
 }
 
-const isDiskThere = (writer: StoreWriter, { metadata }: ApiObject) => {
+const hasDisk = (writer: StoreWriter, { metadata }: ApiObject) => {
   const disk = writer.get(storeKeys.dataVolumes, { namespace: metadata.namespace, name: `${metadata.name}-root` });
   return (disk?.status as { phase?: string } | undefined)?.phase === 'Succeeded';
 };
 
-/** The instance goes first. */
+/** The instance is deleted first. */
 async function removeFinalizer(writer: StoreWriter, ref: Ref) {
   await writer.delete(storeKeys.instances, { namespace: ref.namespace, name: ref.name });
   writer.schedule(() => writer.removeFinalizer(storeKeys.kubeVirtMachines, ref, finalizer));

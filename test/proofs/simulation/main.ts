@@ -37,7 +37,7 @@ const options = {
 
 async function main(): Promise<number> {
   endWithReader(process.stdout);
-  // What functions log of injected faults is no news.
+  // Functions log the injected faults.
   console.error = () => undefined;
   const { signal, exitCode, off } = stopSignals();
   try {

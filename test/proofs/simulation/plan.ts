@@ -1,40 +1,40 @@
-/** What goes wrong, as data. `at` counts what it strikes (writes, requests, events, downloads …) from the beginning of the run. */
+/** A fault, as data. `at` is the number of the write, request, event, download … that it affects, from the start of the run. */
 export type Fault =
   /** The function's process ends before or after its write, or the write is done and its answer lost. */
   | { kind: 'crashBefore' | 'crashAfter' | 'answerLost'; at: number }
-  /** So many writes in a row meet a rival's (409). */
+  /** `count` writes in a row conflict (409). */
   | { kind: 'conflicts'; at: number; count: number }
-  /** So many requests in a row are not served (429, 503). */
+  /** `count` requests in a row are not served (429, 503). */
   | { kind: 'busy' | 'away'; at: number; count: number }
-  /** The API server refuses what a function writes, once (403, 422). */
+  /** The API server refuses one write of a function (403, 422). */
   | { kind: 'forbidden' | 'invalid'; at: number }
-  /** A request takes so many seconds to arrive. */
+  /** A request arrives late. */
   | { kind: 'slow'; at: number; seconds: number }
-  /** The API server has done what was asked, and its answer takes so many seconds. */
+  /** The API server performs a request, and its answer arrives late. */
   | { kind: 'answerLate'; at: number; seconds: number }
-  /** A list of several pages breaks off after the first (410). */
+  /** A list of several pages fails after the first (410). */
   | { kind: 'listExpired'; at: number }
   /** `count` reads in a row are `back` writes old, as from a stale API server. */
   | { kind: 'staleRead'; at: number; count: number; back: number }
   | { kind: 'eventDropped'; at: number; count: number }
   | { kind: 'eventDoubled'; at: number; seconds: number }
   | { kind: 'eventDelayed'; at: number; seconds: number }
-  /** From that event on the Broker brings nothing for so many seconds; what comes in the meantime is kept, or lost. */
+  /** From that event on the Broker delivers nothing; it keeps or loses the events of that time. */
   | { kind: 'brokerOutage'; at: number; seconds: number; loses: boolean }
-  /** A function's clock is so many seconds off. */
+  /** A function's clock is wrong. */
   | { kind: 'skew'; function: string; seconds: number }
-  /** From that request on a function's clock is so many seconds further off. */
+  /** From that request on a function's clock is wrong by this much more. */
   | { kind: 'clockJump'; function: string; at: number; seconds: number }
-  /** So many instances of a function at once. */
+  /** `count` instances of a function. */
   | { kind: 'replicas'; function: string; count: number }
-  /** So many downloads in a row. */
+  /** `count` downloads in a row. */
   | { kind: 'download'; at: number; count: number; how: DownloadFault }
   | { kind: 'snapshot'; at: number; how: SnapshotFault }
   /** The API server refuses `count` VolumeSnapshots in a row (403), as with an exceeded quota. */
   | { kind: 'snapshotRefused'; at: number; count: number }
   | { kind: 'machine'; at: number; how: MachineFault };
 
-/** How CDI and its importers misbehave (cdi-kubevirt reference, §7.3). */
+/** The failures of CDI and its importers. */
 export const downloadFaults = [
   'cut',
   'notFound',
@@ -54,15 +54,15 @@ export const downloadFaults = [
 ] as const;
 export type DownloadFault = (typeof downloadFaults)[number];
 
-/** How the snapshotter misbehaves (cdi-kubevirt reference, §7.6). */
+/** The failures of the snapshotter. */
 export const snapshotFaults = ['error', 'never', 'late', 'unready', 'deleted', 'contentMissing'] as const;
 export type SnapshotFault = (typeof snapshotFaults)[number];
 
-/** How KubeVirt misbehaves (cdi-kubevirt reference, §7.7). */
+/** The failures of KubeVirt. */
 export const machineFaults = ['unschedulable', 'crashLoop', 'deleted', 'diskDeleted'] as const;
 export type MachineFault = (typeof machineFaults)[number];
 
-/** What a user does, one thing after the other; `seconds` before it nothing is done. */
+/** An operation of a user, `seconds` after the previous one. */
 export type Operation = { seconds: number } & (
   | { do: 'createImage' | 'deleteImage' | 'requestSync' | 'changeUrl' | 'keep' | 'loseSnapshot'; image: string }
   /** With --cascade=foreground or orphan. */
@@ -82,7 +82,7 @@ export type Operation = { seconds: number } & (
   | { do: 'deleteMachine' | 'changeMachine'; machine: string }
   | { do: 'policy'; key: string; value: string }
   | { do: 'deletePolicy' | 'deleteStorageClass' | 'deleteSnapshotClass' }
-  /** Somebody makes an object of the name that the image's next attempt or revision wants. */
+  /** A user creates an object with the name that the image's next attempt or revision needs. */
   | { do: 'takeName'; image: string; of: (typeof takenNames)[number] }
   | { do: 'lease'; how: (typeof leaseEdits)[number] }
   | { do: 'wipeStatus' | 'garbleStatus'; image: string }
@@ -93,7 +93,7 @@ export type Operation = { seconds: number } & (
 
 /** `old` is its content some edits ago. */
 export const leaseEdits = ['delete', 'empty', 'garble', 'stranger', 'overfull', 'old'] as const;
-/** Whose name somebody takes. */
+/** The object whose name is taken. */
 export const takenNames = ['DataVolume', 'VolumeSnapshot'] as const;
 /** The children of an image, and of a machine, that a user deletes. */
 export const imageChildren = ['VolumeSnapshot', 'DataVolume', 'PersistentVolumeClaim', 'Pod'] as const;
@@ -109,7 +109,7 @@ export interface Plan {
   overtakings: readonly { at: number; by: number }[];
   /** How long things go on going wrong after the last operation. */
   troubleSeconds: number;
-  /** Changes and facts are told to nobody, to the very end: timers alone wake functions. */
+  /** No change or fact is ever delivered: only timers start reconciles. */
   isDeaf: boolean;
   /** For uids and jitter. */
   seed: number;

@@ -3,10 +3,10 @@ import type { Store } from '../../../deploy/local/api-server/store.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Change, History, Reconcile } from '../invariants/history.ts';
 
-/** Who is writing at the moment, and on what grounds. */
+/** The present writer, and what its reconcile read. */
 export type Author = Pick<Change, 'by' | 'since' | 'deletion'>;
 
-/** Writes down every change of every object, with its author. */
+/** Records every change of every object, with its writer. */
 export class Recorder {
   readonly #store: Store;
   /** The resourceVersion of the object before. */
@@ -29,7 +29,7 @@ export class Recorder {
     });
   }
 
-  /** Runs what `author` does; whatever changes meanwhile is theirs, since one thing happens at a time. */
+  /** Runs a step of `author`: all changes meanwhile are its own, because one step runs at a time. */
   async as<T>(author: Author, run: () => T | Promise<T>): Promise<T> {
     const before = this.#author;
     this.#author = author;
@@ -40,19 +40,19 @@ export class Recorder {
     }
   }
 
-  /** A function begins to read; what it asks for is noted in `reconcile` as it goes. */
+  /** A reconcile begins; its requests are added to it later. */
   reconcile = (reconcile: Reconcile) => void this.#reconciles.push(reconcile);
 
   get revision() {
     return this.#store.resourceVersion;
   }
 
-  /** How many changes there have been, whoever made them. */
+  /** The number of changes by all writers. */
   get length() {
     return this.#changes.length;
   }
 
-  /** From now on nothing goes wrong and nobody wants anything else. */
+  /** From now on there are no faults and no operations of users. */
   still() {
     this.#stillFromMs = this.#now();
   }

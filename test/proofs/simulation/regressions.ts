@@ -152,7 +152,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'S17',
-    what: 'an image whose snapshot did not come is Succeeded with the next, once its sync is requested',
+    what: 'an image whose snapshot never became ready is Succeeded with the next, once a sync is requested',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -178,7 +178,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'S8',
-    what: 'an image whose snapshot a user deletes before it is ready comes to its end',
+    what: 'an image whose snapshot a user deletes before it is ready finishes',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },
@@ -267,7 +267,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'L3',
-    what: 'an image whose claim is never bound comes to its end',
+    what: 'an image whose claim is never bound finishes',
     plan: plainly(
       [{ seconds: 0, do: 'createImage', image: 'a' }],
       [{ kind: 'download', at: 0, count: 6, how: 'neverBound' }],
@@ -299,7 +299,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'S8',
-    what: "an image is not Ready with another's snapshot that has the name of the lost one that an annotation names",
+    what: 'an image is not Ready with a foreign snapshot that has the name of its lost, annotated one',
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'c' },
       { seconds: 130, do: 'deleteChild', image: 'c', of: 'VolumeSnapshot' },
@@ -325,7 +325,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'B1',
-    what: 'a machine that a user deletes and creates again during a pass is written once',
+    what: 'a machine that a user deletes and creates again during a reconcile is written once',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'c' },
@@ -391,7 +391,7 @@ export const regressions: readonly { invariant: string; what: string; plan: Plan
   },
   {
     invariant: 'B1',
-    what: 'what a restore left of two earlier images of one name costs one read of that name',
+    what: 'leftovers of two earlier images with one name cost one read of that name',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'a' },

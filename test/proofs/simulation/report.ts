@@ -1,11 +1,11 @@
 import type { CampaignResult, Rows } from './campaign.ts';
 
-/** The result for people: what was struck, which mistakes were found by what, and how many runs had each operation and fault. */
+/** The result as text: the journeys with faults, the invariants that found each mistake, and the runs with each operation and fault. */
 export function report(result: CampaignResult): string[] {
   const { seed, seconds, cpuSeconds, runs, runsPerSecond, operations, faults, enumerated, mistakes, violations } =
     result;
   return [
-    ...titled('Every write of these journeys, struck before, after, and its answer lost:', [
+    ...titled('Each write of these journeys with a crash before, a crash after, and a lost answer:', [
       ...Object.entries(enumerated).map(
         ([name, { writes, runs: struck, violations: found }]) =>
           `  ${name}: ${writes} writes, ${struck} runs, ${found.length} violations`,
@@ -13,7 +13,7 @@ export function report(result: CampaignResult): string[] {
       ...Object.values(enumerated).flatMap(({ violations: found }) => found.map((message) => `    ${message}`)),
     ]),
     ...titled(
-      'Mistakes put in on purpose, and which invariant found them:',
+      'Deliberate mistakes, and the invariants that found them:',
       mistakes.map(({ name, caught }) =>
         caught
           ? `  ${name}: ${caught.invariants.join(', ')}, run ${caught.runs}, ${(caught.milliseconds / 1000).toFixed(1)} s`
@@ -32,7 +32,7 @@ export function report(result: CampaignResult): string[] {
   ];
 }
 
-/** Of the names in a table. */
+/** The width of the names in a table. */
 const width = 36;
 
 const table = (title: string, rows: Rows) => [

@@ -10,27 +10,27 @@ import type { KubernetesObject, ObjectReference, Resource } from '../../../share
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import type { Kube, ListOptions, Preconditions } from '../../../shared/runtime/kube.ts';
 
-/** One request on its way to the API server. */
+/** A request to the API server. */
 export interface Request {
   verb: 'get' | 'list' | 'create' | 'replace' | 'patch' | 'apply' | 'delete';
   resource: Resource;
   ref: { namespace?: string | undefined; name?: string };
-  /** What a deletion insists on. */
+  /** The preconditions of a deletion. */
   preconditions?: Preconditions;
-  /** Which page of a list it is, and what the list selects. */
+  /** The page of a list, and its selector. */
   page?: number;
   selector?: string;
 }
 
 export const isWrite = ({ verb }: Request) => verb !== 'get' && verb !== 'list';
 
-/** Brings a request to the API server and its answer back: at once, late or not at all. */
+/** Delivers a request and its answer: immediately, late or never. */
 export type Carry = <T>(request: Request, run: Run<T>) => Promise<T>;
 
 /** Performs a request as the API server does; a read may return an earlier resourceVersion. */
 export type Run<T> = (asOf?: number) => Promise<T>;
 
-/** An object of the API server's memory is read over and over and never changes: parsed once, its copies are shared. */
+/** A stored object never changes and is read often, so it is parsed once and its copies are shared. */
 const parsed = new WeakMap<object, KubernetesObject>();
 
 function parse<T extends KubernetesObject>(resource: Resource<T>, object: object): T {
@@ -43,16 +43,16 @@ function parse<T extends KubernetesObject>(resource: Resource<T>, object: object
 
 const newest = { resourceVersion: '', resourceVersionMatch: '' } as const;
 
-/** So few objects are a page, that lists have more than one. */
+/** The objects per page: few, so that lists have several pages. */
 const pageSize = 2;
 
-/** The API server as `fieldManager` sees it, without a network: every request goes by way of `carry`. */
+/** A client of the API server without a network: `carry` delivers every request. */
 export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry): Kube {
   const write: WriteOptions = {
     user: fieldManager,
     fieldManager,
     dryRun: false,
-    // A field that the schema does not know is a fault of ours.
+    // An unknown field is a mistake of the function.
     fieldValidation: 'Strict',
     warn: () => undefined,
   };
@@ -146,7 +146,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
         deleteObject(state, kindOf(resource), placeOf(resource, ref), options),
       ).catch(unlessGone);
     },
-    watch: () => Promise.reject(new Error('expected no function to watch, found one that does')),
+    watch: () => Promise.reject(new Error('expected no function to watch')),
   };
 }
 
@@ -157,7 +157,7 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-/** An answer of the API server as the client makes an error of it. */
+/** The error that the client throws for this answer. */
 export function asSeenByClient(error: unknown): unknown {
   return error instanceof StatusError ? new ApiError(error.status, error.reason, error.message) : error;
 }

@@ -6,13 +6,13 @@ import { faultRows, operationRows, rowsOf } from './rows.ts';
 
 const sampled = fc.sample(plans(roomy), { seed: 1, numRuns: 2000 });
 
-/** The rows of plans in which every fault strikes. */
+/** The rows of plans in which every fault has an effect. */
 const met = new Set(
   sampled.flatMap((plan) => [...rowsOf(plan, { struck: new Map(plan.faults.map((fault) => [fault, 1])) })]),
 );
 
 describe('a report', () => {
-  test('has a row for every operation and fault of the plans, and none that no plan has', () => {
+  test('has a row for every operation and fault of the plans, and no others', () => {
     expect([...met].sort()).toEqual([...operationRows, ...faultRows].sort());
   });
 

@@ -11,7 +11,7 @@ import {
 } from './plan.ts';
 import type { Run } from './simulate.ts';
 
-/** What is more than one thing under one name. */
+/** Names with several variants. */
 const variants: Readonly<Record<string, readonly string[]>> = {
   lease: leaseEdits,
   takeName: takenNames,
@@ -32,11 +32,11 @@ const rowOf = (name: string, of: object) => {
 /** A plan in which no event is sent. */
 const deaf = 'isDeaf';
 
-/** The rows of a report: all that users do, and all that goes wrong. */
+/** The rows of a report: all operations and all faults. */
 export const operationRows: readonly string[] = operationKinds.flatMap(rowsFor);
 export const faultRows: readonly string[] = [...faultKinds.flatMap(rowsFor), deaf];
 
-/** The rows of one run: what users did, and the faults that came to something. */
+/** The rows of one run: its operations, and the faults that had an effect. */
 export function rowsOf({ operations, isDeaf }: Plan, { struck }: Pick<Run, 'struck'>): ReadonlySet<string> {
   return new Set([
     ...operations.map((operation) => rowOf(operation.do, operation)),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Scheduler } from './scheduler.ts';
 
-test('what is held up comes at the latest when all is healed, and nothing is held up from then on', async () => {
+test('a delayed step runs when the faults end at the latest, and nothing is delayed after that', async () => {
   const scheduler = new Scheduler(() => 0, 0);
   const came: string[] = [];
   scheduler.heldUp(130_000, () => void came.push('before'));

@@ -1,26 +1,26 @@
 import type { Clock } from '../../../deploy/local/clock.ts';
 
-/** Which of several things that could happen next does; 0 is the one that has waited longest. */
+/** Chooses the next of several possible steps; 0 has waited longest. */
 export type Choose = (among: number) => number;
 
-/** Something that could happen now. What it did is over when it resolves, but for what it scheduled. */
+/** A possible step. It has ended when it resolves, except for the steps that it scheduled. */
 export type Step = () => void | Promise<void>;
 
 interface Timer {
   atMs: number;
   step: Step;
-  /** Does nothing while nothing changes: it is nothing to wait for. */
+  /** Has no effect while nothing changes, so rest does not wait for it. */
   isRecurring: boolean;
-  /** Waits for nothing but the end of what goes wrong. */
+  /** Waits only for the end of the faults. */
   isHeldUp?: boolean;
 }
 
-/** So much time may pass while requests are under way. */
+/** The longest time that may pass while requests are in flight. */
 const mostPassingMs = 5000;
 
 /**
- * The order in which everything happens: one step at a time, chosen among all that could happen, and virtual time that
- * moves on to the next timer when nothing else could, or when that is chosen.
+ * The order of all steps: one at a time, chosen from all possible ones. Virtual time moves to the next timer when no other step is
+ * possible, or when that is chosen.
  */
 export class Scheduler implements Clock {
   readonly #choose: Choose;
@@ -37,12 +37,12 @@ export class Scheduler implements Clock {
 
   now = () => this.#nowMs;
 
-  /** How many steps were taken so far. */
+  /** The number of steps so far. */
   get taken() {
     return this.#taken;
   }
 
-  /** True where nothing is left to happen but what recurs. */
+  /** Only recurring steps are left. */
   get isIdle() {
     return this.#steps.length === 0 && this.#timers.every(({ isRecurring }) => isRecurring);
   }
@@ -53,11 +53,11 @@ export class Scheduler implements Clock {
 
   after = (delayMs: number, step: Step) => this.#at(this.#nowMs + delayMs, step, false);
 
-  /** Later because something is wrong: at the latest when that is healed. */
+  /** Delayed by a fault: when the faults end at the latest. */
   heldUp = (delayMs: number, step: Step) =>
     this.#isRough ? this.#at(this.#nowMs + delayMs, step, false, true) : this.add(step);
 
-  /** What was held up comes now, and from now on nothing takes longer than it has to. */
+  /** Runs all delayed steps, and delays no more. */
   heal() {
     this.#isRough = false;
     const held = this.#timers.filter(({ isHeldUp }) => isHeldUp);
@@ -65,10 +65,10 @@ export class Scheduler implements Clock {
     for (const { step } of held) this.#steps.push(step);
   }
 
-  /** Later, and nothing to wait for: a look whether something has changed by then. */
+  /** Later, to check whether something has changed; rest does not wait for it. */
   look = (delayMs: number, step: Step) => this.#at(this.#nowMs + delayMs, step, true);
 
-  /** Every so often, for ever. */
+  /** At an interval, forever. */
   every(periodMs: number, step: Step) {
     const again = () => {
       this.#at(this.#nowMs + periodMs, again, true);
@@ -77,10 +77,10 @@ export class Scheduler implements Clock {
     this.#at(this.#nowMs + periodMs, again, true);
   }
 
-  /** Takes one step; false where there is none and no time to wait for. */
+  /** Runs one step; false if neither a step nor a timer is left. */
   async next(): Promise<boolean> {
     const steps = this.#steps.length;
-    // Requests take their time: what falls due soon may come before any of them is answered.
+    // Requests take time: a timer that is due soon may run before any of them is answered.
     const mayPass = this.#isRough && steps > 0 && (this.#timers[0]?.atMs ?? Infinity) - this.#nowMs <= mostPassingMs;
     if (steps === 0 && !this.#moveOn()) return false;
     this.#taken++;
@@ -89,7 +89,7 @@ export class Scheduler implements Clock {
     if (mayPass && chosen === steps) return this.#moveOn();
     const [step] = this.#steps.splice(chosen, 1);
     await step?.();
-    // Lets whatever that answer went to run until it asks for something again: ticks come after all that promises have to do.
+    // Lets the receiver of that answer run until its next request: ticks come after all resolved promises.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     return true;
   }

@@ -6,26 +6,26 @@ import type { Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
 export interface Search {
-  /** The same seed is the same plans. */
+  /** The same seed produces the same plans. */
   seed: number;
   runs: number;
   size?: Size;
   sabotage?: Sabotage;
-  /** No plan is begun after that time, or when the signal has come. */
+  /** No plan starts after that time, or after the signal. */
   untilMs?: number;
   signal?: AbortSignal;
-  /** Hears of each run. */
+  /** Receives each run. */
   onRun?(plan: Plan, verdict: Verdict): void;
 }
 
-/** What a search came to. */
+/** The result of a search. */
 export interface Found {
   runs: number;
-  /** The first plan that broke something, as small as it could be made, and what it broke; absent where none did. */
+  /** The first plan that broke an invariant, shrunk, and its violations; absent if none did. */
   counterexample?: { plan: Plan; violations: readonly Violation[]; path: string };
 }
 
-/** Runs plans by chance until one breaks an invariant, and then makes that one smaller for as long as it does. */
+/** Runs random plans until one breaks an invariant, then shrinks that plan. */
 export async function search({ seed, runs, size = usual, sabotage, untilMs, signal, onRun }: Search): Promise<Found> {
   let ran = 0;
   let broken: { plan: Plan; violations: readonly Violation[] } | undefined;

@@ -22,39 +22,39 @@ import { uids } from './uids.ts';
 import { User } from './user.ts';
 import { Workers } from './workers.ts';
 
-/** All functions but the one that only tells of lost events, which the models do not play. */
+/** All functions except dead-letters: lost events are not simulated as dead letters. */
 const declarations = (await loadFunctions()).filter(({ name }) => name !== 'dead-letters');
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 
-/** Whoever has not come to rest by then never will. */
+/** A run that is not at rest by then never will be. */
 const longestRestMs = 2 * 3600_000;
 const mostSteps = 200_000;
 
-/** What a test changes about the functions to prove that it would be noticed. */
+/** A change of the functions, to prove that it is noticed. */
 export interface Sabotage {
   declarations?(declarations: readonly FunctionDeclaration[]): readonly FunctionDeclaration[];
   through?(kube: Kube, functionName: string): Kube;
   mostInFlight?: number;
 }
 
-/** How a run went. */
+/** The result of a run. */
 export interface Run {
   history: History;
-  /** False where things were still happening when it was broken off. */
+  /** False if the run was stopped before it came to rest. */
   isAtRest: boolean;
-  /** How many writes functions made before all was healed, refused ones included. */
+  /** The writes of functions before the faults ended, including refused ones. */
   writes: number;
-  /** How many events were brought to whoever waits for them before that. */
+  /** The events delivered before that. */
   events: number;
   steps: number;
-  /** How many times each fault struck. */
+  /** How often each fault was injected. */
   struck: ReadonlyMap<Fault, number>;
 }
 
 /**
- * One run: the plan's operations with its faults, then all is healed and the run goes on until nothing is written any
- * more, through two audits. The same plan is the same run.
+ * One run: the plan's operations with its faults; then the faults end, and the run continues until nothing is written during two
+ * audits. The same plan is the same run.
  */
 export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run> {
   const random = seeded(plan.seed);
@@ -107,7 +107,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
     );
   };
   const isAtRest = await rest(scheduler, recorder, hasEnded);
-  // Steps leave no room for timers and signals of the process.
+  // Steps would otherwise keep timers and signals of the process from running.
   await new Promise<void>((resolve) => setImmediate(resolve));
   return {
     history: recorder.stop({
@@ -124,7 +124,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run
   };
 }
 
-/** How far two of the functions' clocks, or one before and after, are apart at most; a clock that is right shows whole seconds. */
+/** The largest difference between two clocks of functions, or between two times of one; a correct clock shows whole seconds. */
 function skewOf({ faults }: Plan): number {
   const seconds = faults.map((fault) => (fault.kind === 'skew' || fault.kind === 'clockJump' ? fault.seconds : 0));
   const [ahead, behind] = [seconds.filter((one) => one > 0), seconds.filter((one) => one < 0)];
@@ -144,7 +144,7 @@ function userKube({ state, recorder }: { state: ClusterState; recorder: Recorder
   );
 }
 
-/** Which step is next, by the plan: as placed exactly, else by chance in its share, else what has waited longest. */
+/** The next step by the plan: as placed exactly, else at random in its share, else the one that waited longest. */
 function chooser({ order, overtakings }: Plan) {
   const random = seeded(order.seed);
   const placed = new Map(overtakings.map(({ at, by }) => [at, by]));
@@ -156,7 +156,7 @@ function chooser({ order, overtakings }: Plan) {
   };
 }
 
-/** Until the user has done everything and it has gone wrong for long enough; what that set going may still be going on. */
+/** Until all operations are done and the faults lasted long enough; their consequences may still be in progress. */
 async function live(
   { operations, troubleSeconds }: Plan,
   { scheduler, recorder, user }: { scheduler: Scheduler; recorder: Recorder; user: User },
@@ -182,8 +182,8 @@ async function live(
 }
 
 /**
- * Until two audits have found nothing to write, and longer for an image that has not come to its end: what it waits for may
- * be yet to come. False where it never falls silent.
+ * Until two audits have written nothing, and longer for an unfinished image: what it waits for may still come. False if writing
+ * never stops.
  */
 async function rest(scheduler: Scheduler, recorder: Recorder, hasEnded: () => boolean): Promise<boolean> {
   const fromMs = scheduler.now();
@@ -197,7 +197,7 @@ async function rest(scheduler: Scheduler, recorder: Recorder, hasEnded: () => bo
   return false;
 }
 
-/** Two audits and some more. */
+/** Two audits and a margin. */
 const silenceMs = 2 * auditMs + 10_000;
-/** Nothing that an image may wait for takes longer by the policy: three attempts, a snapshot and all between them (L3). */
+/** The longest wait of an image by the policy: three attempts, a snapshot and all between them (L3). */
 const longestWaitMs = 15 * 60_000;

@@ -9,7 +9,7 @@ import { regressions } from './regressions.ts';
 import { search } from './search.ts';
 import { simulate } from './simulate.ts';
 
-// What functions log of faults that were put in is no news.
+// Functions log the injected faults.
 const log = vi.spyOn(console, 'error');
 beforeAll(() => void log.mockImplementation(() => undefined));
 afterAll(() => log.mockRestore());
@@ -17,21 +17,21 @@ afterAll(() => log.mockRestore());
 const patience = 120_000;
 
 describe('a run', () => {
-  test('is the same, write for write, as often as its plan is run', async () => {
-    const plan = journeys['an image comes and goes'];
+  test('is the same, write for write, each time its plan runs', async () => {
+    const plan = journeys['an image is created and deleted'];
     const disorderly = { ...plan, order: { seed: 7, share: 1 }, seed: 7 };
     const [first, second] = [await simulate(disorderly), await simulate(disorderly)];
     expect(first.history.changes.length).toBeGreaterThan(20);
     expect(second.history).toEqual(first.history);
   });
 
-  test('of another order is another', async () => {
-    const plan = journeys['an image comes and goes'];
+  test('differs if its order differs', async () => {
+    const plan = journeys['an image is created and deleted'];
     const histories = await Promise.all([1, 2].map((seed) => simulate({ ...plan, order: { seed, share: 1 } })));
     expect(histories[1]?.history.changes).not.toEqual(histories[0]?.history.changes);
   });
 
-  test('comes to its end: images are Succeeded, and nobody writes any more', async () => {
+  test('comes to rest: images are Succeeded, and writing stops', async () => {
     const { history, isAtRest } = await simulate(journeys['two images, one slot']);
     expect(isAtRest).toBe(true);
     const phases = new Map(
@@ -43,7 +43,7 @@ describe('a run', () => {
   });
 });
 
-test('forty images and forty machines are handled within the limits of a process, which they reach', async () => {
+test('forty images and forty machines reach the limits of a process, and stay within them', async () => {
   const { run, violations } = await judge(crowd);
   expect(violations.map(describeViolation)).toEqual([]);
   const reconciles = run.history.reconciles ?? [];
@@ -77,7 +77,7 @@ describe('what real operators, users and backups do', () => {
   test.fails.each(rows(false))('%s', breaksNothing);
 });
 
-describe('every write, struck once in each way', () => {
+describe('a fault of each kind at every write', () => {
   test.each(Object.entries(journeys))(
     '%s',
     async (_, plan) => {
@@ -89,14 +89,14 @@ describe('every write, struck once in each way', () => {
   );
 });
 
-test.each(Object.entries(journeys))('with every event lost timers alone bring it to its end: %s', async (_, plan) => {
+test.each(Object.entries(journeys))('with all events lost, timers alone finish it: %s', async (_, plan) => {
   const { violations, run } = await judge({ ...plan, isDeaf: true });
   expect(violations.map(describeViolation)).toEqual([]);
   expect(run.isAtRest).toBe(true);
 });
 
 test(
-  'a hundred runs by chance break no invariant',
+  'a hundred random runs break no invariant',
   async () => {
     const { runs, counterexample } = await search({ seed: 1, runs: 100 });
     expect(counterexample).toBeUndefined();
@@ -105,7 +105,7 @@ test(
   patience,
 );
 
-test('a search that is stopped begins no other run', async () => {
+test('a stopped search starts no other run', async () => {
   const stop = new AbortController();
   const { runs } = await search({ seed: 1, runs: 100, signal: stop.signal, onRun: () => stop.abort() });
   expect(runs).toBe(1);

@@ -8,7 +8,7 @@ const protection = 'snapshot.storage.kubernetes.io/volumesnapshot-bound-protecti
 /** Later than the policy's snapshotTimeout. */
 const readyAfterMs: Partial<Record<SnapshotFault, number>> = { error: 10_000, late: 120_000 };
 
-/** Plays the snapshotter (cdi-kubevirt reference, §7.6): bound, then ready, and every way in which that goes wrong. */
+/** Simulates the snapshotter: bound, then ready, and every failure of that. */
 export function simulateSnapshotter(writer: StoreWriter, faults: Faults) {
   return ({ type, resource, object }: StoreEvent) => {
     if (resource !== storeKeys.snapshots) return;

@@ -7,7 +7,7 @@ import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Recorder } from './recorder.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** Where objects of a kind are kept: what the models write to. */
+/** The store keys of the kinds that simulated controllers write. */
 export const storeKeys = {
   images: 'pelotech.ot/vmdiskimages',
   machines: 'pelotech.ot/virtualmachines',
@@ -24,7 +24,7 @@ export const storeKeys = {
 } as const;
 export type StoreKey = (typeof storeKeys)[keyof typeof storeKeys];
 
-/** An object but for what the API server sets. */
+/** An object without the fields that the API server sets. */
 interface NewObject {
   apiVersion: string;
   kind: string;
@@ -32,7 +32,7 @@ interface NewObject {
   [field: string]: unknown;
 }
 
-/** How somebody else's controller writes: at once and unconditionally, one object a step. */
+/** Writes as a simulated controller or user: immediately and unconditionally, one object per step. */
 export class StoreWriter {
   readonly state: ClusterState;
   readonly scheduler: Scheduler;
@@ -46,19 +46,19 @@ export class StoreWriter {
     this.#recorder = around.recorder;
   }
 
-  /** Does something in a step of its own, so much later. */
+  /** Runs this as a separate step, after a delay. */
   schedule(step: () => void | Promise<void>, delayMs = 0) {
     const own = () => this.#recorder.as({ by: this.#by }, step);
     if (delayMs > 0) this.scheduler.after(delayMs, own);
     else this.scheduler.add(own);
   }
 
-  /** Looks again somewhat later whether what it waits for is there. */
+  /** Checks later whether what it waits for exists. */
   retryAfter(step: () => void | Promise<void>, delayMs: number) {
     this.scheduler.look(delayMs, () => this.#recorder.as({ by: this.#by }, step));
   }
 
-  /** The object of that name, if it is still the one with that uid. */
+  /** The object of that name, if it has that uid. */
   get(storeKey: StoreKey, { namespace, name, uid }: ObjectReference & { uid?: string }): ApiObject | undefined {
     const found = this.state.store.get(storeKey, namespace, name);
     return found && (uid === undefined || found.metadata.uid === uid) ? found : undefined;
@@ -72,7 +72,7 @@ export class StoreWriter {
     this.state.store.put(storeKey, { ...object, metadata } as ApiObject);
   }
 
-  /** Writes the object as `changed` makes it, unless it is gone; one that nothing holds any more goes. */
+  /** Changes the object if it exists; removes it if it is being deleted and has no finalizers left. */
   change(storeKey: StoreKey, ref: ObjectReference & { uid?: string }, changed: (object: ApiObject) => ApiObject) {
     const found = this.get(storeKey, ref);
     if (!found) return;
@@ -82,7 +82,7 @@ export class StoreWriter {
     else this.state.store.put(storeKey, next);
   }
 
-  /** Changes fields of its status, where they differ; one that is undefined goes. */
+  /** Changes the fields of its status that differ; removes undefined ones. */
   patchStatus(storeKey: StoreKey, ref: ObjectReference & { uid?: string }, status: object) {
     const before = this.get(storeKey, ref)?.status as Record<string, unknown> | undefined;
     if (Object.entries(status).every(([key, value]) => isDeepStrictEqual(before?.[key], value))) return;
@@ -92,12 +92,12 @@ export class StoreWriter {
     });
   }
 
-  /** No longer holds the object, unless it is gone. */
+  /** Removes the finalizer, if the object exists. */
   removeFinalizer(storeKey: StoreKey, ref: ObjectReference & { uid?: string }, finalizer: string) {
     this.change(storeKey, ref, (object) => ({ ...object, metadata: withoutFinalizer(object.metadata, finalizer) }));
   }
 
-  /** As the API server deletes: what a finalizer or a grace period holds is only marked. */
+  /** Deletes as the API server does: an object with finalizers or a grace period is only marked. */
   async delete(
     storeKey: StoreKey,
     ref: ObjectReference & { uid?: string },

@@ -1,6 +1,6 @@
 import { seeded } from '../../../deploy/local/seeded.ts';
 
-/** A uid that tells nothing of the order in which it was given: queues break ties by it. */
+/** Random uids: their order must not be the order of creation, because queues break ties by uid. */
 export function uids(seed: number): () => string {
   const next = seeded(seed);
   const digits = () =>

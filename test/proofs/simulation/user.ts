@@ -33,7 +33,7 @@ import { type StoreWriter, storeKeys } from './store-writer.ts';
 
 type Do<K extends Operation['do']> = Extract<Operation, { do: K }>;
 
-/** What an image is asked to be. */
+/** The spec of an image. */
 const specOf = (name: string) => ({
   storageClass: 'gp3',
   snapshotClass: 'ebs-snapshot',
@@ -42,7 +42,7 @@ const specOf = (name: string) => ({
   secretRef: 's3-reader',
 });
 
-/** People and pipelines: carries out operations, each as one of them would, and shrugs at what the API server refuses. */
+/** Simulates users and pipelines: performs operations, and ignores refusals of the API server. */
 export class User {
   readonly #kube: Kube;
   readonly #writer: StoreWriter;
@@ -51,7 +51,7 @@ export class User {
   /** The content of the Lease before each edit. */
   readonly #leases: string[] = ['[]'];
 
-  /** `writer` do what no manifest can: choose the propagation of a deletion, and write as another version. */
+  /** `writer` does what a manifest cannot: choose the propagation of a deletion, and write as another version. */
   constructor(kube: Kube, writer: StoreWriter, post: (event: DomainEvent) => void) {
     this.#kube = kube;
     this.#writer = writer;
@@ -63,12 +63,12 @@ export class User {
     try {
       await this.#carryOut(operation);
     } catch (error) {
-      // What they name may be there already, or gone; what the API server does not take is a fault of the plan.
+      // The object may already exist, or no longer; a request that the API server refuses is a mistake of the plan.
       if (!(error instanceof ApiError) || isRefusal(error)) throw error;
     }
   }
 
-  /** Puts right what keeps the policy from letting anything go on, as whoever wants that would; what it asks for stays. */
+  /** Repairs the policy keys that block syncs, and keeps the others. */
   async mend(): Promise<void> {
     await this.#restore();
     const { faults } = parsePolicy(await this.#kube.get(ConfigMap, policyRef));
@@ -77,7 +77,7 @@ export class User {
     await this.#kube.patch(ConfigMap, policyRef, { data });
   }
 
-  /** Brings back what is missing, and takes away what is in the way. */
+  /** Restores missing objects and deletes obstacles. */
   async #restore(): Promise<void> {
     const policy = { metadata: { ...policyRef }, data: { ...soundPolicy } };
     for (const make of [
@@ -244,7 +244,7 @@ export class User {
     return this.#kube.list(resource, { namespace: imageNamespace, labelSelector: `${imageUidLabel}=${metadata.uid}` });
   }
 
-  /** The other version changes the phase again if ours has left it alone. */
+  /** The other version changes the phase again if this version left it alone. */
   #showUnknownPhase(image: string) {
     const before = this.#writer.get(storeKeys.images, imageRef(image));
     const phase = (before?.status as { phase?: string } | undefined)?.phase;
@@ -308,7 +308,7 @@ const machineChildren = {
   KubeVirtMachine: { resource: KubeVirtMachine, nameOf: (machine: string) => machine },
 } as const;
 
-/** What tells the objects that users made from ours. */
+/** The label of objects that users created. */
 const strangers = 'made-by-a-user';
 
 function unlessThere(error: unknown): void {

@@ -16,7 +16,7 @@ import type { Recorder } from './recorder.ts';
 import { asSeenByClient, isWrite, kubeOf, type Request, type Run } from './requests.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** What all instances of all functions have around them. */
+/** The environment of all instances of all functions. */
 export interface Surroundings {
   state: ClusterState;
   scheduler: Scheduler;
@@ -24,16 +24,16 @@ export interface Surroundings {
   recorder: Recorder;
   random(): number;
   publish(event: DomainEvent, from: string): void;
-  /** What a test puts between a function and its API server. */
+  /** A test's wrapper around the client of a function. */
   through?(kube: Kube, functionName: string): Kube;
-  /** How many requests of a process are with the API server at once, where a test says otherwise than the client does. */
+  /** The most requests that a process has in flight, if it differs from the client's limit. */
   mostInFlight?: number;
 }
 
-/** So long after the end of a process its events are brought again. */
+/** The time after the end of a process until its events are delivered again. */
 const redeliveredAfterMs = 1000;
 
-/** A function's process: it runs passes until it ends, and then nothing that it was about to do is done. */
+/** A process of a function: it reconciles until it ends, and performs nothing after that. */
 class Instance {
   readonly #declaration: FunctionDeclaration;
   readonly #around: Surroundings;
@@ -73,7 +73,7 @@ class Instance {
     return this.#isAlive;
   }
 
-  /** Hands it an event; rejects also where the process ends before it has answered. */
+  /** Delivers an event; rejects also if the process ends before it answers. */
   take(batch: Batch): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#unanswered.add(reject);
@@ -105,7 +105,7 @@ class Instance {
     };
   }
 
-  /** Its requests wait for each other as those of kubeClient do. */
+  /** Its requests queue like those of kubeClient. */
   #kube(asks: 'of a reconcile' | 'beside reconciles', reconcile?: ReturnType<ReconcileRecorder['begin']>): Kube {
     const { state, through } = this.#around;
     const { name } = this.#declaration;
@@ -116,13 +116,13 @@ class Instance {
     return through ? through(kube, name) : kube;
   }
 
-  /** A request arrives in one step and is answered in another, so that any two can overtake each other. */
+  /** A request arrives in one step and is answered in another, so any two can overtake each other. */
   #carry<T>(request: Request, run: Run<T>): Promise<T> {
     const { scheduler, faults, recorder } = this.#around;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const lateAnswer = faults.at(faults.count('answer'), 'answerLate');
     const isTooLate = ({ seconds }: { seconds: number }) => seconds * 1000 > requestTimeoutMs;
-    /** The client waits so long and no longer. */
+    /** The timeout of the client. */
     const giveUp = () =>
       scheduler.heldUp(requestTimeoutMs, () => {
         if (this.#isAlive) reject(new Error('no answer in time'));
@@ -159,13 +159,13 @@ class Instance {
     };
     const late = faults.at(faults.count('slow'), 'slow');
     if (!late) scheduler.add(arrive);
-    // Its connection ends with the client's patience, and the API server does nothing for one that is closed.
+    // The connection ends with the client's timeout, and the API server performs nothing for a closed connection.
     else if (isTooLate(late)) giveUp();
     else scheduler.heldUp(late.seconds * 1000, arrive);
     return promise;
   }
 
-  /** The resourceVersion of a stale read; the pass knows no later state. */
+  /** The resourceVersion of a stale read; the reconcile knows no later state. */
   #staleness(): number | undefined {
     const { faults, recorder } = this.#around;
     const stale = faults.at(faults.count('read'), 'staleRead');
@@ -179,23 +179,24 @@ class Instance {
     const { faults } = this.#around;
     const request = faults.count('request');
     if (faults.at(request, 'busy')) return new ApiError(429, 'TooManyRequests', 'too many requests');
-    if (faults.at(request, 'away')) return new ApiError(503, 'ServiceUnavailable', 'the server is not there');
+    if (faults.at(request, 'away')) return new ApiError(503, 'ServiceUnavailable', 'the server is unavailable');
     if (page > 0 && faults.at(faults.count('page'), 'listExpired'))
       return new ApiError(410, 'Expired', 'the continue token is too old');
     if (write < 0) return undefined;
-    // An apply names no version, and what is created has none.
+    // An apply and a create have no resourceVersion.
     const isConditional = verb !== 'apply' && verb !== 'create';
-    if (isConditional && faults.at(write, 'conflicts')) return new ApiError(409, 'Conflict', 'somebody else wrote');
+    if (isConditional && faults.at(write, 'conflicts'))
+      return new ApiError(409, 'Conflict', 'the object has been modified');
     const isSnapshot = verb === 'create' && resource.kind === VolumeSnapshot.kind;
     if (isSnapshot && faults.at(faults.count('snapshotRequest'), 'snapshotRefused'))
       return new ApiError(403, 'Forbidden', 'exceeded quota: snapshots');
     if (faults.at(write, 'forbidden')) return new ApiError(403, 'Forbidden', 'exceeded quota: lab');
-    if (faults.at(write, 'invalid')) return new ApiError(422, 'Invalid', 'a webhook says no');
+    if (faults.at(write, 'invalid')) return new ApiError(422, 'Invalid', 'a webhook denied the request');
     return undefined;
   }
 }
 
-/** All instances of all functions. One that ends is followed by another at once, which knows nothing of it. */
+/** All instances of all functions. An instance that ends is replaced immediately, without its state. */
 export class Workers {
   readonly #around: Surroundings;
   readonly #declarations: ReadonlyMap<string, FunctionDeclaration>;
