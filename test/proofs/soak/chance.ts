@@ -1,18 +1,18 @@
 import { seeded } from '../../../deploy/local/seeded.ts';
 
-/** Chance that is the same for the same seed. */
+/** Random numbers, the same for the same seed. */
 export interface Chance {
-  /** A whole number from 0 up to and without `count`. */
+  /** A whole number from 0 to `count` - 1. */
   below(count: number): number;
   /** A number between these two. */
   between(least: number, most: number): number;
   oneOf<T>(values: readonly [T, ...T[]]): T;
-  /** True so often in a hundred times. */
+  /** True with this percentage. */
   percent(share: number): boolean;
   shuffled<T>(values: readonly T[]): T[];
 }
 
-/** Chance of its own for each who asks with another number. */
+/** A separate sequence for each number. */
 export function chanceOf(seed: number, number = 0): Chance {
   const random = seeded(seed * 1_000_003 + number);
   const below = (count: number) => Math.floor(random() * count);

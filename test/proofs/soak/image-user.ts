@@ -7,7 +7,7 @@ const mostDeeds = 2;
 const endsWithinMs = 45_000;
 const goneWithinMs = 15_000;
 
-/** Makes an image, asks for it anew, changes it, deletes it and makes another under the same name, again and again. */
+/** Repeatedly creates an image, requests a sync, changes it, deletes it, and creates another under the same name. */
 export const useImage = (user: User, name: string): Promise<void> =>
   untilStopped(user, async () => {
     await create(user, name);
@@ -20,7 +20,7 @@ export const useImage = (user: User, name: string): Promise<void> =>
     await remove(user, name);
   });
 
-/** Its old namesake may still be going; an existing one was created for a machine, and will do as well. */
+/** An earlier image of the same name may still be terminating; an existing one was created for a machine, and is used. */
 async function create(user: User, name: string): Promise<void> {
   const { world, chance, tally } = user;
   const spec = specOf(user);
@@ -48,7 +48,7 @@ async function change(user: User, name: string): Promise<void> {
   await attempt(user, () => world.kube.patch(VMDiskImage, ref, patch));
 }
 
-/** Waits until it is ready or has failed, or for as long as anybody would. */
+/** Waits until it is ready or failed, for as long as a user would. */
 async function ends(user: User, name: string): Promise<void> {
   const isEnd = (image: VMDiskImage | undefined) =>
     image === undefined || image.status?.phase === 'Succeeded' || image.status?.phase === 'Failed';

@@ -5,7 +5,7 @@ import { count, type Tally } from './user.ts';
 
 const pauseMs = { least: 3000, most: 18_000 };
 
-/** Kills one of the victims after the other, each as often as any other, until the signal; the last one is back when it resolves. */
+/** Kills the victims equally often, one at a time, until the signal; when it resolves, the last one is running again. */
 export async function killAll(chance: Chance, kills: Tally, signal: AbortSignal): Promise<void> {
   let next: (keyof typeof victims)[] = [];
   while (!signal.aborted) {

@@ -4,7 +4,7 @@ import { attempt, count, think, type User, untilStopped, wait } from './user.ts'
 
 const readyWithinMs = 45_000;
 
-/** Makes a machine on one of these images, lets it run for a while, and deletes it, again and again. */
+/** Repeatedly creates a machine on one of these images, lets it run for a while, and deletes it. */
 export const useMachine = (user: User, name: string, images: readonly [string, ...string[]]): Promise<void> =>
   untilStopped(user, async () => {
     await create(user, name, user.chance.oneOf(images));

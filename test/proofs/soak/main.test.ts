@@ -11,7 +11,7 @@ const run = (...args: string[]) =>
     );
   });
 
-test('--help says what it does, with examples, and brings nothing up', async () => {
+test('--help describes the command, with examples, and starts nothing', async () => {
   const { code, out } = await run('--help');
   expect(code).toBe(0);
   expect(out).toContain('npm run soak -- 2 --seed 7');

@@ -7,7 +7,7 @@ import { stopSignals } from '../../../deploy/terminal/stop-signals.ts';
 const help = `npm run soak [-- [minutes] [options]]
 
 Brings up a real Kubernetes with real Knative of its own, installs the functions, and lets users work there: they make,
-change, delete and make anew images and machines, ask for syncs, edit the policy well and badly, while downloads fail. All
+change, delete and recreate images and machines, request syncs, make valid and invalid edits of the policy, while downloads fail. All
 that time pods of the functions, of the Broker, of the sources and timers, and the API server are killed (SIGKILL). Then all
 faults stop, everything has to come to rest, and the history of all objects is judged by the invariants (test/proofs/invariants).
 
@@ -62,7 +62,7 @@ function wantedOf(args: string[]): Wanted | 'help' {
   };
 }
 
-/** On the cluster of the environment. */
+/** Runs on the cluster of the environment. */
 async function here({ minutes, seed, isJson }: Wanted): Promise<number> {
   endWithReader(process.stdout);
   const [{ soak }, { report }] = await Promise.all([import('./soak.ts'), import('./report.ts')]);
@@ -84,7 +84,7 @@ const say = (line: string) => process.stderr.write(`soak: ${line} ...\n`);
 
 const reportEveryMs = 10_000;
 
-/** The same in a process that has a cluster, which is brought up for it and taken down again. */
+/** Runs in a process with a cluster, which is created for it and deleted afterwards. */
 async function onOwnCluster({ minutes, seed, isJson }: Wanted): Promise<number> {
   const { exitCode, off } = stopSignals();
   const script = fileURLToPath(new URL('../../cluster/on-own-cluster', import.meta.url));

@@ -36,7 +36,7 @@ const garbage: readonly [Data, ...Data[]] = [
   { prune: 'Always' },
 ];
 
-/** Edits the policy, well or badly, or deletes it; and mends it after a while. */
+/** Makes a valid or invalid edit of the policy, or deletes it; repairs it after a while. */
 export const editPolicy = (user: User): Promise<void> =>
   untilStopped(user, async () => {
     const { chance, tally } = user;
@@ -54,7 +54,7 @@ export const editPolicy = (user: User): Promise<void> =>
     await attempt(user, () => restorePolicy(user));
   });
 
-/** Brings the policy back to what it was at the beginning, also where somebody deleted it. */
+/** Restores the initial policy, even if it was deleted. */
 export async function restorePolicy({ world }: Pick<User, 'world'>): Promise<void> {
   if (await world.kube.get(ConfigMap, policyRef)) await setPolicy(world, policy);
   else await world.kube.create(ConfigMap, { metadata: policyRef, data: policy });

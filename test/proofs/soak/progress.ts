@@ -2,7 +2,7 @@ import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Change } from '../../stories/history.ts';
 import type { Tally } from './user.ts';
 
-/** How far it is, in a line. */
+/** The progress, in one line. */
 export function formatProgress(startedMs: number, minutes: number, changes: readonly Change[], kills: Tally): string {
   const seconds = Math.round((Date.now() - startedMs) / 1000);
   const { 'images synced': synced, 'images failed': failed } = outcomesOf(changes);
@@ -10,7 +10,7 @@ export function formatProgress(startedMs: number, minutes: number, changes: read
   return `${seconds} of ${minutes * 60} s: ${synced} images synced, ${failed} failed, ${killed} kills, ${changes.length} changes`;
 }
 
-/** How often an image came to each end. */
+/** The number of images per final phase. */
 export function outcomesOf(changes: readonly Change[]): Record<'images synced' | 'images failed', number> {
   const phases = new Map<string, string | undefined>();
   const ends = { Succeeded: 0, Failed: 0 };

@@ -4,20 +4,20 @@ import { tableLines } from '../../../deploy/terminal/table.ts';
 import { describeViolation } from '../invariants/check.ts';
 import type { Violation } from '../invariants/history.ts';
 
-/** What came of a soak. */
+/** The result of a soak. */
 export interface SoakResult {
   ok: boolean;
   seed: number;
   minutes: number;
   /** How often each victim was killed. */
   kills: Readonly<Record<string, number>>;
-  /** What users did, and what came of their images. */
+  /** The operations of users, and the results of their images. */
   done: Readonly<Record<string, number>>;
-  /** Writes that were carried out, by function. */
+  /** Writes, by function. */
   writes: Readonly<Record<string, number>>;
-  /** Changes of objects in the history that was judged. */
+  /** Changes of objects in the judged history. */
   changes: number;
-  /** From the end of all faults to the end of the rest that followed. */
+  /** From the end of the faults until everything was at rest. */
   restAfterMs: number;
   notAtRest: readonly string[];
   violations: readonly Violation[];
@@ -25,7 +25,7 @@ export interface SoakResult {
 
 const mostShown = 50;
 
-/** The counts, then what is wrong, then one line that says it all. */
+/** The counts, then the failures, then a summary line. */
 export function report(result: SoakResult, look: Look): string[] {
   const { kills, done, writes, notAtRest, violations } = result;
   return [
@@ -48,7 +48,7 @@ function counts(title: string, of: Readonly<Record<string, number>>, look: Look)
 
 const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0);
 
-/** It all in one line. */
+/** The summary. */
 export function summary({
   minutes,
   seed,

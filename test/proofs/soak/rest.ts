@@ -10,9 +10,9 @@ import type { Kube } from '../../../shared/runtime/kube.ts';
 
 export interface Rest {
   kube: Kube;
-  /** How many changes there have been so far. */
+  /** The number of changes so far. */
   changes(): number;
-  /** For so long nothing may change. */
+  /** The time in which nothing may change. */
   quietMs: number;
   withinMs: number;
   say(line: string): void;
@@ -21,7 +21,7 @@ export interface Rest {
 
 const lookEveryMs = 5000;
 
-/** Resolves when nothing has changed for a while and nothing is left to do, with nothing; or at the limit, with what is not at rest. */
+/** Resolves with nothing when everything is finished and unchanged for a while, or at the limit with what is not at rest. */
 export async function untilAtRest({ kube, changes, quietMs, withinMs, say, signal }: Rest): Promise<string[]> {
   const overMs = Date.now() + withinMs;
   let seen = changes();
@@ -40,7 +40,7 @@ export async function untilAtRest({ kube, changes, quietMs, withinMs, say, signa
   }
 }
 
-/** What has not come to its end. */
+/** The unfinished objects. */
 async function unrested(kube: Kube): Promise<string[]> {
   const [images, machines, lease] = await Promise.all([
     kube.list(VMDiskImage),
@@ -58,13 +58,13 @@ async function unrested(kube: Kube): Promise<string[]> {
 const isReady = ({ status, metadata }: VMDiskImage) =>
   status?.phase === 'Succeeded' && metadata.deletionTimestamp === undefined;
 
-/** An image that is being deleted may wait for the machines that use it. */
+/** A deleted image may wait for the machines that use it. */
 const isImageAtRest = ({ status, metadata }: VMDiskImage) =>
   metadata.deletionTimestamp === undefined
     ? status?.phase === 'Succeeded' || status?.phase === 'Failed'
     : conditionOf(status?.conditions, 'DeletionHeld')?.status === 'True';
 
-/** One whose image is not ready waits for it. */
+/** A machine whose image is not ready waits for it. */
 const isMachineAtRest = ({ status, spec, metadata }: VirtualMachine, ready: ReadonlySet<string>) =>
   metadata.deletionTimestamp === undefined && (status?.phase === 'Ready' || !ready.has(keyOf(spec.vmDiskImageRef)));
 

@@ -19,10 +19,10 @@ import type { Tally, User } from './user.ts';
 
 export interface SoakOptions {
   minutes: number;
-  /** The same seed makes the same users do the same, and kills in the same order; what comes of it is never the same. */
+  /** The same seed repeats the operations of users and the order of kills, but not their results. */
   seed: number;
   say(line: string): void;
-  /** Ends it before its time. */
+  /** Ends it early. */
   signal: AbortSignal;
 }
 
@@ -30,18 +30,18 @@ const images = Array.from({ length: 6 }, (_, index) => `disk-${index}`);
 const machines = ['vm-0', 'vm-1', 'vm-2', 'vm-3'];
 const ofMachines: readonly [string, ...string[]] = ['disk-0', 'disk-1', 'base-0', 'base-1'];
 
-/** As test/cluster/overlays/fast has them. */
+/** As in test/cluster/overlays/fast. */
 const timers = { sweepMs: 1000, auditMs: 20_000 };
-/** Two audits, and a little more. */
+/** Two audits and a margin. */
 const quietMs = 45_000;
-/** While the API server is away, the recorder hears nothing: it learns of what happened before by so much later. */
+/** While the API server is unavailable, the recorder receives nothing: changes may be recorded this much later. */
 const skewMs = 30_000;
 const restWithinMs = 300_000;
 const reportEveryMs = 5000;
 
 /**
- * Lets users work on the cluster of KUBECONFIG, with the functions as they are installed, while what they run on is killed;
- * then stops both, waits until all is at rest, and judges all that happened.
+ * Lets users work on the cluster of KUBECONFIG, with the installed functions, while its processes are killed; then stops both, waits
+ * until everything is at rest, and judges the history.
  */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
   const { seed, minutes, say } = options;
@@ -52,7 +52,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     {
       name: 'soak',
       policy,
-      // They are judged here, with what is known of timers and rest.
+      // Judged here, where the timers and the time of rest are known.
       allows: invariants.map(({ number }) => number),
       simulators: { cdi: { faults: cdiFaults } },
       run: async (world) => {
@@ -85,12 +85,12 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
     killAll(chanceOf(seed, 300), kills, over),
   ];
   await andClearUp(
-    // A user that fails ends the others, too.
+    // If one fails, the others end too.
     () => Promise.all(all),
     () => stop.abort(),
     () => Promise.allSettled(all),
     () => clearInterval(progress),
-    // A kill that broke off leaves none, and what users left cannot be taken away without.
+    // A kill that was interrupted leaves no functions, and without them the users' objects cannot be deleted.
     startApiServerIfGone,
   );
   signal.throwIfAborted();

@@ -2,10 +2,10 @@ import type { FaultRule } from '../../../deploy/local/cdi/faults.ts';
 import { qcow2Buffer } from '../../../deploy/local/object-store/qcow2.ts';
 import type { Spec, World } from '../../stories/world.ts';
 
-/** What an image may be made from: the object's key below `images/`, and what else its spec says. */
+/** A source of an image: the object's key below `images/`, and more fields of the spec. */
 type Source = { key: string } & Partial<Omit<Spec, 'url'>>;
 
-/** More often a good one than any that fails. */
+/** A good source more often than a failing one. */
 export const sources: readonly [Source, ...Source[]] = [
   { key: 'good.qcow2' },
   { key: 'good-too.qcow2' },
@@ -22,7 +22,7 @@ export const sources: readonly [Source, ...Source[]] = [
   { key: 'good.qcow2', diskSize: '16Mi' },
 ];
 
-/** What CDI goes through with some of them. */
+/** The download faults of some sources. */
 export const cdiFaults: readonly FaultRule[] = [
   { mode: 'flap', match: 'flaps' },
   { mode: 'evicted', match: 'evicted' },
@@ -32,7 +32,7 @@ export const cdiFaults: readonly FaultRule[] = [
 
 const bytesPerSecond = 12 * 1024 * 1024;
 
-/** Fills the store, and makes it refuse what is to be refused. */
+/** Fills the store, and makes it refuse the failing sources. */
 export async function fillStore({ store }: Pick<World, 'store'>): Promise<void> {
   store.limitTo(bytesPerSecond);
   const keys = new Set(sources.map(({ key }) => key));

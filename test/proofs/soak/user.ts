@@ -4,21 +4,21 @@ import { persistently } from '../../cluster/persistently.ts';
 import type { World } from '../../stories/world.ts';
 import type { Chance } from './chance.ts';
 
-/** What has been done so far, by name. */
+/** The count of operations, by name. */
 export type Tally = Map<string, number>;
 
 export const count = (tally: Tally, what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
 
-/** A user of the cluster, who continues whatever happens to it. */
+/** A user of the cluster, who continues after any failure. */
 export interface User {
   world: Pick<World, 'kube' | 'namespace' | 'store'>;
   chance: Chance;
-  /** Ends their work. */
+  /** Ends the work. */
   signal: AbortSignal;
   tally: Tally;
 }
 
-/** Does something as long as the API server is away; what others did (404, 409) is ignored. */
+/** Retries while the API server is unavailable; ignores changes by others (404, 409). */
 export async function attempt<T>({ signal }: User, what: () => Promise<T>): Promise<T | undefined> {
   signal.throwIfAborted();
   try {
@@ -29,11 +29,11 @@ export async function attempt<T>({ signal }: User, what: () => Promise<T>): Prom
   }
 }
 
-/** Thinks for a while between these two, in milliseconds. */
+/** Pauses for a time between these two, in milliseconds. */
 export const think = ({ chance, signal }: User, leastMs: number, mostMs: number): Promise<void> =>
   sleep(chance.between(leastMs, mostMs), undefined, { signal });
 
-/** Does the same again and again until the signal, which ends it in the middle. */
+/** Repeats this until the signal, which interrupts it. */
 export async function untilStopped(user: User, once: () => Promise<void>): Promise<void> {
   try {
     while (!user.signal.aborted) await once();
@@ -42,7 +42,7 @@ export async function untilStopped(user: User, once: () => Promise<void>): Promi
   }
 }
 
-/** Waits for what `look` resolves with, also where that is never: no wait outlasts the signal, or an API server that is away. */
+/** Waits for a result of `look`, until the signal at most; also while the API server is unavailable. */
 export async function wait({ signal }: User, look: () => Promise<unknown>): Promise<void> {
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);

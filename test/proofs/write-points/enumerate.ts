@@ -8,14 +8,14 @@ import { type WriteFault, type WritePoint, writeFaults } from './fault-proxy.ts'
 import { makeImage, removeImage } from './journey.ts';
 import { auditMs, type SetUp, sweepMs } from './set-up.ts';
 
-/** What came of letting every write of a journey go wrong in every way, one in each run. */
+/** The result of injecting each fault at each write of a journey, one per run. */
 export interface Enumeration {
-  /** The writes of the runs in which nothing went wrong. */
+  /** The writes of the runs without a fault. */
   points: readonly WritePoint[];
   runs: number;
-  /** Faults whose write did not come, however often it was tried: two passes may share what they do. */
+  /** Faults whose write never came in several tries: two reconciles may share their writes. */
   unmet: readonly string[];
-  /** What broke an invariant, or did not come to the same end, each with the fault of its run. */
+  /** Violations and different final states, each with the fault of its run. */
   findings: readonly string[];
 }
 
@@ -27,8 +27,8 @@ interface Fault {
 const tries = 3;
 
 /**
- * Runs the journey twice with no fault, then for each of its writes once with each fault, or with every n-th of all those only. The Lease of the slots is made in
- * the first journey of a cluster only: the faults of that write meet a cluster without one.
+ * Runs the journey twice without a fault, then once for each of its writes and each fault, or for every n-th of these. Only the
+ * first journey of a cluster creates the Lease of the slots: the faults of that write need a cluster without one.
  */
 export async function enumerateWritePoints(
   parts: SetUp,
@@ -66,7 +66,7 @@ export async function enumerateWritePoints(
 interface Run {
   points: readonly WritePoint[];
   hasStruck: boolean;
-  /** Up to where the image is ready and all rests; and all of it. */
+  /** The history until the image is ready and everything at rest, and the whole history. */
   histories: readonly [History, History];
 }
 
@@ -90,7 +90,7 @@ async function runOnce(parts: SetUp, { fault, withoutLease }: { fault?: Fault; w
   }
 }
 
-/** A journey that does not get to its end leaves nothing to begin the next one with. */
+/** A journey that fails leaves no objects for the next one. */
 async function failed(error: unknown, { processes }: SetUp, words: string): Promise<never> {
   const log = (await processes.log()).split('\n').slice(-30).join('\n');
   throw new Error(
@@ -101,7 +101,7 @@ async function failed(error: unknown, { processes }: SetUp, words: string): Prom
   );
 }
 
-/** What the run breaks by itself, and beside one in which nothing went wrong. */
+/** What the run breaks by itself, and compared with the run without a fault. */
 function judge({ histories: [ready, whole] }: Run, reference?: Run): string[] {
   const [wantedReady, wantedWhole] = reference?.histories ?? [];
   const violations = [

@@ -9,15 +9,15 @@ import { pingAttributes } from '../../../shared/event-filter.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
-/** The part of Knative, simulated for an API server that has none of its objects. */
+/** A simulated Knative for an API server without Knative's objects. */
 export interface EventingBeside {
   /** The Broker, for events of pipelines and functions. */
   broker: string;
-  /** The Broker's ingress, with what it knows of its deliveries. */
+  /** The Broker's ingress, with its deliveries. */
   eventing: Eventing;
-  /** Lets both timers tick now, and resolves when all that came of it is delivered. */
+  /** Fires both timers, and resolves when all resulting events are delivered. */
   tick(): Promise<void>;
-  /** The Triggers whose event was not accepted, once for each event. */
+  /** The Triggers whose event was not delivered, once per event. */
   letters(): readonly string[];
   close(): Promise<void>;
 }
@@ -25,15 +25,15 @@ export interface EventingBeside {
 export interface BesideOptions {
   /** The API server whose objects are watched. */
   kube: Kube;
-  /** The running functions: other functions get no Trigger. */
+  /** The functions: only their Triggers exist. */
   names: readonly string[];
   handler(name: string): Handler | undefined;
   schedules: Readonly<Record<'sweep' | 'audit', string>>;
 }
 
 /**
- * Simulates Knative by the generated manifests, which lie in an API server of their own, so that neither a real Knative nor
- * another controller takes them for its own; the sources watch the one that is given.
+ * Simulates Knative with the generated manifests. They are in a separate API server, so that no real Knative handles them; the sources
+ * watch the given one.
  */
 export async function startEventingBeside(options: BesideOptions): Promise<EventingBeside> {
   const { kube, names, handler, schedules } = options;

@@ -37,7 +37,7 @@ afterEach(async () => {
 const create = () => kube.create(ConfigMap, { metadata: ref, data: { key: 'value' } });
 
 describe('the proxy between functions and API server', () => {
-  test('hands requests and answers on, and tells writes apart by who, what and how often', async () => {
+  test('forwards requests and answers, and identifies writes by function, kind and count', async () => {
     await create();
     await kube.patch(ConfigMap, ref, { data: { key: 'other' } });
     await kube.patch(ConfigMap, ref, { data: { key: 'third' } });

@@ -11,33 +11,33 @@ import type { AddressInfo } from 'node:net';
 import type { KubeConfig } from '@kubernetes/client-node';
 
 /**
- * What happens to a write on its way between a function and the API server. `crashBefore`: it never gets there, for the
- * process dies. `crashAfter`: it gets there, and the process dies without an answer. `answerLost`: it gets there, and the
- * process hears that its connection broke.
+ * A fault of a write between a function and the API server. `crashBefore`: the process dies before the write arrives.
+ * `crashAfter`: the write arrives, and the process dies without an answer. `answerLost`: the write arrives, and the process gets a
+ * connection error.
  */
 export const writeFaults = ['crashBefore', 'crashAfter', 'answerLost'] as const;
 export type WriteFault = (typeof writeFaults)[number];
 
-/** One write, told apart from the others of a run: `start-sync POST datavolumes 1`, the last being which of its like it is. */
+/** One write of a run, with its count: `start-sync POST datavolumes 1`. */
 export type WritePoint = string;
 
-/** What stands between functions and their API server. */
+/** A proxy between functions and their API server. */
 export interface FaultProxy {
-  /** Where this function finds its API server. */
+  /** The address of the API server for this function. */
   urlFor(name: string): string;
-  /** Counts from nothing again; the fault, if there is one, meets the write at that point when it comes. */
+  /** Resets the counts; the fault, if any, is injected at its write. */
   begin(fault?: { at: WritePoint; what: WriteFault }): void;
-  /** The writes since then, in the order in which they came. */
+  /** The writes since then, in order. */
   points(): readonly WritePoint[];
-  /** Whether the write that the fault waits for has come. */
+  /** The write of the fault has come. */
   hasStruck(): boolean;
   close(): Promise<void>;
 }
 
 export interface FaultProxyOptions {
-  /** Names the API server and whom it trusts; requests keep the token of their sender. */
+  /** The address and CA of the API server; requests keep their own token. */
   config: KubeConfig;
-  /** Kills the function's process; resolves when it is gone. */
+  /** Kills the function's process; resolves when it has ended. */
   kill(name: string): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function startFaultProxy({ config, kill }: FaultProxyOptions): Prom
         else send(response, answer);
       }
     } catch {
-      // The API server broke off, or the function did.
+      // The API server or the function closed the connection.
     }
     if (!response.writableEnded) response.destroy();
   });
@@ -96,13 +96,13 @@ export async function startFaultProxy({ config, kill }: FaultProxyOptions): Prom
 
 const isWrite = ({ method }: IncomingMessage) => method !== 'GET' && method !== 'HEAD';
 
-/** The function whose base URL this is below, and the path at the API server. */
+/** The function of this URL, and the path at the API server. */
 function splitUrl(url: string): { name: string; path: string } {
   const [, name = '', path = '/'] = /^\/([^/]+)(\/.*)$/.exec(url) ?? [];
   return { name, path };
 }
 
-/** `datavolumes`, or `vmdiskimages/status` where it is about one object's: a journey has one object of each kind. */
+/** `datavolumes`, or `vmdiskimages/status` for a subresource: a journey has one object of each kind. */
 function whatOf(path: string): string {
   const [, , resource = '', , subresource] =
     /^\/(apis\/[^/]+\/[^/]+|api\/v1)(?:\/namespaces\/[^/]+)?\/([^/?]+)(\/[^/?]+)?(?:\/([^/?]+))?/.exec(path) ?? [];
@@ -131,7 +131,7 @@ interface Asked {
   body: Buffer;
 }
 
-/** Asks the API server of a kubeconfig, and resolves when the whole answer has arrived: its write is done then. */
+/** Sends a request to the API server, and resolves with the complete answer: a write is then stored. */
 function upstreamOf(config: KubeConfig): (asked: Asked) => Promise<Answer> {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error('expected a kubeconfig that names a cluster, found none');

@@ -9,13 +9,13 @@ import type { Handler } from '../../../deploy/local/eventing/address.ts';
 import { nodeOptions } from '../../../deploy/node-options.ts';
 import { firstAnswer, freePort } from '../../support/tools/first-answer.ts';
 
-/** Functions as processes of the bundle that the image holds, one each, which can be killed and come back as pods do. */
+/** Functions as processes of the bundle in the image, which can be killed and are restarted like pods. */
 export interface FunctionProcesses {
-  /** Posts an event to the function; it waits for a starting one, as Knative's activator does. */
+  /** Posts an event to the function; waits while it starts, as Knative's activator does. */
   handler(name: string): Handler | undefined;
-  /** Kills the process (SIGKILL) and starts another; resolves when the killed one is gone. */
+  /** Kills the process (SIGKILL) and starts another; resolves when the killed one has ended. */
   kill(name: string): Promise<void>;
-  /** The last that they all wrote to their logs. */
+  /** The last lines of all logs. */
   log(): Promise<string>;
   /** Ends them all. */
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export interface FunctionProcesses {
 
 export interface ProcessesOptions {
   names: readonly string[];
-  /** Where a function finds its API server, and its ServiceAccount's token. */
+  /** The address of the API server for a function, and the token of its ServiceAccount. */
   apiServerOf(name: string): { url: string; token: string };
   /** The Broker for domain events. */
   sink: string;
@@ -61,7 +61,7 @@ export async function startFunctionProcesses(options: ProcessesOptions): Promise
     child.stderr.on('data', (bytes: Buffer) => void appendFile(logFile, bytes));
     const ended = new Promise((resolve) => child.once('exit', resolve));
     const ready = firstAnswer(`http://127.0.0.1:${events}/health/ready`, child);
-    // Its awaiter gets the error; a process that is killed while it starts has none.
+    // A rejection reaches the awaiting caller; a process that is killed while it starts is awaited by no one.
     ready.catch(() => {});
     running.set(name, { child, ended, ready });
   };

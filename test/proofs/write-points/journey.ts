@@ -12,7 +12,7 @@ import type { SetUp } from './set-up.ts';
 
 const name = 'one';
 
-/** An image from its creation to a snapshot of it, with nothing left to do. */
+/** An image from its creation until its snapshot is ready and everything at rest. */
 export async function makeImage(parts: SetUp): Promise<VMDiskImage> {
   await createImage(parts, name);
   await untilPhase(parts, name, 'Succeeded');
@@ -22,7 +22,7 @@ export async function makeImage(parts: SetUp): Promise<VMDiskImage> {
   return untilPhase(parts, name, 'Succeeded');
 }
 
-/** The same image from its deletion to where nothing of it is left. */
+/** The same image from its deletion until none of its objects is left. */
 export async function removeImage(parts: SetUp): Promise<void> {
   const ref = { namespace: parts.namespace, name };
   await parts.kube.delete(VMDiskImage, ref);
@@ -47,7 +47,7 @@ async function untilSlotsAreFree(parts: SetUp): Promise<void> {
 
 const mostRounds = 20;
 
-/** Resolves when two sweeps and two audits in a row make no function write anything (L1). */
+/** Resolves after two sweeps and two audits in a row without a write of a function (L1). */
 async function untilSilent({ proxy, beside }: SetUp): Promise<void> {
   for (let round = 0; round < mostRounds; round++) {
     const before = proxy.points().length;

@@ -5,14 +5,14 @@ import { type EventingBeside, startEventingBeside } from './eventing-beside.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { type FunctionProcesses, startFunctionProcesses } from './function-processes.ts';
 
-/** The functions that meet in an image; the others write nothing where no machine is. */
+/** The functions that write images; the others write nothing without a machine. */
 const names = ['start-sync', 'follow-sync', 'count-refs', 'prune'] as const;
 
-/** How often the timers tick. */
+/** The intervals of the timers. */
 export const sweepMs = 1000;
 export const auditMs = 2000;
 
-/** An API server with CDI and snapshotter at work on it, and no function. */
+/** An API server with CDI and snapshotter, without functions. */
 export interface Bare {
   /** The API server, for the proxy. */
   config: KubeConfig;
@@ -24,7 +24,7 @@ export interface Bare {
   tokenOf(name: string): Promise<string>;
 }
 
-/** The same with functions that reach it through a proxy, and events that reach them. */
+/** The same with functions behind a proxy, and eventing. */
 export interface SetUp extends Pick<Bare, 'kube' | 'store' | 'namespace'> {
   proxy: FaultProxy;
   beside: EventingBeside;
@@ -32,7 +32,7 @@ export interface SetUp extends Pick<Bare, 'kube' | 'store' | 'namespace'> {
   close(): Promise<void>;
 }
 
-/** Starts what is missing: proxy, eventing, and a process for each function. */
+/** Adds the proxy, eventing, and a process for each function. */
 export async function setUp({ config, kube, store, namespace, tokenOf }: Bare): Promise<SetUp> {
   const started: (() => Promise<unknown>)[] = [];
   const close = async () => {
