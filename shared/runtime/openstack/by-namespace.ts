@@ -8,8 +8,8 @@ import { readPolicy } from '../read-policy.ts';
 import { type Cloud, isFault, refusedReading } from './clouds.ts';
 
 /**
- * What a function sees of some objects on OpenStack: the OpenStack of each namespace is read once for all objects in it, and what
- * is wrong with one says nothing of the others.
+ * What a function reads of objects on OpenStack: the OpenStack of each namespace is read once for all its objects, and a failure of
+ * one namespace does not affect the others.
  */
 export async function onClouds<T extends KubernetesObject, Read, Observed>(
   { kube, openClouds }: Context,
@@ -20,12 +20,12 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
   if (objects.length === 0) return [];
   const policy = await readPolicy(kube);
   const clouds = openClouds(
-    // A list that does not parse is no leave to ask anywhere.
+    // If the list does not parse, no address is allowed.
     (url) => isValid(policy, 'openstackEndpoints') && allowedBy(policy.values.openstackEndpoints, url),
   );
   const groups = [...Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')];
   const seen = groups.map(async ([namespace, group]) => {
-    // What is in the operator's own namespace is the account itself.
+    // The operator's own namespace contains the account itself.
     const isDeleting =
       namespace === operatorNamespace || group.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
     const reading = async () => {
@@ -38,7 +38,7 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
   return (await Promise.all(seen)).flat();
 }
 
-/** So long the OpenStack of one namespace may take: what was read of the others is too old to act upon soon after. */
+/** The time limit for one namespace: after that, what was read of the others is soon too old to act upon. */
 const patienceMs = 20_000;
 
 async function inTime<T>(reading: Promise<T>): Promise<T | { fault: CloudFault }> {

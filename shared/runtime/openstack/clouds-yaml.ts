@@ -29,18 +29,18 @@ const CloudEntry = z.looseObject({
 
 const CloudsFile = z.looseObject({ clouds: z.record(z.string(), CloudEntry) });
 
-/** The cloud that is taken of a clouds.yaml with several. */
+/** The cloud that is used if a clouds.yaml has several. */
 export const cloudName = 'openstack';
 
-/** How to reach one OpenStack; everything of `identity` is secret. */
+/** How to reach one OpenStack; all of `identity` is secret. */
 export interface CloudConfig {
   /** Keystone's address, ending in /v3. */
   authUrl: string;
   /** The body of `auth.identity` of a login. */
   identity: Readonly<Record<string, unknown>>;
-  /** The project that clouds.yaml names; absent with an application credential, which knows its own. */
+  /** The project in clouds.yaml; absent with an application credential, which has its own. */
   scope: Readonly<Record<string, unknown>> | undefined;
-  /** True where a token for another project can be asked for. */
+  /** A token for another project can be requested. */
   isScopable: boolean;
   region: string | undefined;
   interface: 'public' | 'internal' | 'admin';
@@ -48,7 +48,7 @@ export interface CloudConfig {
 
 /**
  * Reads a clouds.yaml (docs.openstack.org/python-openstackclient, clouds.yaml): a password or an application credential. Throws
- * Error that says what was expected, and never what was found: these are secrets.
+ * an Error with what was expected, never with what was found: these are secrets.
  */
 export function readCloudsYaml(file: string): CloudConfig {
   const { auth, region_name: region, interface: face } = entryOf(contentOf(file));

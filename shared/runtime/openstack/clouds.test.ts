@@ -29,7 +29,7 @@ const admin = administratorOf(openStack);
 const administrator = sessionOf(admin, clock.now);
 const member = await anAccount(openStack, clock.now, 'team');
 
-/** Clients of OpenStack where there are these Secrets and namespaces; the uid of each namespace is of this test only. */
+/** Clients of OpenStack with these Secrets and namespaces; namespaces have uids of this test only. */
 function clientsOf(secrets: Secret[], namespaces: string[] = [], through: typeof fetch = fetch) {
   const story = crypto.randomUUID();
   const uidOf = (name: string) => `${story.slice(0, 13)}-${name}`;
@@ -47,7 +47,7 @@ const shared = (account: Account) => of(account, { namespace: operatorNamespace,
 
 const projectsOf = (uid: string) => administrator.list(listProjects(uidTag(uid)), 'projects', Project);
 const networksOf = (cloud: Cloud) => cloud.send(listNetworks(cloud.project));
-/** What it is, or why it is none. */
+/** The OpenStack, or the reason of the fault. */
 const wordOf = (found: Cloud | CloudFault) => (isFault(found) ? found.reason : 'reached');
 
 describe("a namespace's own Secret", () => {
@@ -60,12 +60,16 @@ describe("a namespace's own Secret", () => {
   });
   test.each<[string, Secret, string]>([
     ['with a wrong password is refused', of({ ...member, password: 'wrong' }), 'CredentialsRefused'],
-    ['with a project that is none of theirs is refused', of({ ...member, projectName: 'admin' }), 'CredentialsRefused'],
+    ['with a foreign project is refused', of({ ...member, projectName: 'admin' }), 'CredentialsRefused'],
     ['that is not guarded is not used yet', of(member, { finalizers: [] }), 'CredentialsUnguarded'],
     ['with nothing in it cannot be used', { ...of(member), data: {} }, 'CredentialsInvalid'],
     ['with something else in it cannot be used', aCredentialsSecret('hunter2'), 'CredentialsInvalid'],
-    ['at nobody who listens is out of reach', of({ ...member, authUrl: 'http://127.0.0.1:1/v3' }), 'Unreachable'],
-    ['at an address that is none is out of reach', of({ ...member, authUrl: 'http://:::/v3' }), 'Unreachable'],
+    [
+      'at an address without a server is out of reach',
+      of({ ...member, authUrl: 'http://127.0.0.1:1/v3' }),
+      'Unreachable',
+    ],
+    ['at an invalid address is out of reach', of({ ...member, authUrl: 'http://:::/v3' }), 'Unreachable'],
   ])('%s', async (_, secret, word) => {
     const found = await clientsOf([secret, shared(admin)], ['lab'])
       .clients.open(anyUrl)
@@ -77,7 +81,7 @@ describe("a namespace's own Secret", () => {
     const { clients } = clientsOf([of(member, { finalizers: [] })]);
     expect(wordOf(await clients.open(anyUrl).of('lab', true))).toBe('reached');
   });
-  test('that is missing is said, with where one was expected', async () => {
+  test('that is missing is reported, with the place where it is expected', async () => {
     const found = await clientsOf([], ['lab']).clients.open(anyUrl).of('lab');
     expect(found).toMatchObject({ reason: 'CredentialsMissing', message: expect.stringContaining(operatorNamespace) });
   });
@@ -95,11 +99,11 @@ describe("a namespace's own Secret", () => {
     });
     expect(asked).toEqual([]);
   });
-  test('at an address that is none, which the policy does not allow, is no trouble to others', async () => {
+  test('at an invalid address that the policy does not allow does not affect others', async () => {
     const { clients } = clientsOf([of({ ...member, authUrl: 'http://:::/v3' })]);
     expect(wordOf(await clients.open(() => false).of('lab'))).toBe('EndpointNotAllowed');
   });
-  test('at somebody who is no Keystone is no trouble to others', async () => {
+  test('at a server that is not Keystone does not affect others', async () => {
     const asKeystone = (async () =>
       Response.json({ hello: 1 }, { status: 201, headers: { 'x-subject-token': 'x' } })) as unknown as typeof fetch;
     expect(
@@ -121,7 +125,7 @@ describe("a namespace's own Secret", () => {
 });
 
 describe('tokens', () => {
-  /** Clients, and how often it has logged in. */
+  /** Clients, and the number of logins. */
   function counting(secrets: Secret[], namespaces: string[] = []) {
     let logins = 0;
     const counted = ((url: string, init: RequestInit) => {
@@ -181,8 +185,8 @@ describe("the operator's Secret", () => {
     expect(await clients.open(anyUrl).shared()).toMatchObject({ project: project.id });
     expect(await clientsOf([]).clients.open(anyUrl).shared()).toBeUndefined();
   });
-  describe('where somebody was cut off before all roles were given', () => {
-    /** Clients of a project in which the administrator has only the role that reads. */
+  describe('if the creation was interrupted before all roles were assigned', () => {
+    /** Clients of a project in which the administrator has only the reader role. */
     async function halfGiven(through?: typeof fetch) {
       const { clients, uidOf } = clientsOf([shared(admin)], ['lab'], through);
       const { project, user, roles } = await administrator.login();
@@ -197,7 +201,7 @@ describe("the operator's Secret", () => {
       const cloud = (await clients.open(anyUrl).of('lab')) as Cloud;
       expect(await cloud.send(listRoles('admin'))).toMatchObject({ roles: [{ name: 'admin' }] });
     });
-    test('and nobody may give them, those that are there have to do, and are asked for once', async () => {
+    test('and no one may assign them, the existing ones are used, and requested once', async () => {
       let refused = 0;
       const refusing = (async (url: string, init: RequestInit) => {
         if (init.method !== 'PUT') return fetch(url, init);
@@ -222,7 +226,7 @@ describe("the operator's Secret", () => {
       .of('lab');
     expect(found).toEqual({ reason: 'ProjectMissing', message: 'namespace lab is gone' });
   });
-  test('of somebody who may make none says so', async () => {
+  test('of a user who may create none reports it', async () => {
     const found = await clientsOf([shared(member)], ['lab'])
       .clients.open(anyUrl)
       .of('lab');
@@ -251,7 +255,7 @@ describe("the operator's Secret", () => {
         .of('lab'),
     ).toMatchObject({ account: user.id });
   });
-  test('is none of the way where the namespace has its own', async () => {
+  test('is not used if the namespace has its own', async () => {
     const { clients, uidOf } = clientsOf([of(member), shared(admin)], ['lab']);
     await clients.open(anyUrl).of('lab');
     expect(await projectsOf(uidOf('lab'))).toEqual([]);
@@ -259,7 +263,7 @@ describe("the operator's Secret", () => {
 });
 
 describe('a project', () => {
-  /** A client of OpenStack that ends right after its first request of that kind. */
+  /** A client of OpenStack that fails right after its first request of that kind. */
   const endingAfter = (method: string, part: string) => {
     let isOver = false;
     return (async (url: string, init: RequestInit) => {
@@ -301,7 +305,7 @@ describe('a project', () => {
   test('that another has made in the same moment is as good as one of our own', async () => {
     const { ports } = clientsOf([shared(admin)], ['lab']);
     const another = openStackClients(ports).open(anyUrl);
-    // The other one comes between our look and our request.
+    // The other client creates it between the read and the request.
     const late = (async (url: string, init: RequestInit) => {
       if (init.method === 'POST' && url.endsWith('/projects')) await another.of('lab');
       return fetch(url, init);
@@ -320,7 +324,7 @@ describe('a project', () => {
       );
     expect(wordOf(await clients.open(anyUrl).of('lab'))).toBe('ProjectRefused');
   });
-  test('that Keystone refuses to make is said in its words', async () => {
+  test('that Keystone refuses to create is reported in its words', async () => {
     openStack.failNext('createProject', 403);
     const found = await clientsOf([shared(admin)], ['lab'])
       .clients.open(anyUrl)

@@ -13,32 +13,32 @@ import { OpenStackError } from './open-stack-error.ts';
 import { openSession, type Session, Unreachable } from './session.ts';
 import { watchedCalls } from './watched-calls.ts';
 
-/** The Secret with `clouds.yaml`: in a namespace of its own account, in the operator's of one for all that have none. */
+/** The Secret with `clouds.yaml`: in a namespace with its own account, and in the operator's namespace for all others. */
 export const credentialsName = 'openstack-credentials';
 
 /** The OpenStack of a namespace: one project, and requests within it. */
 export interface Cloud extends Pick<Session, 'send' | 'list'> {
   project: string;
-  /** Who is logged in, so that machines of one account can share flavors. */
+  /** The logged-in user, so that machines of one account can share flavors. */
   account: string;
 }
 
-/** The OpenStacks of all namespaces, as long as one reconcile looks at them. */
+/** The OpenStacks of all namespaces, for one reconcile. */
 export interface Clouds {
   /**
-   * That of a namespace, by its own Secret or else by the operator's, where a project is made for it. With `isLeaving` none is
-   * made: what is to be cleaned up is in the existing one.
+   * The OpenStack of a namespace, by its own Secret or else by the operator's, which gets a project for it. With `isDeleting` no
+   * project is created: everything to clean up is in an existing one.
    */
   of(namespace: string, isDeleting?: boolean): Promise<Cloud | CloudFault>;
-  /** That of the operator's own Secret, in the project that is named there; undefined where there is no such Secret. */
+  /** The OpenStack of the operator's Secret, in the project that it names; undefined if the Secret does not exist. */
   shared(): Promise<Cloud | CloudFault | undefined>;
 }
 
 export const isFault = (cloud: Cloud | CloudFault): cloud is CloudFault => 'reason' in cloud;
 
-/** What gives each reconcile its Clouds; tokens outlive a reconcile, and nothing is wrong where they do not. */
+/** Opens the Clouds of each reconcile. Tokens outlive a reconcile; losing them is harmless. */
 export interface OpenStackClients {
-  /** `allows` says whether the policy lets us ask that address. */
+  /** `allows`: the policy permits requests to that address. */
   open(allows: (url: string) => boolean): Clouds;
 }
 
@@ -51,10 +51,10 @@ interface ClientPorts {
 
 class NotAllowed extends Error {}
 
-/** Sessions are kept from reconcile to reconcile, by the namespace they are for, as long as its credentials stay the same. */
+/** Sessions are cached across reconciles by namespace, while its credentials stay the same. */
 export function openStackClients(ports: ClientPorts): OpenStackClients {
   const kept = new Map<string, { digest: string; session: Session; allows: { current: (url: string) => boolean } }>();
-  /** Whose roles in their project were compared: roles are not taken away, and each failed attempt to add one is a refusal. */
+  /** Users whose roles in their project were checked: no one removes roles, and a check that cannot repair them costs a refused request. */
   const asked = new WeakSet<Session>();
 
   function sessionFor(key: string, config: CloudConfig, allows: (url: string) => boolean, project?: string): Session {
@@ -78,7 +78,7 @@ export function openStackClients(ports: ClientPorts): OpenStackClients {
         opened.set(key, known);
         return known;
       };
-      // Machines are deleted before the operator is removed.
+      // Machines are deleted before the operator is.
       const sharedConfig = () => configIn(ports.kube, operatorNamespace, true);
       return {
         of: (namespace, isDeleting = false) =>
@@ -121,7 +121,7 @@ const sessionPorts = (
 
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'none');
 
-/** The credentials that a namespace keeps; undefined where it keeps none. */
+/** The credentials in a namespace; undefined if it has none. */
 async function configIn(
   kube: Pick<Kube, 'get'>,
   namespace: string,
@@ -139,14 +139,14 @@ async function configIn(
   }
 }
 
-/** A namespace that goes takes its Secrets along at once, and nothing in OpenStack could be taken down without them. */
+/** A terminating namespace loses its Secrets first, and without them nothing on OpenStack could be deleted. */
 class Unguarded extends Error {
   constructor(namespace: string) {
     super(`Secret ${namespace}/${credentialsName} is about to get the finalizer ${credentialsFinalizer}`);
   }
 }
 
-/** Its message says where and what was expected, nothing of what is in the Secret. */
+/** The message has the place and what was expected, and nothing from the Secret. */
 class Unreadable extends Error {
   constructor(namespace: string, what: string) {
     super(`Secret ${namespace}/${credentialsName}, clouds.yaml: ${what}`);
@@ -169,8 +169,8 @@ const notScopable: CloudFault = {
 };
 
 /**
- * With the roles that the user has where its clouds.yaml says. Some are missing, or all, where whoever made the project was cut off
- * before the last; where they cannot be given, those that are there have to do. A token has the roles of its time only.
+ * A session with the roles that the user has in the project of its clouds.yaml. Roles are missing if the creation of the project
+ * was interrupted; if they cannot be added, the existing ones are used. A token has the roles of its creation.
  */
 async function joined(session: Session, administrator: Session, project: string, isAsked: boolean): Promise<Cloud> {
   const held = await rolesOf(session);
@@ -188,7 +188,7 @@ async function joined(session: Session, administrator: Session, project: string,
   return cloudOf(session);
 }
 
-/** The roles of a user in the project of the session; undefined without any, which means no login. */
+/** The roles of a user in the project of the session; undefined if it has none, and so cannot log in. */
 async function rolesOf(session: Session): Promise<string[] | undefined> {
   try {
     return (await session.login()).roles.map(({ id }) => id);
@@ -198,7 +198,7 @@ async function rolesOf(session: Session): Promise<string[] | undefined> {
   }
 }
 
-/** The id of a namespace's project, found by its uid, and made where it is missing. */
+/** The id of a namespace's project, found by its uid; created if it is missing. */
 async function projectOf(
   kube: Pick<Kube, 'get'>,
   administrator: Session,
@@ -221,7 +221,7 @@ async function projectOf(
     return await create(administrator, { name, uid }, operator?.metadata.uid ?? '');
   } catch (error) {
     if (!(error instanceof OpenStackError) || error.refusal === undefined) throw error;
-    // Three functions look at a new namespace at once, and the name lets one of them in.
+    // Three functions see a new namespace at the same time; the name lets only one create the project.
     const [another] = error.refusal === 'Conflict' ? await projectsOf(administrator, uid) : [];
     if (another) return another.id;
     return { reason: 'ProjectRefused', message: `OpenStack made no project for namespace ${name}: ${error.message}` };
@@ -238,10 +238,10 @@ async function create(administrator: Session, namespace: { name: string; uid: st
   return Project.parse(answer.project).id;
 }
 
-/** The same of a reading that failed, for those whose objects it was about. */
+/** The same for a failed read, for the objects that it was for. */
 export const refusedReading = (error: unknown) => ({ fault: faultOf(error) });
 
-/** What is wrong with the credentials or the way there, as far as a person can mend it; everything else is thrown. */
+/** A fault of the credentials or the connection that a user can repair; everything else is thrown. */
 function faultOf(error: unknown): CloudFault {
   if (error instanceof Unreadable) return { reason: 'CredentialsInvalid', message: error.message };
   if (error instanceof Unguarded) return { reason: 'CredentialsUnguarded', message: error.message };

@@ -18,7 +18,7 @@ describe('what a service says', () => {
     ['Keystone', { error: { code: 401, title: 'Unauthorized', message: 'Sign in.' } }, 'Sign in.'],
     ['Glance', { code: 403, title: 'Forbidden', message: 'Not yours.' }, 'Not yours.'],
     ['a proxy', '<html><h1>502 Bad Gateway</h1></html>', 'HTTP 400'],
-    ['nobody', '', 'HTTP 400'],
+    ['a server without a message', '', 'HTTP 400'],
     ['JSON that is no object', '"no"', 'HTTP 400'],
     ['nothing that is a text', { badRequest: { message: { a: 1 } } }, 'HTTP 400'],
     ['several lines', { error: { message: 'One\n  two.\r\n' } }, 'One two.'],

@@ -1,16 +1,16 @@
-/** The reason of a refusal: the quota is spent, it is forbidden, impossible, gone, or another was first. */
+/** The kinds of refusals: quota exceeded, not permitted, invalid, not found, conflict. */
 export type RefusalReason = 'QuotaExceeded' | 'Forbidden' | 'Refused' | 'NotFound' | 'Conflict' | 'Unauthorized';
 
 /**
- * An answer of OpenStack other than success. `message` is what the service says, cut short; `requestId` is what its operators
- * find the request by in their logs.
+ * An error answer of OpenStack. `message` is the message of the service, shortened; by `requestId` its operators find the request in
+ * their logs.
  */
 export class OpenStackError extends Error {
   readonly service: string;
   readonly operation: string;
   readonly status: number;
   readonly requestId: string;
-  /** Milliseconds after which the service wants to be asked again; absent where it does not say. */
+  /** Milliseconds after which the service accepts a retry; absent if it names none. */
   readonly retryAfterMs: number | undefined;
   readonly #type: string;
 
@@ -29,13 +29,13 @@ export class OpenStackError extends Error {
     this.#type = type;
   }
 
-  /** Undefined where nothing is wrong with what was asked, and asking again is all there is to do. */
+  /** Undefined if the request is correct and only needs a retry. */
   get refusal(): RefusalReason | undefined {
     if (this.#isOverQuota) return 'QuotaExceeded';
     return reasons[this.status];
   }
 
-  /** Nova says 403, Cinder 413, Neutron 409; Nova's 403 tells a spent quota from a missing right by its words alone. */
+  /** Nova answers 403, Cinder 413, Neutron 409. Only the text of Nova's 403 distinguishes an exceeded quota from a missing right. */
   get #isOverQuota() {
     if (this.status === 403) return /^Quota exceeded/i.test(this.message);
     return this.status === 413 || (this.status === 409 && this.#type === 'OverQuota');
@@ -52,7 +52,7 @@ const reasons: Readonly<Record<number, RefusalReason>> = {
 };
 
 /**
- * Each service has an envelope of its own: Nova and Cinder {"badRequest": {message}}, Neutron {"NeutronError": {type, message}},
+ * Each service has its own envelope: Nova and Cinder {"badRequest": {message}}, Neutron {"NeutronError": {type, message}},
  * Keystone {"error": {message}}, Glance {message}, and some proxies HTML.
  */
 function read(text: string): { type: string; message: string } {

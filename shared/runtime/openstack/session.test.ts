@@ -43,17 +43,17 @@ interface Given {
   answer?: Answer;
   endpoints?: Endpoint[];
   config?: Partial<CloudConfig>;
-  /** How long a token is good for. */
+  /** The lifetime of a token. */
   seconds?: number;
   checked?: (url: string) => void;
   project?: string;
-  /** So many logins are refused first. */
+  /** The number of logins that are refused first. */
   refusedLogins?: number;
 }
 
 const unauthorized = () => Response.json({ error: { message: 'The request needs a token.' } }, { status: 401 });
 
-/** A session at an OpenStack that answers in this way, what it was asked, and a clock to set. */
+/** A session at an OpenStack with these answers, its requests, and a clock. */
 function opened({ answer = () => Response.json({}), endpoints = catalog, seconds = 3600, ...given }: Given = {}) {
   const clock = { nowMs: startMs };
   const sent: Asked[] = [];
@@ -78,7 +78,7 @@ function opened({ answer = () => Response.json({}), endpoints = catalog, seconds
       body: body === undefined ? undefined : JSON.parse(String(body)),
     };
     sent.push(asked);
-    // As a network does, which answers in a later turn.
+    // A network also answers asynchronously.
     await new Promise((turn) => setImmediate(turn));
     if (url !== `${keystone}/auth/tokens`) return answer(asked);
     if (logins().length <= (given.refusedLogins ?? 0)) return unauthorized();
@@ -101,7 +101,7 @@ function opened({ answer = () => Response.json({}), endpoints = catalog, seconds
     clock,
     renewals,
     logins,
-    /** All but logins. */
+    /** All requests but logins. */
     asked: () => sent.filter((one) => !isLogin(one)),
   };
 }
@@ -145,7 +145,7 @@ describe('a login', () => {
     ['not while its token is good for longer than two minutes', 3600 - 121, 1],
     ['when it is good for two minutes', 3600 - 120, 2],
     ['when it has expired', 9999, 2],
-  ])('is made anew %s', async (_, seconds, logins) => {
+  ])('is renewed %s', async (_, seconds, logins) => {
     const found = opened();
     await found.session.send(servers);
     found.clock.nowMs += seconds * 1000;
@@ -154,7 +154,7 @@ describe('a login', () => {
     expect(found.renewals).toEqual(['first', 'expired'].slice(0, logins));
     expect(found.asked().at(-1)?.headers['x-auth-token']).toBe(`token-${logins}`);
   });
-  test('that fails is none: the next request makes another', async () => {
+  test('that fails is not cached: the next request logs in again', async () => {
     const { session, logins } = opened({ refusedLogins: 1 });
     await expect(session.send(servers)).rejects.toMatchObject({ status: 401, operation: 'logIn' });
     await session.send(servers);
@@ -259,8 +259,8 @@ describe('the address of a service', () => {
       { interface: 'internal' },
     ],
     ['is that of the region', [nova({ region: 'two' }), nova({ region: 'one', url: right })], { region: 'one' }],
-    ['is that of any region where none is said', [nova({ region: null, url: right })], {}],
-    ['is none of another service', [nova({ type: 'compute_legacy' }), nova({ url: `${right}//` })], {}],
+    ['is of any region if none is set', [nova({ region: null, url: right })], {}],
+    ['is not of another service', [nova({ type: 'compute_legacy' }), nova({ url: `${right}//` })], {}],
   ])('%s', async (_, endpoints, more) => {
     const { session, asked } = of(endpoints, more);
     await session.send(servers);
@@ -271,7 +271,7 @@ describe('the address of a service', () => {
     await session.send(asking('volume'));
     expect(asked()[0]?.request).toBe(`GET ${right}/things`);
   });
-  test('that the catalogue does not have is said', async () => {
+  test('that the catalogue does not have is reported', async () => {
     const { session, asked } = of([nova({ region: 'two' })], { region: 'one' });
     await expect(session.send(servers)).rejects.toThrow(
       'expected a public endpoint of compute in region one in the catalogue, found none',
@@ -325,11 +325,11 @@ describe('a list', () => {
       await expect(listed(servers, 'servers', garbage)).rejects.toThrow("none of OpenStack's");
     },
   );
-  test('ends at links that are none', async () => {
+  test('ends at invalid links', async () => {
     const garbage: Answer = () => Response.json({ servers: [{ id: '1' }], servers_links: {} });
     expect(await listed(servers, 'servers', garbage)).toEqual(['1']);
   });
-  test('that has ever another page is none', async () => {
+  test('with endless pages is an error', async () => {
     let page = 0;
     const endless: Answer = () =>
       Response.json({ servers: [], servers_links: [{ rel: 'next', href: `http://x/?marker=${page++}` }] });
@@ -363,7 +363,7 @@ describe('on the wire', () => {
     for (const end of ends.splice(0)) await end();
   });
 
-  /** A session at a server that answers all but logins in this way, and the paths it was asked for. */
+  /** A session at a server with these answers to all but logins, and the requested paths. */
   async function wired(answer: (path: string) => { status: number; headers?: Record<string, string> } | 'silence') {
     const paths: string[] = [];
     const server = createServer((request, response) => {
@@ -392,7 +392,7 @@ describe('on the wire', () => {
     );
     expect(paths).toEqual(['/auth/tokens']);
   });
-  test('no answer in time is given up and says so', async () => {
+  test('a request without an answer in time fails and reports it', async () => {
     const { timeout } = AbortSignal;
     const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout.call(AbortSignal, 20));
     const { session } = await wired(() => 'silence');
@@ -401,7 +401,7 @@ describe('on the wire', () => {
     );
     expect(spy).toHaveBeenCalledWith(openStackTimeoutMs);
   });
-  test('nobody who listens is said', async () => {
+  test('an address without a server is reported', async () => {
     const { session, close } = await wired(() => 'silence');
     await close();
     await expect(session.login()).rejects.toThrow('(ECONNREFUSED)');

@@ -3,9 +3,9 @@ import type { OpenStackRequest, OpenStackService } from '../../kinds/openstack/r
 import type { CloudConfig } from './clouds-yaml.ts';
 import { OpenStackError } from './open-stack-error.ts';
 
-/** One call to be made, for metrics and traces. */
+/** One call, for metrics and traces. */
 export interface Call extends Pick<OpenStackRequest, 'service' | 'operation' | 'method'> {
-  /** Its query is whatever users wrote. */
+  /** Its query contains values from users. */
   url: string;
 }
 
@@ -13,14 +13,14 @@ export interface SessionPorts {
   fetch: typeof fetch;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs one call; sees what became of it. */
+  /** Runs one call and observes its result. */
   watched(call: Call, run: () => Promise<Sent>): Promise<Sent>;
   renewed(reason: 'first' | 'expired' | 'refused' | 'roles'): void;
   /** Throws for an address that the policy does not allow. */
   checked(url: string): void;
 }
 
-/** An answer as it came. */
+/** A raw answer. */
 export interface Sent {
   status: number;
   text: string;
@@ -29,35 +29,33 @@ export interface Sent {
   token: string | null;
 }
 
-/** What a token is for. */
+/** The scope of a token. */
 export interface Login {
   project: { id: string; domain: string };
   user: { id: string };
   roles: readonly { id: string; name: string }[];
 }
 
-/** One login at one OpenStack, for one project: renewed before it expires, and once more where a service refuses it. */
+/** One login at one OpenStack, for one project: renewed before it expires, and once if a service refuses it. */
 export interface Session {
   login(): Promise<Login>;
-  /** Logs in again: the user's roles have changed since. */
+  /** Logs in again, because the rights of the user have changed. */
   renew(): Promise<void>;
-  /** The body of the answer; undefined where it has none. Throws OpenStackError, and Error where no answer comes. */
+  /** The body of the answer; undefined if it has none. Throws OpenStackError, or Error if no answer comes. */
   send(request: OpenStackRequest): Promise<unknown>;
-  /** All pages of a list; `key` is where its items are. */
+  /** All pages of a list; `key` is the field of the items. */
   list<T>(request: OpenStackRequest, key: string, item: z.ZodType<T>): Promise<T[]>;
 }
 
-/**
- * The limit for the whole answer to a request. The request may have been done nevertheless: observe before it is repeated.
- */
+/** The timeout of a request. OpenStack may still have performed it, so a retry reads first. */
 export const openStackTimeoutMs = 15_000;
 
-/** No answer came, or there is no address to ask at. */
+/** No answer, or no address. */
 export class Unreachable extends Error {
   override name = 'Unreachable';
 }
 
-/** A token is renewed when it is good for less than this: a reconcile that begins with it may last half a minute. */
+/** A token is renewed if it is valid for less than this: a reconcile that begins with it may last half a minute. */
 const renewBeforeMs = 120_000;
 
 /** Nova 2.79 has tags at creation, flavors embedded, attachments with tags; Cinder 3.59 extends volumes in use. */
@@ -66,7 +64,7 @@ const microversions: Readonly<Partial<Record<OpenStackService, string>>> = {
   volume: 'volume 3.59',
 };
 
-/** Cinder has changed its name in catalogues twice. */
+/** Cinder's name in catalogues has changed twice. */
 const catalogTypes: Readonly<Record<OpenStackService, readonly string[]>> = {
   identity: ['identity'],
   compute: ['compute'],
@@ -95,7 +93,7 @@ const TokenBody = z.looseObject({
 });
 type Token = z.infer<typeof TokenBody>['token'] & { secret: string };
 
-/** Opens nothing yet: the first request logs in. `project` asks for another than clouds.yaml names. */
+/** Connects only at the first request, which logs in. `project` replaces the one in clouds.yaml. */
 export function openSession(config: CloudConfig, ports: SessionPorts, project?: string): Session {
   const { now, watched, renewed, checked } = ports;
   let current: Promise<Token> | undefined;
@@ -114,7 +112,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
             ...(microversion === undefined ? {} : { 'openstack-api-version': microversion }),
           },
           ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-          // A redirect would send the token to an unchecked address.
+          // A redirect would send the token to an address that was not checked.
           redirect: 'error',
           signal: AbortSignal.timeout(openStackTimeoutMs),
         })
@@ -146,7 +144,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
       body,
     };
     const sent = await exchange(request, `${config.authUrl}/auth/tokens`, undefined);
-    // What Keystone says of a login may quote it.
+    // Keystone's message about a login may quote the credentials.
     if (sent.status !== 201 || sent.token === null) throw new OpenStackError(request, { ...sent, text: '' });
     return { ...understood(request, TokenBody, parsed(request, sent.text)).token, secret: sent.token };
   }
@@ -155,7 +153,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
     renewed(reason);
     const login = logIn();
     current = login;
-    // A failed login is not kept: the next request tries again.
+    // A failed login is not cached: the next request tries again.
     login.catch(() => {
       if (current === login) current = undefined;
     });
@@ -185,7 +183,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
     );
   };
 
-  /** A token other than the refused one; another request may have got it already. */
+  /** A token other than the refused one; another request may already have fetched it. */
   async function another(refused: Token): Promise<Token> {
     const known = current;
     const latest = await known?.catch(() => undefined);
@@ -219,10 +217,10 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
       const items: T[] = [];
       const seen = new Set<string>();
       for (let path: string | undefined = request.path; path !== undefined && !seen.has(path); ) {
-        // A service that never ends its pages is no OpenStack.
+        // A server with endless pages is not OpenStack.
         if (seen.size === mostPages) throw notUnderstood(request);
         seen.add(path);
-        // An answer without the list is not an empty one: what is not in a list is taken for gone.
+        // An answer without the list is not an empty list: an object that a list misses counts as deleted.
         const body = understood(request, Page, await send({ ...request, path }));
         items.push(...understood(request, z.array(item), body[key]));
         path = nextPath(request.path, body, key);
@@ -253,10 +251,10 @@ const notUnderstood = ({ service, operation }: OpenStackRequest) =>
 
 const Page = z.record(z.string(), z.unknown());
 
-/** A page has hundreds of things, and a project no hundred thousand. */
+/** A page has hundreds of items, and a project fewer than a hundred thousand. */
 const mostPages = 1000;
 
-/** Only the query of the link to the next page: its address may be known to the service only. */
+/** Only the query of the link to the next page: its address may be internal to the service. */
 function nextPath(path: string, body: Record<string, unknown>, key: string): string | undefined {
   const links = Links.catch([]).parse(body[`${key}_links`]);
   const next = links.find(({ rel }) => rel === 'next')?.href ?? (typeof body.next === 'string' ? body.next : undefined);

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => kept.shutdown());
 
-/** A session whose calls are watched within a pass; what came back is noted. */
+/** A session whose calls are watched within a reconcile; its results are recorded. */
 function watchedSession(file: string, answer: typeof fetch = fetch) {
   const telemetry = telemetryOf('provision-server');
   const answered: { requestId: string | null; token: string | null }[] = [];
@@ -95,7 +95,7 @@ describe('the span of a call', () => {
     expect(attributes).toMatchObject({ 'error.type': '404', 'http.response.status_code': 404 });
     expect(attributes['ot.openstack.request.id']).toMatch(/^req-/);
   });
-  test('of a call that nobody answers is an error, with what was asked', async () => {
+  test('of a call without an answer is an error, with the request', async () => {
     const { session, inPass } = of(member, (async () => {
       throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
     }) as typeof fetch);
@@ -105,7 +105,7 @@ describe('the span of a call', () => {
     expect(attributes).toMatchObject({ 'error.type': 'Unreachable', 'url.full': `${openStack.authUrl}/auth/tokens` });
     expect(attributes).not.toHaveProperty('http.response.status_code');
   });
-  test('at an address that is none is made all the same', async () => {
+  test('at an invalid address exists too', async () => {
     const { session, inPass } = of({ ...member, authUrl: 'http://:::/v3' });
     await inPass(() => session.login()).catch(() => undefined);
     expect(named('openstack logIn').attributes).toMatchObject({ 'error.type': 'Unreachable' });

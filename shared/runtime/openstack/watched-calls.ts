@@ -22,7 +22,7 @@ export const watchedCalls =
       }
     });
 
-/** Never the query of its address, nor anything of its headers or its body: there are names that users gave, tokens and passwords. */
+/** Never the query, headers or body: they contain names from users, tokens and passwords. */
 function attributesOf({ service, operation, method, url }: Call): Record<string, string> {
   const said = { 'ot.openstack.service': service, 'ot.openstack.operation': operation, 'http.request.method': method };
   if (!URL.canParse(url)) return said;
