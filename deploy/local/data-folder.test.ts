@@ -24,7 +24,7 @@ test('a missing folder is created, and is new only once', () => {
 
 test('a folder can be opened only once, also with --fresh, until it is closed', () => {
   const first = openDataFolder(folder);
-  const message = `expected the folder ${folder} for this process alone, found another one at work in it (process ${process.pid}): stop that one, or choose another folder with --state`;
+  const message = `expected the folder ${folder} for this process alone, found another process in it (process ${process.pid}): stop that process, or choose another folder with --state`;
   expect(() => openDataFolder(folder)).toThrow(message);
   expect(() => openDataFolder(folder, { fresh: true })).toThrow(message);
   first.close();

@@ -54,7 +54,7 @@ function locked(folder: string): () => void {
     return () => lock.close();
   } catch (error) {
     const isTaken = error instanceof Error && 'errcode' in error && error.errcode === busy;
-    const found = isTaken ? `another one at work in it${holderOf(folder)}: stop that one, or` : `${causeOf(error)}:`;
+    const found = isTaken ? `another process in it${holderOf(folder)}: stop that process, or` : `${causeOf(error)}:`;
     throw new Error(
       `expected the folder ${folder} for this process alone, found ${found} choose another folder with --state`,
       { cause: error },
@@ -62,7 +62,7 @@ function locked(folder: string): () => void {
   }
 }
 
-/** " (process 4711)", as the one that has the lock has left it; empty where that is from before there were such notes. */
+/** " (process 4711)", as the process with the lock wrote it; empty if an earlier version wrote nothing. */
 function holderOf(folder: string): string {
   try {
     const pid = readFileSync(join(folder, 'pid'), 'utf8').trim();

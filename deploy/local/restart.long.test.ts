@@ -239,7 +239,7 @@ const guestsOf = async (kube: Kube, names: readonly string[]) =>
     .map(({ metadata, status }) => ({
       name: metadata.name,
       uid: metadata.uid,
-      // What else is said of them grows when the guest's agent has spoken.
+      // Their status grows when the guest agent reports.
       addresses: status?.interfaces?.map(({ mac, ipAddress }) => ({ mac, ipAddress })),
     }));
 
@@ -287,7 +287,7 @@ test(
     expect(await kube.list(VirtualMachine)).toEqual(stood);
     expect(await guestsOf(kube, all)).toEqual(ran);
 
-    // All that stands behind them is at work again: an image that is deleted goes with the last of its machines.
+    // All controllers work again: a deleted image is removed with the last of its machines.
     await kube.delete(VMDiskImage, { namespace, name: 'image-0' });
     for (const name of [...crowd, 'machine-0']) {
       expect((await kube.get(VMDiskImage, { namespace, name: 'image-0' }))?.metadata.uid).toBe(image?.metadata.uid);
@@ -311,7 +311,7 @@ test(
     commands.push(second);
     expect(await second.ended).toBe(1);
     expect(second.stderr()).toBe(
-      `start: expected the folder ${folder} for this process alone, found another one at work in it (process ${first.child.pid}): stop that one, or choose another folder with --state\n`,
+      `start: expected the folder ${folder} for this process alone, found another process in it (process ${first.child.pid}): stop that process, or choose another folder with --state\n`,
     );
   },
   minuteMs,

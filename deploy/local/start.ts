@@ -40,7 +40,7 @@ export interface LocalOptions {
   kubeOvn?: Omit<Partial<KubeOvnOptions>, 'kube' | 'clock'>;
   workloads?: Omit<Partial<WorkloadOptions>, 'kube' | 'clock'>;
   intercept?: ApiServerOptions['intercept'];
-  /** With the functions that work with OpenStack; where that is, Secrets say. */
+  /** Runs the functions for OpenStack too; Secrets have its address. */
   openStack?: boolean;
   /** How they reach it; the process's own `fetch` unless a test intercepts it. */
   fetchOpenStack?: typeof fetch;

@@ -198,7 +198,7 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     expect(text).toContain('ot_policy_valid 1');
   });
 
-  test('go with the cluster: another one in the same process begins at nothing', async () => {
+  test('belong to a cluster: another in the same process starts at zero', async () => {
     const first = await startLocal({ metricsPort: 0 });
     await first.close();
     await expect(fetch(first.metricsUrl ?? '')).rejects.toThrow();

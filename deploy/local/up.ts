@@ -18,12 +18,12 @@ const help = `npm start [-- options]
 
 Brings up the local cluster in this process: an API server for kubectl, Knative's eventing, the functions, the
 controllers of CDI, of the snapshotter and of KubeVirt, an object store with sample images, and the page that shows what
-happens. Nothing of it leaves this machine. However it ends, the next start goes on with all objects as they were; a download that was cut counts as a
-failed attempt.
+happens. Nothing of it leaves this machine. However it ends, the next start has all objects as they were; a download that was
+interrupted counts as a failed attempt.
 
 Options
   --state FOLDER     where the cluster is kept, for one process at a time (.local of this project)
-  --fresh            forget the cluster that is kept there, and begin anew
+  --fresh            delete that cluster, and start with an empty one
   --port N           port of the API server (as the last time, else ${defaultPorts.port}; 0 takes a free one)
   --broker-port N    port of the Broker, where pipelines post events (..., else ${defaultPorts.brokerPort})
   --store-port N     port of the object store (..., else ${defaultPorts.storePort})

@@ -353,11 +353,11 @@ describe('server-side apply', () => {
       );
     });
 
-    test('with the same value is none', () => {
+    test('with the same value does not exist', () => {
       expect(applyServerSide(request(live, 'b', { spec: { url: 'x' } })).conflicts).toEqual([]);
     });
 
-    test('with oneself is none', () => {
+    test('with the same manager does not exist', () => {
       expect(applyServerSide(request(live, 'a', { spec: { size: '2' } })).conflicts).toEqual([]);
     });
 

@@ -343,7 +343,7 @@ describe('pruning', () => {
       ['spec.any.q.x'],
     ],
     [
-      'keeps unknown fields if the schema says so, except known fields within them',
+      'keeps unknown fields if the schema allows them, except known fields within them',
       { open: { other: { x: 1 }, inner: { k: '', x: 1 } } },
       { open: { other: { x: 1 }, inner: { k: '' } } },
       ['spec.open.inner.x'],

@@ -16,8 +16,7 @@ function complete(service: ApiObject) {
 }
 
 /**
- * An address out of 10.96.0.0/12, told by the uid: nothing here routes to it, so that two of the same address, one in a
- * million, would be in nobody's way.
+ * An address in 10.96.0.0/12, derived from the uid. Nothing routes to it here, so a duplicate, one in a million, has no effect.
  */
 function addressFor(uid: string): string {
   const number = (Number.parseInt(uid.slice(0, 8), 16) >>> 0) % (2 ** 20 - 512);

@@ -117,7 +117,8 @@ describe('a store with a file', () => {
 });
 
 describe('a file that is not such a store', () => {
-  const whatToDo = /start the version of this project that wrote it, or begin anew \(npm start -- --fresh\)$/;
+  const whatToDo =
+    /start the version of this project that wrote it, or start with an empty cluster \(npm start -- --fresh\)$/;
 
   test.each([
     ['of another version', 'PRAGMA user_version = 7', 'found version 7'],
@@ -134,7 +135,7 @@ describe('a file that is not such a store', () => {
   test('that is no database is refused', async () => {
     await writeFile(
       file,
-      'a text that is long enough to be taken for the header of a database, but is none. '.repeat(20),
+      'a text that is long enough for the header of a database, but is not a database. '.repeat(20),
     );
     expect(() => openStoreFile(file)).toThrow(/found something that is no SQLite file: .*--fresh/);
   });

@@ -4,7 +4,7 @@ import type { ApiObject } from './objects.ts';
 
 /** The file in which a store keeps its objects: a write survives a kill of the process. */
 export interface StoreFile {
-  /** All stored objects, and a resourceVersion above every one that was ever assigned. */
+  /** All stored objects, and a resourceVersion above all assigned ones. */
   load(): { resourceVersion: number; objects: StoredRow[] };
   put(resource: string, object: ApiObject): void;
   /** Forgets an object whose end has this resourceVersion. */
@@ -136,5 +136,5 @@ const isForeign = (error: unknown) =>
 
 const unreadable = (file: string, found: string) =>
   new Error(
-    `${file}: expected a cluster of version ${version}, found ${found}: start the version of this project that wrote it, or begin anew (npm start -- --fresh)`,
+    `${file}: expected a cluster of version ${version}, found ${found}: start the version of this project that wrote it, or start with an empty cluster (npm start -- --fresh)`,
   );

@@ -60,7 +60,7 @@ export function bookmark(kind: Kind, resourceVersion: number, annotations?: Reco
   };
 }
 
-/** The event as a selector shows it: an object that stops matching is deleted, one that starts to match is added. */
+/** The event for a selector: an object that stops matching is DELETED, an object that starts to match is ADDED. */
 function asSeen(event: StoreEvent, matches: (object: ApiObject) => boolean): WatchEvent | undefined {
   const before = event.previous !== undefined && matches(event.previous);
   if (event.type === 'DELETED') return before ? { type: 'DELETED', object: event.object } : undefined;

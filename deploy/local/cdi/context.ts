@@ -35,7 +35,7 @@ export interface CdiContext {
   cloneSources: Informer<VolumeCloneSource>;
   snapshots: Informer<VolumeSnapshot>;
   storageClasses: Informer<StorageClass>;
-  /** The importers' metrics endpoint: how far the one of this pod says it is. */
+  /** The metrics endpoint of the importers: the progress that this Pod reports. */
   kubelet: { progressOf(pod: ObjectReference): string | undefined };
   /** The newest event about each claim that is being provisioned, by uid. */
   notes: Map<string, EventText>;

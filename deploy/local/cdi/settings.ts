@@ -54,13 +54,13 @@ export interface CdiVariants {
   /** No populators: the claim is bound first and the importer writes to it directly. */
   classic?: boolean;
   /**
-   * The cluster has Kubernetes' volume controller, which binds claims to volumes itself. Two who bind are in each other's way:
-   * that one calls a claim Lost whose volume it has not seen yet.
+   * The cluster has Kubernetes' volume controller, which binds claims itself. Two controllers that bind interfere: Kubernetes' own
+   * marks a claim Lost if it has not seen its volume yet.
    */
   clusterBinds?: boolean;
   /**
-   * Volumes of `Filesystem` claims of workspaces are folders below this one, which a real kubelet can mount: nobody has the
-   * driver that is simulated. It has to be on the node.
+   * Volumes of `Filesystem` claims of workspaces are folders below this one, which a real kubelet can mount without the simulated
+   * driver. It must be on the node.
    */
   foldersBelow?: string;
 }

@@ -98,7 +98,7 @@ async function transfer(
   const checksum = request.sourceType === 'http' ? checkedSum(request.checksum) : undefined;
   const wire = counted(download, request, received, checksum?.update);
   const { format, compression, chunks } = await unwrapped(wire, over);
-  // From S3 only what must be converted goes by way of scratch space, from a web server everything does.
+  // From S3, only images to convert use scratch space; from a web server, all do.
   const needsScratch = request.sourceType === 'http' || format !== 'raw';
   if (needsScratch && !request.scratch) return { outcome: 'scratch-required', format };
   const check = imageCheck(format);

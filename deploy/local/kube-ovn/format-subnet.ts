@@ -5,8 +5,8 @@ import { isOvn, type Subnet, type SubnetSpec } from './kinds.ts';
 const defaultVpc = 'ovn-cluster';
 
 /**
- * A Subnet's spec as kube-ovn completes it (v1.15 pkg/controller/subnet.go, formatSubnet): it writes into the spec of others, and
- * into their list of excluded addresses; undefined for a range that is none, of which it says nothing in the object.
+ * A Subnet's spec as kube-ovn completes it (v1.15 pkg/controller/subnet.go, formatSubnet): it writes into the users' spec and list of
+ * excluded addresses. Undefined for an invalid range, which kube-ovn does not report in the object.
  */
 export function formatted(subnet: Subnet): SubnetSpec | undefined {
   const { spec } = subnet;
@@ -37,7 +37,7 @@ function excluded(given: readonly string[], gateways: readonly string[]): string
   return missing.length === 0 ? [...given] : [...given, ...missing].sort();
 }
 
-/** Whether an address is in a range such as `10.10.0.1..10.10.0.9`, or is that one. */
+/** Whether an address is in a range such as `10.10.0.1..10.10.0.9`, or equal to a single address. */
 export function covers(range: string, address: string): boolean {
   const [first = '', last = first] = range.split('..');
   const [from, to, found] = [addressIn(first), addressIn(last), addressIn(address)];

@@ -105,7 +105,7 @@ describe('a Subnet', () => {
     await subnets.until(isSaid('ws-two-lan', 'Ready'));
   });
 
-  test('whose range another of its Vpc has is refused until that one is gone', async () => {
+  test('whose range another Subnet of its Vpc has is refused until that is deleted', async () => {
     await start();
     await makeVpc();
     await makeSubnet('ws-lab-lan');

@@ -34,7 +34,7 @@ interface Pass {
 }
 
 /**
- * One pass of KubeVirt's controller over a machine (KubeVirt pkg/virt-controller/watch/vm/vm.go, sync and updateStatus): what is
+ * One reconcile of a machine by KubeVirt's controller (KubeVirt pkg/virt-controller/watch/vm/vm.go, sync and updateStatus): what is
  * to be made or deleted, then the status.
  */
 export function nextForMachine(observed: ObservedMachine): MachineStep {

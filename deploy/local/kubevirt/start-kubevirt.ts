@@ -29,8 +29,8 @@ export interface KubevirtOptions {
 
 /**
  * Simulates KubeVirt: virt-controller for machines and their instances, virt-handler and the node under the launcher Pods, each as an
- * ordinary client that knows of the others only what stands in the objects. What KubeVirt's webhooks refuse, admit.ts says: on a
- * real cluster nobody does, since a client cannot.
+ * ordinary client that knows the others only through objects. admit.ts refuses what KubeVirt's webhooks refuse; it does not run on a
+ * real cluster, where a client cannot.
  */
 export function startKubevirt(options: KubevirtOptions): Running {
   const { kube, clock, onError, guestAgent = true } = options;

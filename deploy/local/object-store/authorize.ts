@@ -8,7 +8,7 @@ export interface Access {
   region?: string | undefined;
 }
 
-/** Lets a request pass that one of the known keys signed, in its header or its URL; throws the S3Error that S3 answers to any other. */
+/** Accepts a request signed by a known key, in its header or URL; otherwise throws the S3Error that S3 answers. */
 export function verifySignature(request: SignableRequest, access: Access, nowMs: number): void {
   const claim = request.headers.authorization ? headerClaim(request) : queryClaim(request);
   const [accessKeyId = '', day = '', region = '', service = '', end = ''] = claim.credential.split('/');

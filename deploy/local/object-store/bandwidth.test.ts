@@ -32,7 +32,7 @@ test('one download gets the whole link', async () => {
   expect(one.bytes).toBeLessThan(1_070_000);
 });
 
-test('four downloads get a quarter each, also the one that comes late', async () => {
+test('four downloads get a quarter each, also a late one', async () => {
   const clock = steppedClock();
   const link = sharedBandwidth(clock, 1_000_000);
   const early = [download(link), download(link), download(link)];

@@ -130,7 +130,7 @@ describe('who may read', () => {
     expect((await fetch(`${url}/open/a`, { method: 'PUT', body: 'x' })).status).toBe(403);
   });
 
-  test('takes a key pair as user name and password where it is told to', async () => {
+  test('accepts a key pair as user name and password if configured', async () => {
     const { url, put } = await store({ basicAuthBuckets: ['mirror'] });
     await put('mirror', 'a', 'content');
     const as = (user: string) => fetch(`${url}/mirror/a`, { headers: { authorization: `Basic ${btoa(user)}` } });
@@ -274,7 +274,7 @@ describe('faults', () => {
     expect(bytesSent('open/a.img')).toBe(2_000_000);
   });
 
-  test('answers with a status for as long as the fault is there', async () => {
+  test('answers with a status while the fault exists', async () => {
     const { url, put, faults } = await store();
     await put('open', 'a', 'x');
     faults.push({ match: '/open/', mode: 'status', status: 503, times: 1 });

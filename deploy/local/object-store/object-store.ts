@@ -27,7 +27,7 @@ export interface ObjectStoreOptions {
   /** Buckets that a key pair may read as user name and password. */
   basicAuthBuckets?: readonly string[];
   faults?: readonly Fault[];
-  /** A folder for this store alone, where its objects are kept, and found again; without it they go with the store. */
+  /** A folder in which only this store keeps its objects; without it they are lost when the store closes. */
   folder?: string;
 }
 

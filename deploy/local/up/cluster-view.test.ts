@@ -20,7 +20,7 @@ const held = {
   lastTransitionTime: at(0),
 };
 
-test('who works comes first, then who waits in their order, then who is at rest', () => {
+test('images that sync come first, then the queue in order, then images at rest', () => {
   const found = rows([
     image('done', { phase: 'Succeeded' }),
     image('second', { phase: 'Queued', queuedAt: at(2) }),
@@ -82,7 +82,7 @@ describe('machines', () => {
     aVirtualMachine({ name: 'new' }),
   ];
   const found = clusterView([], machines, known).machines;
-  test('come with who is on its way in front, then who needs somebody, then who runs', () => {
+  test('are sorted: starting ones first, then failed ones, then running ones', () => {
     expect(found.map(({ name, phase }) => `${name} ${phase}`)).toEqual([
       'lab/new ',
       'lab/waits Provisioning',

@@ -21,7 +21,7 @@ export function roomIn(rows: number, { images, machines, facts }: ClusterView): 
   if (images.length + machines.length <= left) {
     return { images: images.length, machines: machines.length, facts: forFacts };
   }
-  // What is left out of a table is counted in a line of its own.
+  // Omitted rows are counted in a separate line.
   const half = Math.max(1, Math.floor(left / 2));
   const forMachines = Math.min(machines.length, Math.max(half, left - images.length));
   const forImages = Math.min(images.length, left - forMachines);

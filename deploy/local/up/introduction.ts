@@ -19,8 +19,8 @@ export interface Addresses {
 export function introduction({ isNew, kubeconfig, consoleUrl, storeUrl, broker, metricsUrl }: Addresses): string[] {
   return [
     isNew
-      ? 'The local cluster is up. Ctrl-C ends it, and the next start goes on from there.'
-      : 'The local cluster is up as it was left; --fresh would have begun anew.',
+      ? 'The local cluster is up. Ctrl-C ends it; the next start continues from there.'
+      : 'The local cluster is up with its earlier objects; --fresh starts with an empty one.',
     `See it in a browser at ${consoleUrl}, and in another terminal:`,
     `  export KUBECONFIG=${kubeconfig}`,
     `  ${apply('virtual-machine-ubuntu', storeUrl)}`,

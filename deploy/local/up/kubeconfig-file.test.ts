@@ -20,7 +20,7 @@ test('the file is made with its folder, for its owner only', async () => {
 test.each([
   ['a folder there', ''],
   ['a file where a folder is needed', 'taken/kubeconfig'],
-])('%s is said with what to do', async (why, path) => {
+])('%s is reported with what to do', async (why, path) => {
   await writeFile(join(folder, 'taken'), '');
   const file = join(folder, path);
   await expect(writeKubeconfig(file, '')).rejects.toThrow(

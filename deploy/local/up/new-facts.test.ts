@@ -55,10 +55,10 @@ describe('facts of a machine', () => {
   test('of an object that existed before are since when', () => {
     expect(said(undefined, machine('Ready', 'Running'))).toEqual([[at(5), 'lab/demo', 'Ready', 'Running.']]);
   });
-  test('of one that was made again are its own', () => {
+  test('of an object that was created again are its own', () => {
     expect(said(machine('Ready', 'Running', 'old'), machine('Ready', 'Running'))).toHaveLength(1);
   });
-  test('are none of one that no function has looked at', () => {
+  test('are empty for an object that no function has observed', () => {
     expect(said(undefined, aVirtualMachine())).toEqual([]);
   });
   test('an image that is held says by whom, once', () => {

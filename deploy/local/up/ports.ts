@@ -27,8 +27,8 @@ const optionOf = {
 } as const;
 
 /**
- * Reads the ports a user asked for, which are otherwise those of the last time, or the usual ones; throws a UsageError
- * for what is none, and where two are the same.
+ * Reads the ports from the options, else the last ones, else the defaults; throws a UsageError for an invalid port and for
+ * duplicates.
  */
 export function portsOf(
   options: {

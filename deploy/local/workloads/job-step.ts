@@ -48,8 +48,8 @@ interface Count {
 }
 
 /**
- * Every Pod that has ended counts once. It is held until its uid stands in the status, let go after that, and then the number takes
- * the place of the uid. One that is on its way out has failed.
+ * Every ended Pod counts once. Its finalizer stays until the status has its uid; after that, the count replaces the uid. A
+ * terminating Pod has failed.
  */
 function count({ job, pods, nowMs }: ObservedJob): Count {
   const { status = {} } = job;

@@ -131,7 +131,7 @@ describe('a Deployment', () => {
     );
   });
 
-  test('of no replicas is available with none, and goes with what it made', async () => {
+  test('with no replicas is available, and is deleted with its objects', async () => {
     await start();
     await make(aDeployment());
     await deployments.until(isAvailable);
@@ -242,7 +242,7 @@ describe('a Pod', () => {
     ]);
   });
 
-  test('waits for a port of the node that another has, and gets it when that one goes', async () => {
+  test('waits for a host port in use, and gets it when the other Pod is deleted', async () => {
     await start();
     const pod = aPodSpec({ ports: [{ containerPort: 53, hostPort: 53, protocol: 'UDP' }] });
     await make(aDeployment(pod));
@@ -258,7 +258,7 @@ describe('a Pod', () => {
     await pods.until((one) => isReady(one) && one.metadata.uid === waits.metadata.uid);
   });
 
-  test('gets its node with its claim bound, of a class that waits for it and of one that does not', async () => {
+  test('gets a node and a bound claim, whatever the binding mode of the class', async () => {
     await start();
     await cluster.kube.create(StorageClass, { metadata: { name: 'now' }, provisioner: 'ebs.csi.aws.com' });
     for (const name of ['gp3', 'now']) {
@@ -362,7 +362,7 @@ describe('a Job', () => {
     await pods.until((_, type) => type === 'DELETED');
   });
 
-  test('goes with its Pods when it is deleted before its end', async () => {
+  test('is deleted with its Pods before its end', async () => {
     await start({ mode: 'hangs', match: 'roles' });
     await make();
     await pods.until(isReady);

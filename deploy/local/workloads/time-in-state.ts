@@ -6,7 +6,7 @@ export interface TimeInState {
   msIn(what: string, state: string): number;
   /** Whether `what` was seen in this very state before; from now on it was. */
   hasSeen(what: string, state: string): boolean;
-  /** Forgets everything about what is gone. */
+  /** Removes the times of deleted objects. */
   forget(uid: string): void;
 }
 
