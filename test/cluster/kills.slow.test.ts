@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { Kube } from '../../shared/runtime/kube.ts';
 import { putImage } from '../stories/images.ts';
 import { createImage, type Story, until, type World } from '../stories/world.ts';
-import { install } from './installation.ts';
-import { portForward } from './kubectl.ts';
+import { installed } from './installed.ts';
 import { persistently } from './persistently.ts';
 import { victims } from './victims.ts';
 import { adminClient, onRealCluster } from './world.ts';
@@ -37,17 +35,10 @@ async function doneAtLeast({ kube, namespace }: World, count: number): Promise<v
   }
 }
 
-let kube: Kube;
-let broker: Awaited<ReturnType<typeof portForward>>;
-beforeAll(async () => {
-  kube = adminClient();
-  await install('serving');
-  broker = await portForward('knative-eventing', 'broker-ingress', 80);
-});
-afterAll(() => broker?.close());
+const broker = installed('serving');
 
 describe('twenty syncs all end well, and no limit is broken, when in the middle of them a kill hits', () => {
   for (const [name, kill] of Object.entries(victims)) {
-    test(name, () => onRealCluster(story(name, kill), { kube, broker: broker.url }), 300_000);
+    test(name, () => onRealCluster(story(name, kill), { kube: adminClient(), broker: broker() }), 300_000);
   }
 });

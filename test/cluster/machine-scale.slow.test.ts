@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { manyMachines } from '../stories/machine-scale.ts';
-import { install } from './installation.ts';
-import { kubectlOrFail, portForward } from './kubectl.ts';
+import { installed } from './installed.ts';
+import { kubectlOrFail } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
 /** The Pods that are killed, one function after the other, as if their node died. */
@@ -9,12 +9,7 @@ const victims = ['provision-vm', 'ensure-vmdi', 'start-sync', 'count-refs', 'fol
   name ? `app.kubernetes.io/name=${name}` : 'app.kubernetes.io/part-of=ot-functions',
 );
 
-let broker: Awaited<ReturnType<typeof portForward>>;
-beforeAll(async () => {
-  await install('serving');
-  broker = await portForward('knative-eventing', 'broker-ingress', 80);
-});
-afterAll(() => broker?.close());
+const broker = installed('serving');
 
 describe('two hundred machines on twenty images all end well', () => {
   const story = manyMachines('while the Pods of functions are killed', {
@@ -28,6 +23,6 @@ describe('two hundred machines on twenty images all end well', () => {
     withinMs: 1_200_000,
   });
   // Two hundred machines keep two cores so busy that the kubelet restarts the channel's dispatcher, at last after minutes.
-  const world = () => ({ kube: adminClient(), broker: broker.url, goneWithinMs: 600_000 });
+  const world = () => ({ kube: adminClient(), broker: broker(), goneWithinMs: 600_000 });
   test(story.name, () => onRealCluster(story, world()), 2_400_000);
 });

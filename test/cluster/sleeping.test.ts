@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { putImage } from '../stories/images.ts';
 import { postWithFetch } from '../stories/preload.ts';
 import { setPolicy, until, untilPhase } from '../stories/world.ts';
-import { install } from './installation.ts';
-import { portForward } from './kubectl.ts';
+import { installed } from './installed.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
 const Deployment = defineResource(
@@ -21,18 +20,13 @@ const PodAutoscaler = defineResource(
 /** The window of the autoscaler and the grace period behind it, at Serving's defaults, and something on top. */
 const asleepWithinMs = 180_000;
 
-let broker: Awaited<ReturnType<typeof portForward>>;
-beforeAll(async () => {
-  await install('serving', { timers: 'production' });
-  broker = await portForward('knative-eventing', 'broker-ingress', 80);
-}, 300_000);
-afterAll(() => broker?.close());
+const broker = installed('serving', { timers: 'production' });
 
 describe('a function of scale zero on a real cluster', () => {
   test('has no instance while nothing happens, wakes at an event, and loses none of those that come meanwhile', async () => {
     const kube = adminClient();
     const run = async () => {};
-    await onRealCluster({ name: 'asleep', run }, { kube, broker: broker.url });
+    await onRealCluster({ name: 'asleep', run }, { kube, broker: broker() });
     const deployment = await deploymentOf('preload');
     await until({ kube }, Deployment, deployment, (found) => found?.status?.replicas === undefined, asleepWithinMs);
 
@@ -52,7 +46,7 @@ describe('a function of scale zero on a real cluster', () => {
           expect(await kube.list(VMDiskImage, { namespace: world.namespace })).toHaveLength(names.length);
         },
       },
-      { kube, broker: `${broker.url}/sync-operator/default` },
+      { kube, broker: `${broker()}/sync-operator/default` },
     );
   }, 400_000);
 

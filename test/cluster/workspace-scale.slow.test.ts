@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, test } from 'vitest';
+import { test } from 'vitest';
 import { inWords } from '../proofs/permissions/granted.ts';
 import { expectFlatCost, manyWorkspaces } from '../stories/workspace-scale.ts';
 import { readAudit } from './audit.ts';
-import { install } from './installation.ts';
-import { portForward } from './kubectl.ts';
+import { installed } from './installed.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
 const logFile = process.env.OT_AUDIT_LOG;
 if (!logFile) console.warn('skipped: the cost of labs in calls needs OT_AUDIT_LOG, which is not set');
 
-let broker: Awaited<ReturnType<typeof portForward>>;
-beforeAll(async () => {
-  // Timers read all labs whatever happens: as rarely as in production.
-  await install('serving', { timers: 'production' });
-  broker = await portForward('knative-eventing', 'broker-ingress', 80);
-});
-afterAll(() => broker?.close());
+// Timers read all labs whatever happens: as rarely as in production.
+const broker = installed('serving', { timers: 'production' });
 
 const account = 'compose-workspace';
 
@@ -31,7 +25,7 @@ async function callsOf(count: number): Promise<ReadonlyMap<string, number>> {
       calls.set(what, (calls.get(what) ?? 0) + 1);
     }
   };
-  await onRealCluster({ ...story, run }, { kube: adminClient(), broker: broker.url, goneWithinMs: 900_000 });
+  await onRealCluster({ ...story, run }, { kube: adminClient(), broker: broker(), goneWithinMs: 900_000 });
   return calls;
 }
 
