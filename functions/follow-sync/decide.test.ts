@@ -306,6 +306,15 @@ describe('a snapshot', () => {
   });
 });
 
+test('a snapshot that was taken again and is not ready yet is waited for, while the volume it is taken from exists', () => {
+  const snapshot = { name: aSnapshot(syncing).metadata.name, revision: 1 };
+  const done = image({ phase: 'Succeeded', dataVolume: aDataVolume(syncing).metadata.name, snapshot });
+  const taken = { ...aSnapshot(done), status: { readyToUse: false } };
+  const { status } = pass({ image: done, dataVolumes: [aDataVolume(done, bound)], snapshots: [taken] });
+  expect(status).toMatchObject({ phase: 'Snapshotting', snapshottingAt: expect.any(String) });
+  expect(status?.message).toContain('is not ready; waiting');
+});
+
 test("another user's object with the name of the snapshot is no snapshot of the image, however ready it is", () => {
   const ours = aSnapshot(image({ phase: 'Succeeded' }), { ready: true });
   const theirs = { ...ours, metadata: { ...ours.metadata, uid: 'uid-theirs', labels: {} } };

@@ -138,7 +138,9 @@ export function atRest(observed: Observed): Action[] {
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
   const isTaken = snapshot !== undefined && !isOf(image, snapshot);
   const isGone = isSnapshotGone || (snapshot !== undefined && isLostInUse(snapshot));
-  if (isGone && !isTaken && !isDeleting && hasKeptItsVolume(observed)) return cutAnew(observed, held.name);
+  const unusable = isGone ? 'lost' : whatIsUnready(snapshot);
+  if (unusable && canTakeAgain(observed, isTaken))
+    return waitAgain(observed, `The snapshot ${held.name} is ${unusable}`);
   const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
   if ((isGone || isTaken) === isSaid || (!isGone && !isTaken && !snapshot?.status?.readyToUse)) return [];
   if (!isGone && !isTaken) return saysLost(observed, false, 'The snapshot exists.');
@@ -154,6 +156,10 @@ function afterLoss({ metadata, status }: VMDiskImage): string {
     ? 'a new sync starts when the image is used or asked for'
     : `remove annotation ${useRevision} to use revision ${status?.revision}`;
 }
+
+/** Another process of this function may have taken it again while this one reported the one that was ready before. */
+const whatIsUnready = (snapshot: VolumeSnapshot | undefined) =>
+  snapshot && !isUsable(snapshot) ? 'not ready' : undefined;
 
 /** Whether machines can be cloned from the snapshot that the status names, in SnapshotLost and Ready. */
 function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string): Action[] {
@@ -173,6 +179,9 @@ export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, mes
   return withCondition(withCondition(status?.conditions, lost, now), ready, now);
 }
 
+const canTakeAgain = (observed: Observed, isTaken: boolean) =>
+  !isTaken && observed.image.metadata.deletionTimestamp === undefined && hasKeptItsVolume(observed);
+
 /** The volume of the lost snapshot still exists, for example because of the policy's retainSourceVolume. */
 function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
   const { revision, snapshot } = image.status ?? {};
@@ -180,8 +189,8 @@ function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
 }
 
 /** Waits for a snapshot again. The same write reports the loss, because start-sync downloads a lost snapshot again if it is in use. */
-function cutAnew({ image, nowMs }: Observed, name: string): Action[] {
-  const message = `The snapshot ${name} is lost; waiting for another of the volume that is kept. Nothing is downloaded.`;
+function waitAgain({ image, nowMs }: Observed, why: string): Action[] {
+  const message = `${why}; waiting for another of the volume that is kept. Nothing is downloaded.`;
   const conditions = withLost(image, true, message, nowMs);
   return transition(
     { ...image, status: { ...image.status, conditions } },
