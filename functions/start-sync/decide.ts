@@ -33,13 +33,18 @@ export function split(seen: Gathered): Observed[] {
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
     .sort(byPlace)
     .slice(0, newImagesPerReconcile);
-  const couldStart = Math.max(0, seen.policy.values.concurrency - seen.images.filter(isQueued).length);
-  const admitted = new Set(inTurn.slice(0, couldStart).map(({ uid }) => uid));
+  const one = (uid: string) => ({ ...seen, places, admitted: new Set([uid]), assignsSlots: false });
+  let free = seen.policy.values.concurrency - seen.images.filter(isQueued).length;
+  const admitted = new Set<string>();
+  for (const { image, uid } of inTurn) {
+    if (free <= 0) break;
+    admitted.add(uid);
+    // An image that adopts a snapshot, or that fails, leaves the slot to the next.
+    if (isQueued(moveOf(image, one(uid)).next)) free--;
+  }
   return [
     { ...seen, places, admitted, assignsSlots: true },
-    ...inTurn
-      .slice(couldStart)
-      .map(({ image, uid }) => ({ ...seen, images: [image], places, admitted: new Set([uid]), assignsSlots: false })),
+    ...inTurn.filter(({ uid }) => !admitted.has(uid)).map(({ image, uid }) => ({ ...one(uid), images: [image] })),
   ];
 }
 

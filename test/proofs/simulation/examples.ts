@@ -19,6 +19,33 @@ export const plainly = (
 /** What the simulation found, shrunk, with the invariant that it broke. All are fixed. */
 export const examples: readonly { invariant: string; what: string; plan: Plan }[] = [
   {
+    invariant: 'L2',
+    what: 'an image that adopts a snapshot took the turn of one that could have had a slot, where events are lost',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 1, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 0, do: 'adopt', image: 'c' },
+      ],
+      [],
+      { troubleSeconds: 0, isDeaf: true },
+    ),
+  },
+  {
+    invariant: 'S11',
+    what: 'an image was Ready for ever with a snapshot that another process took again and that never was ready',
+    plan: plainly(
+      [{ seconds: 0, do: 'createImage', image: 'a' }],
+      [
+        { kind: 'snapshot', at: 1, how: 'never' },
+        { kind: 'snapshot', at: 0, how: 'deleted' },
+        { kind: 'replicas', function: 'follow-sync', count: 2 },
+      ],
+      { order: { seed: 1564060293, share: 0.5 }, seed: 978466988 },
+    ),
+  },
+  {
     invariant: 'S4',
     what: 'an image got a slot in the reconcile that failed to queue one before it',
     plan: plainly(
