@@ -6,9 +6,9 @@ import { type ImageStanding, imageFinding, imageStanding } from './image-ready.t
 import { isOfUsable } from './root-disk.ts';
 
 /** Machines started per pass, with four writes each. The events of these writes start the next pass. */
-const begunPerPass = 25;
+const begunPerReconcile = 25;
 /** Machines per pass that are told of a newer revision of their image, with a write each. */
-const toldPerPass = 100;
+const toldPerReconcile = 100;
 
 export interface Waiting {
   machine: VirtualMachine;
@@ -46,7 +46,7 @@ export function nextBatch(waiting: readonly Waiting[], policy: Policy): Waiting[
     ].join(' ');
   const sorted = [...waiting].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   return [
-    ...sorted.filter(isToBegin).slice(0, begunPerPass),
-    ...sorted.filter((one) => !isToBegin(one)).slice(0, toldPerPass),
+    ...sorted.filter(isToBegin).slice(0, begunPerReconcile),
+    ...sorted.filter((one) => !isToBegin(one)).slice(0, toldPerReconcile),
   ];
 }

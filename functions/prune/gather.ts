@@ -23,31 +23,31 @@ import { straysOf } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
 
 /** The limit of unused images that a pass deletes: a thousand snapshots deleted at once would overload the storage. */
-const prunedPerPass = 50;
+const prunedPerReconcile = 50;
 
 /** A limit of deleted images per pass: one list of each kind finds the volumes or snapshots of all of them. */
-const finalizedPerPass = 100;
+const finalizedPerReconcile = 100;
 
 /** Reads each image before the machines that name it: an image that is deleted as it was observed was found unused after that. */
 export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { images, postponed, unreadable } = await candidates(kube, batch);
   const strays = batch.audit ? await orUnreadable({ name: 'strays' }, straysOf(kube, images, nowMs)) : [];
   const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  const deleted = allDeleted.slice(0, finalizedPerPass);
+  const deleted = allDeleted.slice(0, finalizedPerReconcile);
   const others = [
     ...(isUnreadable(strays) ? [strays] : strays),
     ...unreadable,
-    ...[...postponed, ...allDeleted.slice(finalizedPerPass).map(refOf)].map(postpone),
+    ...[...postponed, ...allDeleted.slice(finalizedPerReconcile).map(refOf)].map(postpone),
   ];
   const looksForUnused = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
   // Most events are about images that stay. They cost only the read of the image.
   if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return others;
   const policy = await readPolicy(kube);
   const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
-  const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerPass);
+  const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerReconcile);
   const orphans = images
     .filter((image) => mayBeOrphan(image, policy) && !inTurn.includes(image))
-    .slice(0, prunedPerPass);
+    .slice(0, prunedPerReconcile);
   const staying = [...inTurn, ...orphans];
   const concerned = [...deleted, ...staying];
   const [machines, workspaces] = await Promise.all([
@@ -142,13 +142,13 @@ async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
   const [open, unused, ...found] = await Promise.all([
     listing(Lease, underWay),
     listing(ConfigMap, unreferenced),
-    ...named.slice(0, finalizedPerPass).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
+    ...named.slice(0, finalizedPerReconcile).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
   ]);
   const [single, listed] = [partition(found), partition([open, unused])];
   const images = [...single.read.filter((image) => image !== undefined), ...listed.read.flat()];
   return {
     images: uniqueByName(images),
-    postponed: named.slice(finalizedPerPass),
+    postponed: named.slice(finalizedPerReconcile),
     unreadable: [...single.unreadable, ...listed.unreadable],
   };
 }

@@ -6,7 +6,7 @@ import { hasStatus } from '../../shared/runtime/errors.ts';
 import { madeKinds, mayBeStray, type Stray, snapshotsNamedBy } from './stray.ts';
 
 /** The limit of deletions per audit. */
-const straysPerPass = 50;
+const straysPerReconcile = 50;
 
 /** The objects whose label names an image that is not in the list, each with a second read of the image of its name. */
 export async function straysOf(kube: Context['kube'], images: readonly VMDiskImage[], nowMs: number): Promise<Stray[]> {
@@ -19,7 +19,9 @@ export async function straysOf(kube: Context['kube'], images: readonly VMDiskIma
     !used.has(keyOf(object.metadata)) &&
     mayBeStray(object, nowMs);
   const found = await Promise.all(madeKinds.map((kind) => labelled(kube, kind, isStray)));
-  const ofOneImage = Map.groupBy(found.flat().slice(0, straysPerPass), ({ metadata }) => keyOf(imageRefOf(metadata)));
+  const ofOneImage = Map.groupBy(found.flat().slice(0, straysPerReconcile), ({ metadata }) =>
+    keyOf(imageRefOf(metadata)),
+  );
   const looks = [...ofOneImage.values()].map(async (group): Promise<Stray[]> => {
     const [ref] = group.map(({ metadata }) => imageRefOf(metadata));
     const image = ref && (await kube.get(VMDiskImage, ref));

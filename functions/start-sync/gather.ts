@@ -116,7 +116,7 @@ export async function gather(
 type Reader = Context['kube'];
 
 /** The limit of finished images that a reconcile reads because events name them. */
-const namedPerPass = 100;
+const namedPerReconcile = 100;
 
 /**
  * Finished images are read only if an event names them, if they still hold a slot, if a cause may be removed, or by the audit.
@@ -141,12 +141,12 @@ async function settledImages(
   const [policyEvent] = subjectsOf(batch, ConfigMap);
   const found = await Promise.all([
     policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
-    ...named.slice(0, namedPerPass).map((subject) => orUnreadable(subject, kube.get(VMDiskImage, subject))),
+    ...named.slice(0, namedPerReconcile).map((subject) => orUnreadable(subject, kube.get(VMDiskImage, subject))),
   ]);
   const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
   const images = read.flat().filter((image) => image !== undefined);
   const rest = uniqueByName(images).filter((image) => !isOpen(image));
-  return { rest, postponed: named.slice(namedPerPass), unread };
+  return { rest, postponed: named.slice(namedPerReconcile), unread };
 }
 
 /** The finished images that an audit looks at: all but those that are as wanted. */
