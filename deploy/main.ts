@@ -21,7 +21,7 @@ const gaugesOf = 'start-sync';
 /** The same of machines on OpenStack, where there are any. */
 const serverGaugesOf = 'provision-server';
 
-/** Everybody in a pod; whoever runs it elsewhere says loopback. */
+/** In a pod, listens on all addresses; outside a pod, set HOST to loopback. */
 const hostname = process.env.HOST ?? '0.0.0.0';
 const ports = { events: Number(process.env.PORT ?? 8080), metrics: Number(process.env.METRICS_PORT ?? 9464) };
 

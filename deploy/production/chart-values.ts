@@ -22,7 +22,7 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
     }),
     section('How functions run: serving (Knative Services) or deployments.', { overlay: 'serving' }),
     section(
-      'The keys of ConfigMap sync-operator-policy, as deploy/base/policy.yaml explains them. If this is\n# empty, the ConfigMap is not part of the release: apply and edit it yourself.',
+      'The keys of ConfigMap sync-operator-policy, as deploy/production/README.md lists them. If this is\n# empty, the ConfigMap is not part of the release: apply and edit it yourself.',
       { policy: {} },
     ),
     section('MTChannelBasedBroker (in memory) or Kafka. The class of a Broker that exists cannot be changed.', {
