@@ -239,7 +239,7 @@ export type VMDiskImage = ObjectOf<typeof VMDiskImage>;
 /** Every transition of a phase, and the one function that writes it. '' is an image without a status. */
 export const transitions: readonly { from: Phase | ''; to: Phase; by: string; when: string }[] = [
   { from: '', to: 'Queued', by: 'start-sync', when: 'first sight' },
-  { from: 'Queued', to: 'Syncing', by: 'start-sync', when: 'a slot is its' },
+  { from: 'Queued', to: 'Syncing', by: 'start-sync', when: 'it is given a slot' },
   { from: 'Queued', to: 'Failed', by: 'start-sync', when: 'not allowed, class missing, attempts spent' },
   { from: 'Queued', to: 'Queued', by: 'start-sync', when: 'a new revision while it waits' },
   { from: 'Retrying', to: 'Queued', by: 'start-sync', when: 'nextAttemptAt, or a new revision' },
