@@ -5,7 +5,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 
 /** A wanted content of an image that its status does not have yet. */
-export interface NewRevision {
+interface NewRevision {
   why: string;
   /** The VolumeSnapshot to adopt instead of a download. */
   adopt?: string;

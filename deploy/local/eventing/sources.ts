@@ -10,7 +10,7 @@ import { runner } from './runner.ts';
 import { runApiServerSource } from './source.ts';
 import type { Report } from './status.ts';
 
-export interface SourcesOptions {
+interface SourcesOptions {
   /** The API server as a source sees it, whose ServiceAccount this is. */
   kubeOf(account: { namespace: string; name: string }): Pick<Kube, 'pages' | 'watch' | 'list'>;
   /** Throws where that ServiceAccount may not do what Knative asks for before it starts the source. */

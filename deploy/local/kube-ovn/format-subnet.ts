@@ -38,7 +38,7 @@ function excluded(given: readonly string[], gateways: readonly string[]): string
 }
 
 /** Whether an address is in a range such as `10.10.0.1..10.10.0.9`, or equal to a single address. */
-export function covers(range: string, address: string): boolean {
+function covers(range: string, address: string): boolean {
   const [first = '', last = first] = range.split('..');
   const [from, to, found] = [addressIn(first), addressIn(last), addressIn(address)];
   if (!from || !to || !found || from.bits !== found.bits) return false;

@@ -20,7 +20,7 @@ export interface ObservedMachine extends Omit<ObservedForStatus, 'starting' | 'r
 }
 
 /** What comes next about a machine: its writes, and when there is more to do if nothing else happens. */
-export interface MachineStep {
+interface MachineStep {
   writes: Write[];
   waitMs?: number;
 }

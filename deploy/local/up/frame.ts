@@ -6,7 +6,7 @@ import { type Column, tableLines } from '../../terminal/table.ts';
 import type { ClusterView, Fact, ImageRow } from './cluster-view.ts';
 
 /** How many of the images, of the machines and of the facts there is room for. */
-export interface Room {
+interface Room {
   images: number;
   machines: number;
   facts: number;

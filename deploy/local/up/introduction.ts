@@ -2,7 +2,7 @@ import { imagePublished } from '../../../shared/events.ts';
 import { defaultPorts } from './ports.ts';
 
 /** Where the parts of the cluster listen, and where kubectl finds them. */
-export interface Addresses {
+interface Addresses {
   /** Nothing was kept of it from before. */
   isNew: boolean;
   kubeconfig: string;

@@ -17,7 +17,7 @@ export const membersOf = ({ vms = [], containerClusters = [] }: WorkspaceSpec): 
 /** The address without the length of its network. */
 export const bareAddress = (ipAddress: string) => ipAddress.split('/')[0] ?? '';
 
-export interface Route {
+interface Route {
   to: string;
   via: string;
   metric?: number;

@@ -30,7 +30,7 @@ const CloudEntry = z.looseObject({
 const CloudsFile = z.looseObject({ clouds: z.record(z.string(), CloudEntry) });
 
 /** The cloud that is used if a clouds.yaml has several. */
-export const cloudName = 'openstack';
+const cloudName = 'openstack';
 
 /** How to reach one OpenStack; all of `identity` is secret. */
 export interface CloudConfig {

@@ -1,5 +1,5 @@
 /** The kinds of refusals: quota exceeded, not permitted, invalid, not found, conflict. */
-export type RefusalReason = 'QuotaExceeded' | 'Forbidden' | 'Refused' | 'NotFound' | 'Conflict' | 'Unauthorized';
+type RefusalReason = 'QuotaExceeded' | 'Forbidden' | 'Refused' | 'NotFound' | 'Conflict' | 'Unauthorized';
 
 /**
  * An error answer of OpenStack. `message` is the message of the service, shortened; by `requestId` its operators find the request in
