@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Batch } from '../../../shared/function.ts';
 import { keyOf, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Asked, Reconcile } from '../invariants/history.ts';
@@ -8,6 +9,8 @@ type Recorded = { -readonly [K in keyof Reconcile]: Reconcile[K] } & { asked: As
 /** Counts the requests of one process, by reconcile. */
 export class ReconcileRecorder {
   readonly #begun: (reconcile: Reconcile) => void;
+  /** A read of a reconcile that failed may begin during the next. */
+  readonly #reading = new AsyncLocalStorage<Recorded>();
   #reconcile: Recorded | undefined;
   #inFlight = 0;
   #writesBegun = 0;
@@ -16,20 +19,22 @@ export class ReconcileRecorder {
     this.#begun = begun;
   }
 
-  /** A reconcile begins to read; what the process asks for from now on belongs to it. */
-  begin(
+  /** Runs `read` as the beginning of a reconcile: what the process asks for from now on belongs to it. */
+  begin<T>(
     { by, since, atMs }: Pick<Reconcile, 'by' | 'since' | 'atMs'>,
     { subjects, messages, sweep, audit }: Batch,
-  ): Recorded {
+    read: () => T,
+  ): T {
     const about = [...subjects.map((one) => `${one.kind} ${keyOf(one)}`), ...messages.map(({ type }) => type)];
     const counts = { mostInFlight: this.#inFlight, mostWritesBegun: this.#writesBegun };
     this.#reconcile = { by, since, atMs, about, isTimed: sweep || audit, asked: [], ...counts };
     this.#begun(this.#reconcile);
-    return this.#reconcile;
+    return this.#reading.run(this.#reconcile, read);
   }
 
-  /** A request of a reconcile, until it is answered. A read of a reconcile that failed may begin during the next. */
-  async asked<T>(request: Request, send: () => Promise<T>, reconcile = this.#reconcile): Promise<T> {
+  /** A request of a reconcile, until it is answered. */
+  async asked<T>(request: Request, send: () => Promise<T>): Promise<T> {
+    const reconcile = this.#reading.getStore() ?? this.#reconcile;
     const asked = askedBy(request);
     reconcile?.asked.push(asked);
     const isToWrite = isWrite(request);

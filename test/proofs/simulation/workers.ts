@@ -54,8 +54,7 @@ class Instance {
       observe: (context, batch) => {
         this.#reconcileBegan = around.recorder.revision;
         const begins = { by: declaration.name, since: this.#reconcileBegan, atMs: around.scheduler.now() };
-        const reconcile = this.#reconciles.begin(begins, batch);
-        return declaration.observe({ ...context, kube: this.#kube('of a reconcile', reconcile) }, batch);
+        return this.#reconciles.begin(begins, batch, () => declaration.observe(context, batch));
       },
     };
     const ports = this.#ports();
@@ -106,12 +105,12 @@ class Instance {
   }
 
   /** Its requests queue like those of kubeClient. */
-  #kube(asks: 'of a reconcile' | 'beside reconciles', reconcile?: ReturnType<ReconcileRecorder['begin']>): Kube {
+  #kube(asks: 'of a reconcile' | 'beside reconciles'): Kube {
     const { state, through } = this.#around;
     const { name } = this.#declaration;
     const kube = kubeOf(state, name, (request, run) => {
       const send = () => this.#inTurn(() => this.#reconciles.sent(() => this.#carry(request, run)));
-      return asks === 'of a reconcile' ? this.#reconciles.asked(request, send, reconcile) : send();
+      return asks === 'of a reconcile' ? this.#reconciles.asked(request, send) : send();
     });
     return through ? through(kube, name) : kube;
   }
