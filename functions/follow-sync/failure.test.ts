@@ -242,6 +242,15 @@ describe('deadlines', () => {
     expect(judge(seen, undefined, [], 14_399)).toBeUndefined();
     expect(judge(seen, undefined, [], 14_400)).toMatchObject({ reason: 'SyncTimeout', isFinal: false });
   });
+  test('a timeout that does not parse ends nothing: the default that stands in for it may be shorter than what was meant', () => {
+    const over = { nowMs: start + 5 * 3_600_000, pods: [] };
+    const judged = (image: VMDiskImage, dataVolume: ReturnType<typeof aDataVolume>, data: Record<string, string>) =>
+      failureOf({ ...over, image, dataVolume, policy: parsePolicy({ data }) })?.reason;
+    expect(judged(seen, aDataVolume(seen), {})).toBe('SyncTimeout');
+    expect(judged(seen, aDataVolume(seen), { syncTimeout: '10 h' })).toBeUndefined();
+    expect(judged(waiting, pending(), { syncTimeout: '10h' })).toBe('NotStarted');
+    expect(judged(waiting, pending(), { syncTimeout: '10h', startTimeout: '10 h' })).toBeUndefined();
+  });
   test('one whose status does not say when it started has the time since its DataVolume was created', () => {
     const undated = syncing({ startedAt: undefined, importer: { uid: 'pod-1', scratch: false } });
     const made = aDataVolume(undated);

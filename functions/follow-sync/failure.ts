@@ -4,7 +4,7 @@ import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
-import type { Policy } from '../../shared/policy.ts';
+import { isValid, type Policy } from '../../shared/policy.ts';
 
 /** How an attempt ended badly. */
 export interface Failure {
@@ -110,6 +110,7 @@ const hasDied: Check = ({ dataVolume, pods }) => {
 
 const hasNotStarted: Check = (attempt) => {
   const { nowMs, image, policy, dataVolume } = attempt;
+  if (!isValid(policy, 'startTimeout')) return undefined;
   const [bound, running] = [
     conditionOf(dataVolume?.status?.conditions, 'Bound'),
     conditionOf(dataVolume?.status?.conditions, 'Running'),
@@ -129,7 +130,7 @@ const hasNotStarted: Check = (attempt) => {
 
 const takesTooLong: Check = (attempt) => {
   const { syncTimeout } = attempt.policy.values;
-  return attempt.nowMs - startedMs(attempt) >= syncTimeout
+  return isValid(attempt.policy, 'syncTimeout') && attempt.nowMs - startedMs(attempt) >= syncTimeout
     ? again('SyncTimeout', `Not done within syncTimeout (${formatDuration(syncTimeout)}).`)
     : undefined;
 };

@@ -36,7 +36,7 @@ const keys: Readonly<Record<string, RegExp>> = {
   snapshotTimeout: duration,
   prune: /^(Never|DryRun|WhenUnreferenced)$/,
   pruneAfter: duration,
-  keepRevisions: /^\d{1,7}$/,
+  keepRevisions: /^([1-9]|1\d|20)$/,
   retainSourceVolume: bool,
   allowedSources: some,
   imageNamespaces: some,
