@@ -21,10 +21,10 @@ interface Attempts {
  * S6, attempts: a revision gets at most retryLimit + 1 DataVolumes, across crashes and replays, by the highest limit since the
  * first of them. Once the faults have ended, an importer that restarted does not restart later than a sweep and a reconcile after
  * that, because every restart downloads again.
- * Not counted: attempts that the status does not count (they never started), a DataVolume created again whose importer existed
- * for less than a sweep, a DataVolume that a user created, and everything before a user wiped or reset the status. If the image
- * is being deleted or does not exist, the importer has until the next audit, which alone finds it. Bytes are not judged: no
- * object records them.
+ * Not counted: attempts that the status does not count (they never started); a DataVolume created again whose importer existed for
+ * less than a sweep, by a reconcile that began before the status named it; a DataVolume that a user created; and everything before
+ * a user wiped or reset the status. If the image is being deleted or does not exist, the importer has until the next audit, which
+ * alone finds it. Bytes are not judged: no object records them.
  */
 export const s6Attempts: Invariant = {
   number: 'S6',
@@ -54,6 +54,8 @@ export const s6Attempts: Invariant = {
     /** The time for which each DataVolume had an importer, by image and name. */
     const paid = new Map<string, number>();
     const importedFrom = new Map<string, number>();
+    /** The resourceVersion at which the status named each DataVolume, by image and name. */
+    const named = new Map<string, number>();
     return {
       pod: ({ object: { metadata, status }, before: known, change, state }) => {
         const uid = metadata.labels?.[imageUidLabel] ?? '';
@@ -77,7 +79,9 @@ export const s6Attempts: Invariant = {
         if (isGone || attempt === undefined || isExternal(change)) return undefined;
         const attempts = ofRevision(uid, of, revision);
         const status = image?.status;
-        const isWanted = status?.phase === 'Syncing' && String(status.attempt) === attempt && !status.dataVolume;
+        const { since = revision } = change;
+        const isNamed = status?.dataVolume !== undefined && (named.get(`${uid} ${metadata.name}`) ?? 0) <= since;
+        const isWanted = status?.phase === 'Syncing' && String(status.attempt) === attempt && !isNamed;
         // A DataVolume whose importer existed too briefly to be observed may be created again.
         const paidMs = paid.get(`${uid} ${metadata.name}`);
         if (paidMs !== undefined && isWanted && paidMs <= sweepMs + longestReconcileMs) return undefined;
@@ -91,6 +95,8 @@ export const s6Attempts: Invariant = {
         return `DataVolume ${metadata.name} is number ${attempts.made} of its revision, ${allowed} allowed`;
       },
       image: ({ object: { metadata, status }, before, revision, change }) => {
+        if (status?.dataVolume && status.dataVolume !== before?.status?.dataVolume)
+          named.set(`${metadata.uid} ${status.dataVolume}`, revision);
         const { phase, attempts = 0, revision: of } = before?.status ?? {};
         if (!phase || (status?.phase && status.revision !== of) || (status?.attempts ?? 0) >= attempts)
           return undefined;

@@ -100,6 +100,21 @@ describe('S6', () => {
     expectBroken(s6Attempts, aHistory(again), '113', 'is number 4');
   });
 
+  test('a DataVolume may be created again by a reconcile that began before the status named it', () => {
+    const seen = image({ ...syncing(3).status, dataVolume: download(syncing(3)).metadata.name });
+    const made = download(syncing(3));
+    const createdBy = (since: number) => [
+      ...tries(2),
+      syncing(3),
+      made,
+      gone(made),
+      seen,
+      { object: made, by: 'start-sync', since },
+    ];
+    expect(only(s6Attempts, createdBy(111))).toEqual([]);
+    expectBroken(s6Attempts, aHistory(createdBy(113)), '113', 'is number 4');
+  });
+
   test('a DataVolume that was deleted before the status named it may be created again', () => {
     const again = [...tries(2), syncing(3), download(syncing(3)), gone(download(syncing(3))), download(syncing(3))];
     expect(only(s6Attempts, again)).toEqual([]);

@@ -173,6 +173,26 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S6',
+    what: 'a process that is slow creates a DataVolume again that a user deleted before the status named it',
+    plan: plainly(
+      [{ seconds: 0, do: 'createImage', image: 'a' }],
+      [
+        { kind: 'replicas', function: 'start-sync', count: 3 },
+        { kind: 'download', at: 0, count: 6, how: 'deleted' },
+      ],
+      {
+        order: { seed: 967165189, share: 1 },
+        overtakings: [
+          { at: 1, by: 1 },
+          { at: 3, by: 19 },
+        ],
+        troubleSeconds: 200,
+        seed: 442069665,
+      },
+    ),
+  },
+  {
     invariant: 'B1',
     what: 'a read that ends after its reconcile failed does not count for the next one',
     plan: {
