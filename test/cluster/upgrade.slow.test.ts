@@ -251,7 +251,7 @@ const uninstall: Story = {
     for (const name of names) await until(world, VMDiskImage, refOf(world, name), isDownloading);
 
     const out = await succeeds(undefined, 'uninstall');
-    expect(out).toContain('5 downloads go on, and nobody ends one that fails');
+    expect(out).toContain('5 downloads continue, and no function stops one that fails');
     const images = await kube.list(VMDiskImage, { namespace });
     expect(images.map(({ metadata, status }) => [metadata.name, status?.phase])).toEqual(
       names.map((name) => [name, 'Syncing']),
