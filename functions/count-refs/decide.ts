@@ -23,7 +23,7 @@ export interface Observed {
 }
 
 /** The limit of machines of one image that a reconcile writes to. */
-const machinesPerPass = 50;
+const machinesPerReconcile = 50;
 
 /** The limit of users that the status names. */
 const mostNamed = 20;
@@ -40,12 +40,12 @@ export function decide(observed: Observed): Action[] {
     ...together(
       unmarked
         .filter((machine) => !isRefused(machine))
-        .slice(0, machinesPerPass)
+        .slice(0, machinesPerReconcile)
         .map((machine) => [mark(machine, observed)]),
     ),
     ...count(observed),
-    ...going.slice(0, machinesPerPass).map((machine) => release(machine, observed)),
-    ...(going.length > machinesPerPass ? [rest(going.length - machinesPerPass)] : []),
+    ...going.slice(0, machinesPerReconcile).map((machine) => release(machine, observed)),
+    ...(going.length > machinesPerReconcile ? [rest(going.length - machinesPerReconcile)] : []),
   ];
 }
 

@@ -113,8 +113,8 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     pruning,
-    'const prunedPerPass = 50;',
-    'const prunedPerPass = 5000;',
+    'const prunedPerReconcile = 50;',
+    'const prunedPerReconcile = 5000;',
     'functions/prune/crowd.test.ts',
     'storage has to delete a thousand snapshots at once',
   ),
