@@ -111,7 +111,9 @@ export const stories: readonly Story[] = [
       await createMachine(world, 'vm', 'strict', { mode: 'FailIfNotExist', vmDiskImageTemplate });
       const failed = await untilMachine(world, 'vm', 'Failed');
       expect(reasonOf(failed, 'Ready')).toBe('ImageMissing');
-      const message = expect.stringMatching(/^VMDiskImage .* does not exist, and mode is FailIfNotExist\. Create it, or /);
+      const message = expect.stringMatching(
+        /^VMDiskImage .* does not exist, and mode is FailIfNotExist\. Create it, or /,
+      );
       expect(await untilEventAbout(world, 'vm', 'ImageMissing')).toMatchObject({ type: 'Warning', message });
       expect(await untilResolved(world, 'vm', 'ImageMissing')).toMatchObject({ status: 'False', message });
       expect(await imageOf(world, 'strict')).toBeUndefined();
