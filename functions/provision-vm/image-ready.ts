@@ -65,7 +65,7 @@ function missing({ metadata, spec, status }: VirtualMachine, called: string): Ob
   if (spec.mode === 'FailIfNotExist') {
     return final(
       'ImageMissing',
-      `Expected ${called} (mode FailIfNotExist), found none; make it, or change the mode to CreateIfNotExist with a vmDiskImageTemplate.`,
+      `${called} does not exist, and mode is FailIfNotExist. Create it, or set mode CreateIfNotExist.`,
     );
   }
   return spec.vmDiskImageTemplate
