@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../actions.ts';
 import type { Batch } from '../../function.ts';
 import { defineResource } from '../../kinds/resource.ts';
-import { isMissedEvent, timerAlone } from './missed-events.ts';
+import { isMissedEvent, missedEvents, timerAlone } from './missed-events.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const writes: Action[] = [{ do: 'create', resource: Widget, object: { metadata: { name: 'w' } } }];
@@ -48,4 +48,13 @@ describe('what a timer finds', () => {
     const decide = ({ isAudit }: { nowMs: number; isAudit: boolean }) => (isAudit ? writes : []);
     expect(isMissedEvent(decide, { nowMs, isAudit: true }, writes, 'audit')).toBe(false);
   });
+});
+
+test('a missed event is measured, but not of the part for OpenStack, which sends no events', () => {
+  const measured = (part?: 'kubevirt' | 'openstack') => {
+    const declaration = { name: 'a-function', decide: () => writes, ...(part ? { part } : {}) };
+    return missedEvents(declaration, batch({ sweep: true }), {}, writes).map(({ attributes }) => attributes);
+  };
+  const point = { function: 'a-function', timer: 'sweep' };
+  expect([measured(), measured('kubevirt'), measured('openstack')]).toEqual([[point], [point], []]);
 });
