@@ -313,6 +313,8 @@ test('a snapshot that was taken again and is not ready yet is waited for, while 
   const { status } = pass({ image: done, dataVolumes: [aDataVolume(done, bound)], snapshots: [taken] });
   expect(status).toMatchObject({ phase: 'Snapshotting', snapshottingAt: expect.any(String) });
   expect(status?.message).toContain('is not ready; waiting');
+  // Or start-sync would download it again once snapshotTimeout is over.
+  expect(status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'SnapshotNotReady' }]);
 });
 
 test("another user's object with the name of the snapshot is no snapshot of the image, however ready it is", () => {

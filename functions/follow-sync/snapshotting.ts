@@ -139,8 +139,7 @@ export function atRest(observed: Observed): Action[] {
   const isTaken = snapshot !== undefined && !isOf(image, snapshot);
   const isGone = isSnapshotGone || (snapshot !== undefined && isLostInUse(snapshot));
   const unusable = isGone ? 'lost' : whatIsUnready(snapshot);
-  if (unusable && canTakeAgain(observed, isTaken))
-    return waitAgain(observed, `The snapshot ${held.name} is ${unusable}`);
+  if (unusable && canTakeAgain(observed, isTaken)) return waitAgain(observed, held.name, unusable);
   const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
   if ((isGone || isTaken) === isSaid || (!isGone && !isTaken && !snapshot?.status?.readyToUse)) return [];
   if (!isGone && !isTaken) return saysLost(observed, false, 'The snapshot exists.');
@@ -188,18 +187,20 @@ function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
   return hasFinishedVolume(image, dataVolumes) && snapshot?.revision === revision;
 }
 
-/** Waits for a snapshot again. The same write reports the loss, because start-sync downloads a lost snapshot again if it is in use. */
-function waitAgain({ image, nowMs }: Observed, why: string): Action[] {
-  const message = `${why}; waiting for another of the volume that is kept. Nothing is downloaded.`;
-  const conditions = withLost(image, true, message, nowMs);
+/** Waits for a snapshot again. The same write reports a loss, because start-sync downloads a lost snapshot again if it is in use. */
+function waitAgain({ image, nowMs }: Observed, name: string, why: 'lost' | 'not ready'): Action[] {
+  const isLost = why === 'lost';
+  const message = `The snapshot ${name} is ${why}; waiting for ${isLost ? 'another' : 'one that is ready'} of the volume that is kept. Nothing is downloaded.`;
+  const conditions = isLost ? withLost(image, true, message, nowMs) : image.status?.conditions;
   return transition(
-    { ...image, status: { ...image.status, conditions } },
+    { ...image, status: { ...image.status, ...(conditions ? { conditions } : {}) } },
     {
       to: 'Snapshotting',
-      reason: 'SnapshotLost',
+      reason: isLost ? 'SnapshotLost' : 'SnapshotNotReady',
       message,
       nowMs,
-      fields: { snapshottingAt: toTime(nowMs), completedAt: null },
+      // Machines cannot be cloned from one that is not ready, which is none to the status until it is.
+      fields: { snapshottingAt: toTime(nowMs), completedAt: null, ...(isLost ? {} : { snapshot: null }) },
     },
   );
 }
