@@ -227,6 +227,15 @@ describe('networks', () => {
       spec: { vpc: 'ws-lab', cidrBlock: '10.0.0.0/24', gateway: '10.0.0.254', provider: 'net.ws-lab.ovn' },
     });
   });
+  test('wait for their router, and not for one another once it exists', () => {
+    const groupsOf = (actions: Action[]) =>
+      new Set(actions.filter(({ do: verb }) => verb === 'create').map(({ group }) => group)).size;
+    expect(groupsOf(pass({ workspace }).filter(({ group }) => group !== undefined))).toBe(1);
+    const made = madeOf(pass({ workspace }), 'Vpc');
+    const vpc = Vpc.parse({ ...made, metadata: { ...made?.metadata, uid: 'uid-vpc', resourceVersion: '1' } });
+    const outside = { isServed: true, vpc, subnets: [] };
+    expect(groupsOf(pass({ workspace, outside }).filter(({ group }) => group !== undefined))).toBe(2);
+  });
   test('are not put on a router of another owner', () => {
     const vpc = Vpc.parse({ metadata: { name: 'ws-lab', uid: 'theirs' } });
     const actions = pass({ workspace, outside: { isServed: true, vpc, subnets: [] } });

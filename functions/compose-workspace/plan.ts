@@ -45,7 +45,7 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const writes = [
     ...namespace.writes,
     // A child that is refused blocks no other; a namespace that is refused blocks all of them.
-    ...together(others.flatMap((stage) => stage.writes).map((write) => [write])),
+    ...together(others.flatMap(({ writes, isSequence }) => (isSequence ? [writes] : writes.map((write) => [write])))),
     ...obsolete.writes,
   ];
   // What is not seen may exist: an image that is missing may no longer be needed.

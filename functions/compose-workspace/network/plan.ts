@@ -80,7 +80,7 @@ function ofKubeOvn(
     };
   });
   const stage = stageOf('NetworksReady', 'Network', parts);
-  return { ...stage, writes: [...vpc.writes, ...stage.writes] };
+  return { ...stage, writes: [...vpc.writes, ...stage.writes], isSequence: vpc.writes.length > 0 };
 }
 
 const writesOf = (made: readonly Made[]) => made.flatMap(({ writes }) => writes);

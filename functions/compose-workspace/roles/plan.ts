@@ -38,6 +38,8 @@ export function rolesStage(found: RolesFound, make: Make, areMachinesReady: bool
   return {
     condition: 'AnsibleDeployed',
     writes: [...(policy.values.ansibleCredentials ? [] : unwanted(Secret, own.secrets)), ...beginning.writes],
+    // A Job reads what is written before it, and starts only after the one it replaces is deleted.
+    isSequence: true,
     components: wanted.flatMap(
       (vm) => begun(found, vm) ?? waits.get(vm.name) ?? beginning.components.get(vm.name) ?? [],
     ),
