@@ -13,14 +13,12 @@ import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes
 import { operatorNamespace } from '../../shared/operator.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
-import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
+import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
 import type { Observed } from './observed.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
-  const found = await imagesOf(context, batch);
-  const unreadable = found.filter(isUnreadable);
-  const images = found.filter((image): image is VMDiskImage => !isUnreadable(image));
+  const { read: images, unreadable } = partition(await imagesOf(context, batch));
   if (images.length === 0) return unreadable;
   const uids = images.map(({ metadata }) => metadata.uid);
   const [policy, dataVolumes] = await Promise.all([

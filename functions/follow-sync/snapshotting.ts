@@ -129,24 +129,35 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
 
 /** Reports a lost snapshot at once, and takes it again if its volume exists. A list is never evidence of a loss. */
 export function atRest(observed: Observed): Action[] {
-  const { image, snapshots, isSnapshotGone } = observed;
+  const { image, snapshots } = observed;
   const held = image.status?.snapshot;
   const isDeleting = image.metadata.deletionTimestamp !== undefined;
   if (!held || (image.status?.phase !== 'Succeeded' && !isDeleting)) return [];
   // prune deletes it, which is no loss.
   if (conditionOf(image.status?.conditions, 'Ready')?.reason === takenDown) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === held.name);
-  const isTaken = snapshot !== undefined && !isOf(image, snapshot);
-  const isGone = isSnapshotGone || (snapshot !== undefined && isLostInUse(snapshot));
-  const unusable = isGone ? 'lost' : whatIsUnready(snapshot);
-  if (unusable && canTakeAgain(observed, isTaken)) return waitAgain(observed, held.name, unusable);
+  const state = stateOf(observed, snapshot);
+  if ((state === 'lost' || state === 'not ready') && !isDeleting && hasKeptItsVolume(observed))
+    return waitAgain(observed, held.name, state);
+  const isLost = state === 'lost' || state === 'taken';
   const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
-  if ((isGone || isTaken) === isSaid || (!isGone && !isTaken && !snapshot?.status?.readyToUse)) return [];
-  if (!isGone && !isTaken) return saysLost(observed, false, 'The snapshot exists.');
-  const what = isTaken
-    ? 'is lost, and another snapshot has its name'
-    : `is ${snapshot?.metadata.deletionTimestamp ? 'being deleted' : 'lost'}`;
+  if (isLost === isSaid || (!isLost && state !== 'usable')) return [];
+  if (!isLost) return saysLost(observed, false, 'The snapshot exists.');
+  const what =
+    state === 'taken'
+      ? 'is lost, and another snapshot has its name'
+      : `is ${snapshot?.metadata.deletionTimestamp ? 'being deleted' : 'lost'}`;
   return saysLost(observed, true, `The snapshot ${held.name} ${what}; ${afterLoss(image)}.`);
+}
+
+/**
+ * How the snapshot stands that the status names; undefined if it was not found and is not known to be deleted. It may be not ready if
+ * another process of this function took it again while this one reported the one that was ready before.
+ */
+function stateOf({ image, isSnapshotGone }: Observed, snapshot: VolumeSnapshot | undefined) {
+  if (snapshot && !isOf(image, snapshot)) return 'taken';
+  if (isSnapshotGone || (snapshot && isLostInUse(snapshot))) return 'lost';
+  return snapshot && (isUsable(snapshot) ? 'usable' : 'not ready');
 }
 
 function afterLoss({ metadata, status }: VMDiskImage): string {
@@ -155,10 +166,6 @@ function afterLoss({ metadata, status }: VMDiskImage): string {
     ? 'a new sync starts when the image is used or asked for'
     : `remove annotation ${useRevision} to use revision ${status?.revision}`;
 }
-
-/** Another process of this function may have taken it again while this one reported the one that was ready before. */
-const whatIsUnready = (snapshot: VolumeSnapshot | undefined) =>
-  snapshot && !isUsable(snapshot) ? 'not ready' : undefined;
 
 /** Whether machines can be cloned from the snapshot that the status names, in SnapshotLost and Ready. */
 function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string): Action[] {
@@ -178,9 +185,6 @@ export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, mes
   return withCondition(withCondition(status?.conditions, lost, now), ready, now);
 }
 
-const canTakeAgain = (observed: Observed, isTaken: boolean) =>
-  !isTaken && observed.image.metadata.deletionTimestamp === undefined && hasKeptItsVolume(observed);
-
 /** The volume of the lost snapshot still exists, for example because of the policy's retainSourceVolume. */
 function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
   const { revision, snapshot } = image.status ?? {};
@@ -191,16 +195,15 @@ function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
 function waitAgain({ image, nowMs }: Observed, name: string, why: 'lost' | 'not ready'): Action[] {
   const isLost = why === 'lost';
   const message = `The snapshot ${name} is ${why}; waiting for ${isLost ? 'another' : 'one that is ready'} of the volume that is kept. Nothing is downloaded.`;
-  const conditions = isLost ? withLost(image, true, message, nowMs) : image.status?.conditions;
-  return transition(
-    { ...image, status: { ...image.status, ...(conditions ? { conditions } : {}) } },
-    {
-      to: 'Snapshotting',
-      reason: isLost ? 'SnapshotLost' : 'SnapshotNotReady',
-      message,
-      nowMs,
-      // Machines cannot be cloned from one that is not ready, which is none to the status until it is.
-      fields: { snapshottingAt: toTime(nowMs), completedAt: null, ...(isLost ? {} : { snapshot: null }) },
-    },
-  );
+  const known = isLost
+    ? { ...image, status: { ...image.status, conditions: withLost(image, true, message, nowMs) } }
+    : image;
+  return transition(known, {
+    to: 'Snapshotting',
+    reason: isLost ? 'SnapshotLost' : 'SnapshotNotReady',
+    message,
+    nowMs,
+    // Machines cannot be cloned from one that is not ready, which is none to the status until it is.
+    fields: { snapshottingAt: toTime(nowMs), completedAt: null, ...(isLost ? {} : { snapshot: null }) },
+  });
 }
