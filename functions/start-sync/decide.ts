@@ -33,18 +33,21 @@ export function split(seen: Gathered): Observed[] {
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
     .sort(byPlace)
     .slice(0, newImagesPerReconcile);
-  const one = (uid: string) => ({ ...seen, places, admitted: new Set([uid]), assignsSlots: false });
+  const alone = (image: VMDiskImage): Observed => {
+    const admitted = new Set([image.metadata.uid]);
+    return { ...seen, images: [image], places, admitted, assignsSlots: false };
+  };
   let free = seen.policy.values.concurrency - seen.images.filter(isQueued).length;
   const admitted = new Set<string>();
   for (const { image, uid } of inTurn) {
     if (free <= 0) break;
     admitted.add(uid);
     // An image that adopts a snapshot, or that fails, leaves the slot to the next.
-    if (isQueued(moveOf(image, one(uid)).next)) free--;
+    if (isQueued(moveOf(image, alone(image)).next)) free--;
   }
   return [
     { ...seen, places, admitted, assignsSlots: true },
-    ...inTurn.filter(({ uid }) => !admitted.has(uid)).map(({ image, uid }) => ({ ...one(uid), images: [image] })),
+    ...inTurn.filter(({ uid }) => !admitted.has(uid)).map(({ image }) => alone(image)),
   ];
 }
 
