@@ -45,12 +45,16 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const writes = [
     ...namespace.writes,
     // A child that is refused blocks no other; a namespace that is refused blocks all of them.
-    ...together(others.flatMap(({ writes, isSequence }) => (isSequence ? [writes] : writes.map((write) => [write])))),
+    ...together(others.flatMap(sequencesOf)),
     ...obsolete.writes,
   ];
   // What is not seen may exist: an image that is missing may no longer be needed.
   return { writes: observed.isForbidden ? namespace.writes : writes, stages: [namespace, ...others], wanted };
 }
+
+const sequencesOf = ({ writes, sequenceOf }: Stage) => [
+  ...Map.groupBy(writes, (write) => sequenceOf?.(write) ?? write).values(),
+];
 
 const none: Leftovers = { writes: [], networksInUse: undefined };
 

@@ -11,8 +11,8 @@ import type { Made } from './child.ts';
 export interface Stage {
   condition: WorkspaceCondition;
   writes: Action[];
-  /** Each write waits for those before it; else they do not depend on one another. */
-  isSequence?: boolean;
+  /** A write waits for those before it in its sequence; one of no sequence depends on no other. */
+  sequenceOf?: (write: Action) => string | undefined;
   components: Component[];
   /** What blocks it besides its parts. */
   obstacle?: { reason: string; message: string; isFinal: boolean } | undefined;

@@ -80,7 +80,9 @@ function ofKubeOvn(
     };
   });
   const stage = stageOf('NetworksReady', 'Network', parts);
-  return { ...stage, writes: [...vpc.writes, ...stage.writes], isSequence: vpc.writes.length > 0 };
+  return vpc.writes.length > 0
+    ? { ...stage, writes: [...vpc.writes, ...stage.writes], sequenceOf: () => 'router' }
+    : stage;
 }
 
 const writesOf = (made: readonly Made[]) => made.flatMap(({ writes }) => writes);

@@ -49,6 +49,12 @@ export function begin(
 /** The machine that a Job, or its ConfigMap, is for. */
 export const machineOf = ({ metadata }: RoleObject) => metadata.labels?.[machineLabel] ?? '';
 
+/** The machine that a Job or ConfigMap is written for; undefined for what all of them read. */
+export const machineOfWrite = (write: Action): string | undefined => {
+  const object = 'of' in write ? write.of : 'object' in write ? write.object : undefined;
+  return (object as KubernetesObject | undefined)?.metadata.labels?.[machineLabel];
+};
+
 const namesOf = (objects: readonly RoleObject[]) => new Set(objects.map(({ metadata }) => metadata.name));
 
 const childOf = (resource: Resource, { metadata, ...fields }: RoleObject): Child => {

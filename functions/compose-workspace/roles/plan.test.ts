@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Action } from '../../../shared/actions.ts';
 import type { Context } from '../../../shared/function.ts';
 import { Job } from '../../../shared/kinds/batch/job.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
@@ -74,6 +75,25 @@ describe('the copy of the credentials', () => {
 describe('deploy roles', () => {
   test('are begun with what they read, which is made first', () => {
     expect(written(stage())).toEqual(['create ConfigMap', 'create ConfigMap', 'create Job']);
+  });
+  test('of one machine are written one after another, and of two machines independently', () => {
+    const two = aWorkspace([aVm(), aVm({ name: 'web' })]);
+    const web = { ...machine(), metadata: { ...machine().metadata, name: 'web', uid: 'uid-web' } };
+    const earlier = job('demo-vm-roles-0000000000');
+    const labels = { ...earlier.metadata.labels, 'pelotech.ot/virtual-machine': 'demo-vm' };
+    const found = stage(
+      { machines: [machine(), web], jobs: [{ ...earlier, metadata: { ...earlier.metadata, labels } }] },
+      {},
+      two,
+    );
+    expect(written(found)?.map((what, index) => [what, found?.sequenceOf?.(found.writes[index] as Action)])).toEqual([
+      ['delete Job', 'demo-vm'],
+      ['create ConfigMap', undefined],
+      ['create ConfigMap', 'demo-vm'],
+      ['create ConfigMap', 'web'],
+      ['create Job', 'demo-vm'],
+      ['create Job', 'web'],
+    ]);
   });
   test('that ran are left as they are', () => {
     const done = job(wanted?.metadata.name, { conditions: [{ type: 'Complete', status: 'True' }] });

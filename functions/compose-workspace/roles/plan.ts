@@ -5,7 +5,7 @@ import { type Make, named } from '../child.ts';
 import { unwanted } from '../garbage.ts';
 import { isSkipped } from '../skipped.ts';
 import { component, failed, type Stage, type Standing, waiting } from '../stage.ts';
-import { begin, machineOf } from './begin.ts';
+import { begin, machineOf, machineOfWrite } from './begin.ts';
 import { siteCredentials } from './credentials.ts';
 import { jobName } from './job-name.ts';
 import { skippedRoles, withoutRoles } from './not-run.ts';
@@ -39,7 +39,7 @@ export function rolesStage(found: RolesFound, make: Make, areMachinesReady: bool
     condition: 'AnsibleDeployed',
     writes: [...(policy.values.ansibleCredentials ? [] : unwanted(Secret, own.secrets)), ...beginning.writes],
     // A Job reads what is written before it, and starts only after the one it replaces is deleted.
-    isSequence: true,
+    sequenceOf: machineOfWrite,
     components: wanted.flatMap(
       (vm) => begun(found, vm) ?? waits.get(vm.name) ?? beginning.components.get(vm.name) ?? [],
     ),
