@@ -25,7 +25,7 @@ export interface Child {
   isShared?: true;
 }
 
-/** What exists under the name of a child, and what this pass writes there. */
+/** What exists under the name of a child, and what this reconcile writes there. */
 export interface Made {
   writes: Action[];
   /** The child itself, once it exists and belongs to the workspace. */
@@ -115,7 +115,7 @@ const over = (fields: Child['fields'], found: Readonly<Record<string, unknown>>)
     ]),
   );
 
-/** The API server refused the object in this pass. */
+/** The API server refused the object in this reconcile. */
 function describeRefusal({ resource }: Child, ref: ObjectReference, refusal: Refusal, isRightNew: boolean) {
   const { reason } = refusal;
   const isTaken = reason === 'NameTaken';

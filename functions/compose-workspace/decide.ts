@@ -51,7 +51,7 @@ function claim(workspace: Workspace): Action[] {
   return [{ do: 'patchMetadata', resource: Workspace, of: workspace, metadata }];
 }
 
-/** What the rest waits for, and no event reports: the workspace is looked at again in this pass. */
+/** What the rest waits for, and no event reports: the workspace is looked at again in this reconcile. */
 const isEntrance = (action: Action) =>
   action.do === 'create' &&
   [Namespace, RoleBinding, NetworkAttachmentDefinition].some(({ kind }) => kind === action.resource.kind);

@@ -1,6 +1,6 @@
 import type { Stage, Standing } from './stage.ts';
 
-/** What a stage may not write in this pass, and what it waits for. */
+/** What a stage may not write in this reconcile, and what it waits for. */
 export interface Gate {
   allow: 'existing' | 'nothing';
   because: Standing;

@@ -13,7 +13,7 @@ import { rolesStage } from './roles/plan.ts';
 import { isDone, type Stage, waiting } from './stage.ts';
 import { volumeStage } from './volumes/plan.ts';
 
-/** The stages of a workspace, and what this pass writes. */
+/** The stages of a workspace, and what this reconcile writes. */
 export interface Plan {
   writes: Action[];
   stages: Stage[];
@@ -27,7 +27,7 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const wanted = wantedImages(observed, own.machines);
   const found = { ...observed, ...inside, ...outside, own, provider, wanted };
   const namespace = namespaceStage(observed, make);
-  const images = imageStage(found, wanted);
+  const images = imageStage(found);
   const started = startGate(namespace, images, own);
   const unreadable = policyGates(workspace, policy);
   const obsolete = started || unreadable.machines || unreadable.containers ? none : garbage(found);

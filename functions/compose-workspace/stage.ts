@@ -7,7 +7,7 @@ import type {
 } from '../../shared/kinds/pelotech/workspace.ts';
 import type { Made } from './child.ts';
 
-/** One stage of a workspace: what this pass writes for it, and how its parts stand. */
+/** One stage of a workspace: what this reconcile writes for it, and how its parts stand. */
 export interface Stage {
   condition: WorkspaceCondition;
   writes: Action[];
@@ -18,7 +18,7 @@ export interface Stage {
   obstacle?: { reason: string; message: string; isFinal: boolean } | undefined;
 }
 
-/** A part of a stage: what this pass writes for it, and how it stands. */
+/** A part of a stage: what this reconcile writes for it, and how it stands. */
 export interface Part {
   name: string;
   writes: Action[];

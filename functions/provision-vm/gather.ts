@@ -87,7 +87,7 @@ async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise
   return partition((await Promise.all(failed)).flat());
 }
 
-/** With those that wait for an image that changed, or that an earlier pass on the same image left for this one. */
+/** With those that wait for an image that changed, or that an earlier reconcile on the same image left for this one. */
 async function withWaiting(kube: Reader, batch: Batch, named: readonly VirtualMachine[]): Promise<Found> {
   if (isForAll(batch)) return { read: [...named], unreadable: [] };
   const late = named.filter(({ status }) => status?.phase !== 'Ready');

@@ -5,9 +5,9 @@ import type { Policy } from '../../shared/policy.ts';
 import { type ImageStanding, imageFinding, imageStanding } from './image-ready.ts';
 import { isOfUsable } from './root-disk.ts';
 
-/** Machines started per pass, with four writes each. The events of these writes start the next pass. */
+/** Machines started per reconcile, with four writes each. The events of these writes start the next reconcile. */
 const begunPerReconcile = 25;
-/** Machines per pass that are told of a newer revision of their image, with a write each. */
+/** Machines per reconcile that are told of a newer revision of their image, with a write each. */
 const toldPerReconcile = 100;
 
 export interface Waiting {

@@ -89,7 +89,7 @@ const isAboutNamespace = ({ reason, message }: Refusal) =>
     message,
   );
 
-/** A child that the API server refused in this pass. */
+/** A child that the API server refused in this reconcile. */
 export function refusedChild({ machine, refusals, kubeVirtMachine }: Observed): Obstacle | undefined {
   const { namespace, name } = machine.metadata;
   const children: readonly (readonly [Resource, string])[] = [

@@ -11,7 +11,7 @@ import { faultOf, refusedChild, skipped, unreadablePolicy } from './obstacles.ts
 import { outdatedDisk } from './outdated-disk.ts';
 import { dataVolumeFor, rootDiskOf } from './root-disk.ts';
 
-/** What is made or changed in this pass, and why no more is. */
+/** What is made or changed in this reconcile, and why no more is. */
 export interface Plan {
   own: Observed;
   image: ImageStanding;
@@ -23,7 +23,7 @@ export interface Plan {
   disk: ReturnType<typeof dataVolumeFor> | undefined;
   /** The existing disk is deleted and will be created again. */
   outdated: Obstacle | undefined;
-  /** The cloud-init Secret that was there, as it is after this pass. */
+  /** The cloud-init Secret that was there, as it is after this reconcile. */
   secret: Secret | undefined;
 }
 
@@ -64,7 +64,7 @@ function blockerOfNew({ dataVolume, kubeVirtMachine }: Observed, fault: Obstacle
   return 'obstacle' in image ? image.obstacle : undefined;
 }
 
-/** The root disk that exists, existed, or is created in this pass; and whether it was ever observed as cloned. */
+/** The root disk that exists, existed, or is created in this reconcile; and whether it was ever observed as cloned. */
 export function rootDiskIn({ own: { machine, dataVolume }, disk }: Plan) {
   const before = machine.status?.rootDisk;
   const found = dataVolume ?? disk;

@@ -39,7 +39,7 @@ interface MachineStanding extends Omit<Standing<MachinePhase, MachineCondition>,
 export const updateStatus = (machine: VirtualMachine, standing: MachineStanding, nowMs: number): Action[] =>
   reportStatus(reporting, machine, { ...standing, isReady: standing.phase === 'Ready' }, nowMs);
 
-/** The status of a machine as it is, with what is made in this pass. */
+/** The status of a machine as it is, with what is made in this reconcile. */
 export function standing(plan: Plan): Action[] {
   const { own } = plan;
   const { machine, nowMs, policy, dataVolume, kubeVirtMachine, instance } = own;

@@ -13,7 +13,7 @@ import { isId, isUrl } from './source.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<Observed[]> {
   const { nowMs, refusals } = context;
-  const seen = await onClouds(
+  return onClouds(
     context,
     await concerned(context, batch),
     async (cloud, volumes) => {
@@ -32,7 +32,6 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
         'fault' in cloud ? cloud : { volumes: cloud.volumes, ...(cloud.images.get(volume.metadata.uid) ?? noImages) },
     }),
   );
-  return seen;
 }
 
 const noImages: Pick<Found, 'own' | 'named'> = { own: [], named: [] };

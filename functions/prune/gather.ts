@@ -22,10 +22,10 @@ import { mayBeOrphan } from './orphan.ts';
 import { straysOf } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
 
-/** The limit of unused images that a pass deletes: a thousand snapshots deleted at once would overload the storage. */
+/** The limit of unused images that a reconcile deletes: a thousand snapshots deleted at once would overload the storage. */
 const prunedPerReconcile = 50;
 
-/** A limit of deleted images per pass: one list of each kind finds the volumes or snapshots of all of them. */
+/** A limit of deleted images per reconcile: one list of each kind finds the volumes or snapshots of all of them. */
 const finalizedPerReconcile = 100;
 
 /** Reads each image before the machines that name it: an image that is deleted as it was observed was found unused after that. */

@@ -2,7 +2,7 @@ import type { Action } from '../../../shared/actions.ts';
 import { newImage, whyNotMade } from '../../../shared/images/new-image.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
-import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
+import { keyOf, nameOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
 import { heldNamespace, imageNamesOf } from '../../../shared/workspaces/images.ts';
@@ -56,14 +56,18 @@ export function wantedImages({ workspace, images, policy }: Seen, ownMachines: O
 export const usedNamespace = (ownMachines: Own['machines'], image: string) =>
   ownMachines.find(({ spec }) => spec.vmDiskImageRef.name === image)?.spec.vmDiskImageRef.namespace;
 
-type Found = Pick<Observed, 'workspace' | 'policy' | 'refusals' | 'imageNamespaces'> & Pick<Inside, 'machines'>;
+interface Found
+  extends Pick<Observed, 'workspace' | 'policy' | 'refusals' | 'imageNamespaces'>,
+    Pick<Inside, 'machines'> {
+  wanted: WantedImages;
+}
 
 /** The images that the machines' disks are cloned from: found, or made if they are missing. */
-export const imageStage = (found: Found, wanted: WantedImages): Stage =>
+export const imageStage = (found: Found): Stage =>
   stageOf(
     'VMDiskImagesReady',
     'VMDiskImage',
-    [...wanted.values()].map((one) => partOf(found, one)),
+    [...found.wanted.values()].map((one) => partOf(found, one)),
   );
 
 function partOf(
@@ -74,7 +78,7 @@ function partOf(
   const [first] = machines;
   const part = (standing: Standing, writes: Action[] = []): Part => ({ name: ref.name, writes, standing });
   if (!isUsable(image) && machines.every((machine) => hasDisk(machine, found))) {
-    const message = `VMDiskImage ${keyOf(ref)} ${describeLost(image)}; the disks were cloned before.`;
+    const message = `${nameOf(VMDiskImage, ref)} ${describeLost(image)}; the disks were cloned before.`;
     return part(ready('DiskCloned', message));
   }
   if (image) return part(standingOfImage(image, machines));
@@ -86,13 +90,14 @@ function partOf(
   const why = whyMayNot(policy, imageNamespaces, ref, template.spec);
   if (why) return part(why);
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));
-  if (refusal) return part(failed('ImageRefused', `VMDiskImage ${keyOf(ref)} was refused: ${formatRefusal(refusal)}`));
+  if (refusal)
+    return part(failed('ImageRefused', `${nameOf(VMDiskImage, ref)} was refused: ${formatRefusal(refusal)}`));
   const made = newImage(ref, template.spec, {
     madeBy: 'compose-workspace',
     askedBy: { name: workspace.metadata.name },
   });
   const object = { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, ...madeForWorkspaces } } };
-  return part(provisioning('Creating', `VMDiskImage ${keyOf(ref)} is being made.`), [
+  return part(provisioning('Creating', `${nameOf(VMDiskImage, ref)} is being made.`), [
     { do: 'create', resource: VMDiskImage, object },
   ]);
 }

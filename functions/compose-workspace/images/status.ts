@@ -1,6 +1,6 @@
-import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
+import { nameOf } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { contains } from '../contains.ts';
 import { failed, provisioning, ready, type Standing } from '../stage.ts';
@@ -14,7 +14,7 @@ export const isUsable = (image: VMDiskImage | undefined): image is VMDiskImage =
 /** How an existing image stands that these machines want. */
 export function standingOfImage(image: VMDiskImage, machines: readonly WorkspaceMachine[]): Standing {
   const { metadata, status } = image;
-  const called = `VMDiskImage ${keyOf(metadata)}`;
+  const called = nameOf(VMDiskImage, metadata);
   if (metadata.deletionTimestamp)
     return provisioning('ImageTerminating', `${called} is being deleted; waiting until it is gone.`);
   const others = differing(image, machines).join(', ');

@@ -1,9 +1,9 @@
 import { networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
-import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { owns } from '../../../shared/kubernetes/ownership.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { type Child, type Make, named } from '../child.ts';
+import { unwanted } from '../garbage.ts';
 import type { WantedImage, WantedImages } from '../images/plan.ts';
 import { isUsable } from '../images/status.ts';
 import { networksOf, routesOf } from '../network/addresses.ts';
@@ -11,18 +11,8 @@ import type { Provider } from '../network/plan.ts';
 import type { Inside } from '../observed.ts';
 import { buildRecord } from '../roles/build-record.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
-import {
-  failed,
-  type Part,
-  provisioning,
-  ready,
-  type Stage,
-  type Standing,
-  skipped,
-  stageOf,
-  standingOf,
-  waiting,
-} from '../stage.ts';
+import { type Part, provisioning, type Stage, skipped, stageOf, standingOf, waiting } from '../stage.ts';
+import { standingOfMachine } from './status.ts';
 
 interface Machines extends Pick<Inside, 'machines'> {
   workspace: Workspace;
@@ -70,20 +60,7 @@ function replaced(found: VirtualMachine, { backingVMDiskImage }: WorkspaceMachin
     return { writes: [], standing: waiting('ImageNotReady', until) };
   }
   const message = `It is recreated, from VMDiskImage ${backingVMDiskImage} instead of ${found.spec.vmDiskImageRef.name}.`;
-  const isDeleting = found.metadata.deletionTimestamp !== undefined;
-  return {
-    writes: isDeleting ? [] : [{ do: 'delete', resource: VirtualMachine, of: found } as const],
-    standing: provisioning('ImageChanged', message),
-  };
-}
-
-function standingOfMachine(found: VirtualMachine | undefined): Standing {
-  const { phase, message = '', conditions, observedGeneration } = found?.status ?? {};
-  const reason = conditionOf(conditions, 'Ready')?.reason ?? 'Provisioning';
-  if (phase === 'Failed') return failed(reason, message);
-  const isCurrent = observedGeneration === found?.metadata.generation;
-  if (phase === 'Ready' && isCurrent) return ready(reason, message);
-  return provisioning(phase === 'Ready' ? 'Updating' : reason, message || 'It has not been looked at yet.');
+  return { writes: unwanted(VirtualMachine, [found]), standing: provisioning('ImageChanged', message) };
 }
 
 function machineChild(

@@ -29,7 +29,7 @@ export function namespaceStage(
   const made = ofNamespace.obstacle
     ? [ofNamespace]
     : [ofNamespace, { ...granted, obstacle }, ...(denyAll ? [denyAll] : [])];
-  // The NetworkPolicy is written before everything that follows in this pass, so it need not exist yet.
+  // The NetworkPolicy is written before everything that follows in this reconcile, so it need not exist yet.
   const standing = standingOf(made.filter((one) => one !== denyAll || one.obstacle));
   return {
     condition: 'NamespaceReady',

@@ -1,14 +1,13 @@
 import type { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
-import type { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
 import type { Workspace, WorkspaceNetwork } from '../../../shared/kinds/pelotech/workspace.ts';
-import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { type Made, type Make, named } from '../child.ts';
 import type { Inside, Outside, Own } from '../observed.ts';
-import { failed, type Part, provisioning, ready, type Stage, type Standing, stageOf, standingOf } from '../stage.ts';
+import { failed, type Part, ready, type Stage, type Standing, stageOf, standingOf } from '../stage.ts';
 import { bridgeChildren } from './bridge.ts';
 import { definitionChild, subnetChild, vpcChild } from './kube-ovn.ts';
+import { standingOfSubnet } from './status.ts';
 
 export type Provider = Policy['values']['networkProvider'];
 
@@ -86,18 +85,6 @@ function ofKubeOvn(
 }
 
 const writesOf = (made: readonly Made[]) => made.flatMap(({ writes }) => writes);
-
-function standingOfSubnet(subnet: Subnet | undefined): Standing {
-  const conditions = subnet?.status?.conditions;
-  const isTrue = (type: string) => conditionOf(conditions, type)?.status === 'True';
-  if (isTrue('Ready')) return ready('SubnetReady', 'kube-ovn has set it up.');
-  const fault = conditions?.find(
-    ({ type, status }) => (type === 'Error' && status === 'True') || (type === 'Validated' && status === 'False'),
-  );
-  return fault
-    ? failed(fault.reason || 'SubnetFailed', `kube-ovn cannot set it up: ${fault.message || fault.reason}`)
-    : provisioning('SubnetNotReady', 'kube-ovn has not set it up yet.');
-}
 
 function ofBridges({ workspace, definitions }: Networks, networks: readonly WorkspaceNetwork[], make: Make): Stage {
   const namespace = namespaceOf(workspace.metadata.name);

@@ -26,9 +26,10 @@ export function rolesStage(found: RolesFound, make: Make, areMachinesReady: bool
     return { condition: 'AnsibleDeployed', writes: [], components };
   }
   const wanted = vms.filter((vm) => hasRolesToRun(vm, policy));
+  const runs = new Map(wanted.map((vm) => [vm.name, begun(found, vm)]));
   const waits = new Map(
     wanted
-      .filter((vm) => begun(found, vm) === undefined)
+      .filter((vm) => runs.get(vm.name) === undefined)
       .map((vm) => [vm.name, whyNot(found, vm, roles, areMachinesReady)] as const)
       .flatMap(([name, why]) => (why ? [[name, component('AnsibleRoles', name, why)] as const] : [])),
   );
@@ -41,7 +42,7 @@ export function rolesStage(found: RolesFound, make: Make, areMachinesReady: bool
     // A Job reads what is written before it, and starts only after the one it replaces is deleted.
     sequenceOf: machineOfWrite,
     components: wanted.flatMap(
-      (vm) => begun(found, vm) ?? waits.get(vm.name) ?? beginning.components.get(vm.name) ?? [],
+      (vm) => runs.get(vm.name) ?? waits.get(vm.name) ?? beginning.components.get(vm.name) ?? [],
     ),
   };
 }

@@ -1,0 +1,13 @@
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { failed, provisioning, ready, type Standing } from '../stage.ts';
+
+/** How a machine of the workspace stands, in the words of its own Ready condition. */
+export function standingOfMachine(found: VirtualMachine | undefined): Standing {
+  const { phase, message = '', conditions, observedGeneration } = found?.status ?? {};
+  const reason = conditionOf(conditions, 'Ready')?.reason ?? 'Provisioning';
+  if (phase === 'Failed') return failed(reason, message);
+  const isCurrent = observedGeneration === found?.metadata.generation;
+  if (phase === 'Ready' && isCurrent) return ready(reason, message);
+  return provisioning(phase === 'Ready' ? 'Updating' : reason, message || 'It has not been looked at yet.');
+}

@@ -1,0 +1,16 @@
+import type { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { failed, provisioning, ready, type Standing } from '../stage.ts';
+
+/** How a network stands, in the words of kube-ovn. */
+export function standingOfSubnet(subnet: Subnet | undefined): Standing {
+  const conditions = subnet?.status?.conditions;
+  const isTrue = (type: string) => conditionOf(conditions, type)?.status === 'True';
+  if (isTrue('Ready')) return ready('SubnetReady', 'kube-ovn has set it up.');
+  const fault = conditions?.find(
+    ({ type, status }) => (type === 'Error' && status === 'True') || (type === 'Validated' && status === 'False'),
+  );
+  return fault
+    ? failed(fault.reason || 'SubnetFailed', `kube-ovn cannot set it up: ${fault.message || fault.reason}`)
+    : provisioning('SubnetNotReady', 'kube-ovn has not set it up yet.');
+}
