@@ -92,7 +92,10 @@ function runningDownloads() {
         revision: change.since === undefined ? undefined : change.since - 1,
         ms: change.atMs - longestReconcileMs,
       };
-      for (const { uid } of state.slots ? addedTo(slotsBefore, state.slots) : []) granted.set(uid, began);
+      for (const { uid } of state.slots ? addedTo(slotsBefore, state.slots) : []) {
+        // Rebuilding a lost Lease gives nobody a new slot.
+        if (slotsBefore || !granted.has(uid)) granted.set(uid, began);
+      }
       if (isExternal(change) || !state.slots) for (const uid of since.keys()) excused.add(uid);
     },
   };

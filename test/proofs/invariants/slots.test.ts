@@ -87,6 +87,15 @@ describe('S1', () => {
     expectBroken(s1Capacity, aHistory(still, { before }), '108', '2 images download');
   });
 
+  test('an attempt goes on after the queue was paused and the Lease rebuilt, even if its DataVolume is made again', () => {
+    const running = download(syncing);
+    const begun = [limit('1'), give([]), give([first], 102), running, limit('0')];
+    const rebuilt = [...begun, gone(granted(first)), give([first], 106), gone(running), running];
+    expect(check(aHistory(rebuilt, { before }), [s1Capacity])).toEqual([]);
+    const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
+    expectBroken(s1Capacity, aHistory([...rebuilt, download(other)], { before }), '110', '2 images download');
+  });
+
   test('what a user writes into the Lease is not judged', () => {
     expectHolds(aHistory([limit('0'), give([]), by('user', granted(first))], { before }));
   });

@@ -173,6 +173,31 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S1',
+    what: 'an attempt goes on after the queue was paused and the Lease rebuilt, even if its DataVolume is made again',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'b' },
+        { seconds: 0, do: 'lease', how: 'stranger' },
+        { seconds: 0, do: 'keep', image: 'a' },
+        { seconds: 130, do: 'changeUrl', image: 'a' },
+        { seconds: 130, do: 'requestSync', image: 'a' },
+        { seconds: 130, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'unknownPhase', image: 'a' },
+        { seconds: 1, do: 'lease', how: 'delete' },
+        { seconds: 0, do: 'unadopt', image: 'a' },
+        { seconds: 0, do: 'policy', key: 'concurrency', value: '0' },
+        { seconds: 40, do: 'restoreImage', image: 'a', hasStatus: false, hasChildren: false },
+      ],
+      [
+        { kind: 'download', at: 2, count: 1, how: 'evicted' },
+        { kind: 'download', at: 0, count: 6, how: 'deleted' },
+        { kind: 'brokerOutage', at: 2, seconds: 10, loses: false },
+      ],
+      { order: { seed: 2120016959, share: 1 }, troubleSeconds: 0 },
+    ),
+  },
+  {
     invariant: 'S6',
     what: 'a process that is slow creates a DataVolume again that a user deleted before the status named it',
     plan: plainly(
