@@ -31,21 +31,21 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
   ]);
   const listed = new Map(snapshots.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
+  const [dataVolumesOf, podsOf, snapshotsOf] = [byImage(dataVolumes), byImage(pods), byImage(snapshots)];
   const observeOne = async (image: VMDiskImage): Promise<Observed> => {
     const { uid } = image.metadata;
-    const isOurs = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] === uid;
     const held = snapshotOf(image);
     const named = await namedSnapshots(kube, image, listed);
-    const others = [...named.values()].filter((one) => one !== undefined).filter((one) => !isOurs(one));
+    const others = [...named.values()].filter((one) => one !== undefined).filter((one) => uidIn(one) !== uid);
     return {
       nowMs,
       policy,
       refusals,
       isAudit: batch.audit,
       image,
-      dataVolumes: dataVolumes.filter(isOurs),
-      pods: pods.filter(isOurs),
-      snapshots: [...snapshots.filter(isOurs), ...others],
+      dataVolumes: dataVolumesOf(image),
+      pods: podsOf(image),
+      snapshots: [...snapshotsOf(image), ...others],
       isSnapshotGone: held !== undefined && named.get(held) === undefined,
     };
   };
@@ -54,6 +54,15 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
 }
 
 type Reader = Context['kube'];
+
+/** The uid of the image that an object was made for. */
+const uidIn = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel];
+
+/** Which of these objects were made for an image. */
+function byImage<T extends KubernetesObject>(objects: readonly T[]): (image: VMDiskImage) => readonly T[] {
+  const groups = Map.groupBy(objects, uidIn);
+  return ({ metadata }) => groups.get(metadata.uid) ?? [];
+}
 
 /** The images under way, those that still hold a slot, and those an event is about; at an audit all of them. */
 async function imagesOf({ kube }: Context, batch: Batch): Promise<(VMDiskImage | Unreadable)[]> {
