@@ -69,7 +69,7 @@ export const on = {
   deadLetter: (): Subscription => ({ on: 'deadLetter' }),
   /** The short timer: look at all that is under way. */
   sweep: (): Subscription => ({ on: 'sweep' }),
-  /** The long timer: walk through everything there is, page by page. */
+  /** The long timer: look at everything there is. */
   audit: (): Subscription => ({ on: 'audit' }),
 };
 
@@ -98,6 +98,20 @@ export interface Subject {
   kind: string;
   namespace: string | undefined;
   name: string;
+}
+
+/** The object as a subject. */
+export const subjectOf = ({ apiVersion, kind, metadata: { namespace, name } }: About): Subject => ({
+  apiVersion,
+  kind,
+  namespace,
+  name,
+});
+
+interface About {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectReference;
 }
 
 /** An event of another's making whose data fitted its schema. */
@@ -131,6 +145,8 @@ export interface Batch {
   messages: readonly Message[];
   sweep: boolean;
   audit: boolean;
+  /** What the function's own `audit` found worth looking at; absent for a function without one, whose audit looks at everything at once. */
+  audited?: readonly Subject[];
 }
 
 /** A batch without events, to be filled. */
@@ -164,6 +180,11 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   scale: 'zero' | 'always' | 'single';
   /** What it publishes about its objects, so that a process can publish what the process before it could not. */
   facts?: Facts;
+  /**
+   * Walks at an audit through everything there is, page by page, and names the objects that may need something. It holds what it
+   * read for no longer than it must, and what it read decides nothing: each page is observed in a reconcile of its own.
+   */
+  audit?(context: Pick<Context, 'kube' | 'nowMs'>): AsyncIterable<readonly Subject[]>;
   /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */
   observe(context: Context, batch: Batch): Promise<readonly (Read | Unreadable)[]>;
   /** Makes the entries of the decisions from what was read, if they share it. Pure. */
@@ -183,6 +204,8 @@ export const defineFunction = <Observed, Read = Observed>(
   declaration: FunctionDeclaration<Observed, Read>,
 ): FunctionDeclaration<Observed, Read> => declaration;
 
-/** The subjects of a kind. */
-export const subjectsOf = (batch: Batch, resource: Resource<KubernetesObject>) =>
-  batch.subjects.filter(({ apiVersion, kind }) => apiVersion === resource.apiVersion && kind === resource.kind);
+/** The subjects of a kind, and those that the audit found. */
+export const subjectsOf = ({ subjects, audited = [] }: Batch, resource: Resource<KubernetesObject>) =>
+  [...subjects, ...audited].filter(
+    ({ apiVersion, kind }) => apiVersion === resource.apiVersion && kind === resource.kind,
+  );

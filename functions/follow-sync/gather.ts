@@ -1,5 +1,12 @@
 import { distinct } from '../../shared/distinct.ts';
-import { type Batch, type Context, type Subject, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import {
+  type Batch,
+  type Context,
+  type Subject,
+  subjectOf,
+  subjectsOf,
+  type Unreadable,
+} from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -12,8 +19,10 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
+import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
@@ -30,27 +39,57 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
     listLabelled(kube, Pod, imageUidLabel, uids),
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
   ]);
-  const listed = new Map(snapshots.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
+  const common = { nowMs, policy, refusals, isAudit: batch.audit };
+  const listed = byName(snapshots);
+  const observeOne = observing(common, dataVolumes, pods, snapshots);
+  const reads = images.map((image) => {
+    const observed = namedSnapshots(kube, image, listed).then((named) => observeOne(image, named));
+    return orUnreadable(image.metadata, observed);
+  });
+  return [...unreadable, ...(await Promise.all(reads))];
+}
+
+/**
+ * Names the images that an audit may do something about. What was made for an image is listed before it here, so that it may be out of
+ * date: the decision is made again when both are read in their order.
+ */
+export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
+  const ofImages = { labelSelector: imageUidLabel };
+  const [policy, dataVolumes, pods, snapshots] = await Promise.all([
+    readPolicy(kube),
+    listTrimmed(kube, DataVolume, ofImages),
+    listTrimmed(kube, Pod, ofImages),
+    listTrimmed(kube, VolumeSnapshot, ofImages),
+  ]);
+  const listed = byName(snapshots);
+  const observeOne = observing({ nowMs, policy, refusals: new Map(), isAudit: true }, dataVolumes, pods, snapshots);
+  const mayAct = (image: VMDiskImage) => {
+    const named = new Map(namesOf(image).map((name) => [name, listed.get(keyOf({ ...image.metadata, name }))]));
+    return [...named.values()].includes(undefined) || decide(observeOne(image, named)).length > 0;
+  };
+  for await (const { items } of kube.pages(VMDiskImage)) yield items.filter(mayAct).map(subjectOf);
+}
+
+/** How an image is observed among what was made for images, given the snapshots that it names. */
+function observing(
+  common: Pick<Observed, 'nowMs' | 'policy' | 'refusals' | 'isAudit'>,
+  dataVolumes: readonly DataVolume[],
+  pods: readonly Pod[],
+  snapshots: readonly VolumeSnapshot[],
+) {
   const [dataVolumesOf, podsOf, snapshotsOf] = [byImage(dataVolumes), byImage(pods), byImage(snapshots)];
-  const observeOne = async (image: VMDiskImage): Promise<Observed> => {
-    const { uid } = image.metadata;
+  return (image: VMDiskImage, named: ReadonlyMap<string, VolumeSnapshot | undefined>): Observed => {
     const held = snapshotOf(image);
-    const named = await namedSnapshots(kube, image, listed);
-    const others = [...named.values()].filter((one) => one !== undefined).filter((one) => uidIn(one) !== uid);
+    const others = [...named.values()].filter((one) => one !== undefined);
     return {
-      nowMs,
-      policy,
-      refusals,
-      isAudit: batch.audit,
+      ...common,
       image,
       dataVolumes: dataVolumesOf(image),
       pods: podsOf(image),
-      snapshots: [...snapshotsOf(image), ...others],
+      snapshots: [...snapshotsOf(image), ...others.filter((one) => uidIn(one) !== image.metadata.uid)],
       isSnapshotGone: held !== undefined && named.get(held) === undefined,
     };
   };
-  const reads = images.map((image) => orUnreadable(image.metadata, observeOne(image)));
-  return [...unreadable, ...(await Promise.all(reads))];
 }
 
 type Reader = Context['kube'];
@@ -58,15 +97,17 @@ type Reader = Context['kube'];
 /** The uid of the image that an object was made for. */
 const uidIn = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel];
 
+const byName = (snapshots: readonly VolumeSnapshot[]) =>
+  new Map(snapshots.map((snapshot) => [keyOf(snapshot.metadata), snapshot]));
+
 /** Which of these objects were made for an image. */
 function byImage<T extends KubernetesObject>(objects: readonly T[]): (image: VMDiskImage) => readonly T[] {
   const groups = Map.groupBy(objects, uidIn);
   return ({ metadata }) => groups.get(metadata.uid) ?? [];
 }
 
-/** The images under way, those that still hold a slot, and those an event is about; at an audit all of them. */
+/** The images under way, those that still hold a slot, and those an event is about or an audit found. */
 async function imagesOf({ kube }: Context, batch: Batch): Promise<(VMDiskImage | Unreadable)[]> {
-  if (batch.audit) return kube.list(VMDiskImage);
   const [open, lease] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: underWay }),
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),

@@ -9,7 +9,7 @@ import { imageUidLabel, managedBy, VMDiskImage } from '../../shared/kinds/pelote
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { withLabel } from '../../shared/kubernetes/selectors.ts';
 import { decide } from './decide.ts';
-import { gather } from './gather.ts';
+import { audit, gather } from './gather.ts';
 import type { Observed } from './observed.ts';
 
 /** Follows the download and the snapshot of each image, and ends an attempt at the first sign that it failed. */
@@ -35,6 +35,7 @@ export default defineFunction<Observed>({
   ],
   scale: 'always',
   facts: imageFactsBy('follow-sync'),
+  audit,
   observe: gather,
   decide,
 });

@@ -7,7 +7,7 @@ import { delayedBatches } from './delayed-batches.ts';
 import { Conflict } from './errors.ts';
 import { readIncoming } from './incoming.ts';
 import { log, logError } from './log.ts';
-import { coalesced, type Ports, reconcile } from './reconcile.ts';
+import { coalesced, type Ports, pagedAudits, reconcile } from './reconcile.ts';
 import { republishing } from './republish.ts';
 import { type TraceOrigins, traceOrigins } from './telemetry/origins.ts';
 import type { Verdict } from './verdict.ts';
@@ -21,7 +21,7 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   const republish = republishing(declaration as FunctionDeclaration, ports);
   const shared = { declaration, ports, background, republish, requeueAfter: later.look };
   const run = (batch: Batch) => reconcile({ ...shared, batch, origins: origins.take() });
-  const enqueue = coalesced(run);
+  const enqueue = pagedAudits(shared as typeof shared & { declaration: FunctionDeclaration }, coalesced(run));
   const context: RouteContext = { app, declaration: declaration as FunctionDeclaration, ports, background, origins };
   app.get('/health/:probe', (c) => c.text('ok'));
   if (declaration.on.some((subscription) => subscription.on === 'deadLetter')) deadLetterRoute(context, run);

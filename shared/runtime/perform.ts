@@ -1,5 +1,5 @@
 import type { Action, Publish } from '../actions.ts';
-import type { Subject } from '../function.ts';
+import { type Subject, subjectOf } from '../function.ts';
 import { Event } from '../kinds/core/event.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
 import { hashedName } from '../kubernetes/names.ts';
@@ -191,20 +191,6 @@ async function call(
     return [callKey(of, request), { reason: refusal ?? 'Unavailable', message: error.message }];
   }
 }
-
-const subjectOf = ({
-  apiVersion,
-  kind,
-  metadata,
-}: {
-  apiVersion: string;
-  kind: string;
-  metadata: ObjectReference;
-}) => ({
-  apiVersion,
-  kind,
-  ...ref({ metadata }),
-});
 
 const ref = ({ metadata }: { metadata: ObjectReference }) => ({
   namespace: metadata.namespace,

@@ -1,5 +1,5 @@
 import { distinct } from '../distinct.ts';
-import type { Batch, Context, FunctionDeclaration, Subject } from '../function.ts';
+import { type Batch, type Context, type FunctionDeclaration, noEvents, type Subject } from '../function.ts';
 import { defaultGracePeriodMs } from '../images/slots.ts';
 import type { Refusal } from '../kubernetes/refusal.ts';
 import type { Background } from './background.ts';
@@ -51,7 +51,7 @@ export interface ReconcileRequest<Observed> {
 export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promise<Verdict> {
   const { declaration, ports, background, requeueAfter, batch, origins = [] } = request;
   const { name } = declaration;
-  if (batch.sweep || batch.audit) background.waitUntil(request.republish());
+  if (batch.sweep || (batch.audit && !batch.audited)) background.waitUntil(request.republish());
   const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
@@ -158,10 +158,47 @@ export function coalesced(run: (batch: Batch) => Promise<Verdict>): (batch: Batc
 function merged(batches: readonly Batch[]): Batch {
   const subjects = batches.flatMap((batch) => batch.subjects);
   const messages = batches.flatMap((batch) => batch.messages);
+  const audited = batches.flatMap((batch) => batch.audited ?? []);
   return {
     subjects: distinct(subjects, (subject) => Object.values(subject).join('\u0000')),
     messages: distinct(messages, ({ source, id }) => `${source}\u0000${id}`),
     sweep: batches.some(({ sweep }) => sweep),
     audit: batches.some(({ audit }) => audit),
+    ...(audited.length > 0 ? { audited } : {}),
+  };
+}
+
+/** What an audit that is walked page by page runs with. */
+type Walking = Pick<ReconcileRequest<unknown>, 'declaration' | 'background' | 'republish'> & {
+  ports: Pick<Ports, 'kube' | 'now'>;
+};
+
+/**
+ * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
+ * it. An audit that is asked for during another is that one.
+ */
+export function pagedAudits(
+  { declaration, ports, background, republish }: Walking,
+  enqueue: (batch: Batch) => Promise<void>,
+): (batch: Batch) => Promise<void> {
+  const { audit } = declaration;
+  if (!audit) return enqueue;
+  const walk = async () => {
+    background.waitUntil(republish());
+    const errors: unknown[] = [];
+    for await (const audited of audit({ kube: ports.kube, nowMs: ports.now() })) {
+      if (audited.length === 0) continue;
+      await enqueue({ ...noEvents, audit: true, audited }).catch((error: unknown) => errors.push(error));
+    }
+    const [error] = errors;
+    if (error !== undefined) throw errors.find((one) => !(one instanceof Conflict)) ?? error;
+  };
+  let walking: Promise<void> | undefined;
+  return (batch) => {
+    if (!batch.audit) return enqueue(batch);
+    walking ??= walk().finally(() => {
+      walking = undefined;
+    });
+    return walking;
   };
 }

@@ -7,7 +7,7 @@ import { delayedBatches } from '../../../shared/runtime/delayed-batches.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import { type Kube, requestsInFlight, requestTimeoutMs } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
-import { coalesced, type Ports, reconcile } from '../../../shared/runtime/reconcile.ts';
+import { coalesced, type Ports, pagedAudits, reconcile } from '../../../shared/runtime/reconcile.ts';
 import { republishing } from '../../../shared/runtime/republish.ts';
 import type { Telemetry } from '../../../shared/runtime/telemetry/telemetry.ts';
 import type { Faults } from './faults.ts';
@@ -58,14 +58,16 @@ class Instance {
       },
     };
     const ports = this.#ports();
-    const republish = republishing(declaration, { ...ports, kube: this.#kube('beside reconciles') });
+    const beside = { ...ports, kube: this.#kube('beside reconciles') };
+    const republish = republishing(declaration, beside);
     this.#later = delayedBatches(
       (about) => this.#reconcile({ ...noEvents, subjects: [about] }),
       around.scheduler.after,
       around.scheduler.now,
     );
     const shared = { declaration: this.#declaration, ports, background: backgroundWork(), republish };
-    this.#reconcile = coalesced((batch) => reconcile({ ...shared, batch, requeueAfter: this.#later.look }));
+    const reconciles = coalesced((batch) => reconcile({ ...shared, batch, requeueAfter: this.#later.look }));
+    this.#reconcile = pagedAudits({ ...shared, ports: beside }, reconciles);
   }
 
   get isAlive() {

@@ -1,0 +1,80 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type Batch, type FunctionDeclaration, noEvents, type Subject } from '../function.ts';
+import type { Kube } from './kube.ts';
+import { coalesced, pagedAudits } from './reconcile.ts';
+import { verdictOf } from './verdict.ts';
+
+const subject = (name: string): Subject => ({ apiVersion: 'v1', kind: 'Thing', namespace: 'lab', name });
+const timer: Batch = { ...noEvents, audit: true };
+const event: Batch = { ...noEvents, subjects: [subject('event')] };
+
+/** What each reconcile was about, in the order of their begin. */
+let reconciled: string[];
+let republished: number;
+let walks: number;
+/** Called with what a reconcile is about. */
+let during: (about: string) => Promise<void>;
+beforeEach(() => {
+  [reconciled, republished, walks] = [[], 0, 0];
+  during = async () => undefined;
+});
+
+const declaration = {
+  name: 'walks',
+  async *audit() {
+    walks++;
+    for (const page of [['a', 'b'], [], ['c'], ['d']]) yield page.map(subject);
+  },
+} as unknown as FunctionDeclaration;
+
+const enqueue = (of = declaration) => {
+  const run = async ({ subjects, audited = [] }: Batch) => {
+    const about = [...subjects, ...audited].map(({ name }) => name).join('+');
+    reconciled.push(about);
+    await during(about);
+    return verdictOf([]);
+  };
+  const republish = async () => void republished++;
+  const background = { waitUntil: () => undefined, drain: async () => undefined };
+  const ports = { kube: {} as Kube, now: () => 0 };
+  return pagedAudits({ declaration: of, ports, republish, background }, coalesced(run));
+};
+
+test('an audit is one reconcile a page, and none for a page with nothing on it', async () => {
+  await enqueue()(timer);
+  expect(reconciled).toEqual(['a+b', 'c', 'd']);
+  expect(republished).toBe(1);
+});
+
+test('an event that comes during an audit waits for the page at hand, not for the whole audit', async () => {
+  const take = enqueue();
+  let served: Promise<void> | undefined;
+  during = async (about) => {
+    if (about === 'a+b') served = take(event).then(() => void reconciled.push('answered'));
+  };
+  await take(timer);
+  await served;
+  expect(reconciled.slice(0, 2)).toEqual(['a+b', expect.stringContaining('event')]);
+  expect(reconciled.indexOf('answered')).toBeLessThan(reconciled.indexOf('d'));
+});
+
+test('an audit that is asked for while one runs is that one', async () => {
+  const take = enqueue();
+  await Promise.all([take(timer), take(timer)]);
+  expect(walks).toBe(1);
+  await take(timer);
+  expect(walks).toBe(2);
+});
+
+test('a page that fails fails the audit when all others are done', async () => {
+  during = async (about) => {
+    if (about === 'a+b') throw new Error('refused');
+  };
+  await expect(enqueue()(timer)).rejects.toThrow('refused');
+  expect(reconciled).toEqual(['a+b', 'c', 'd']);
+});
+
+test('an audit of a function without pages is one reconcile', async () => {
+  await enqueue({ name: 'whole' } as unknown as FunctionDeclaration)(timer);
+  expect(reconciled).toEqual(['']);
+});
