@@ -26,7 +26,7 @@ export async function createObject(
   }
   placeIn(namespace, object);
   // What is applied fits the schema already, and its managedFields speak of all of it.
-  if (!recorded) dropUnknownFields(kind, object, options);
+  if (!recorded && !kind.isUnchecked) dropUnknownFields(kind, object, options);
   setSystemFields(state, kind, object);
   complete(state, kind, object, options, recorded);
   assertNamespaceTakes(state, kind, object);
@@ -42,7 +42,7 @@ export async function createObject(
     dryRun: options.dryRun,
   } as const;
   await admit(state.admission, request);
-  refuseInvalid(kind, object);
+  if (!kind.isUnchecked) refuseInvalid(kind, object);
   askPolicies(state, request, options.warn);
   options.authoriseCreate?.();
   return store(state, kind, object, options.dryRun);
@@ -82,7 +82,7 @@ function complete(state: ClusterState, kind: Kind, object: ApiObject, options: W
   kind.schema?.applyDefaults(object);
   const now = timestamp(state.clock);
   kind.prepareForCreate?.(object, now);
-  if (recorded) return;
+  if (recorded || kind.isUnchecked) return;
   // The server sets the first status; no manager owns its fields.
   const { status, ...manageable } = object;
   const after = kind.statusSubresource ? manageable : object;

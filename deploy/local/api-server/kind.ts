@@ -46,6 +46,8 @@ export interface Kind {
   selectableFields: string[];
   columns: Column[];
   schema?: CompiledSchema;
+  /** Writes are neither validated nor recorded in managedFields, except by an apply: for simulations, which make millions. */
+  isUnchecked?: boolean;
   /** The OpenAPI schema that `kubectl explain` shows. */
   openApiSchema?: JsonObject;
   /** What may be done with the kind, where that is not everything. */

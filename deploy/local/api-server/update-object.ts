@@ -45,7 +45,7 @@ export async function updateObject(
       dryRun: options.dryRun,
     } as const;
     await admit(state.admission, request);
-    refuseInvalid(kind, next, current, change.subresource);
+    if (!kind.isUnchecked) refuseInvalid(kind, next, current, change.subresource);
     askPolicies(state, request, options.warn);
     if (state.store.get(storeKey, change.place.namespace, change.place.name) !== stored) continue;
     if (sameContent(next, current)) return current;
@@ -60,13 +60,14 @@ function nextObject(state: ClusterState, kind: Kind, change: Change, current: Ap
     change.subresource === 'status' ? withStatusOf(current, desired) : withSpecOf(kind, current, desired),
   );
   // What is applied fits the schema already, and its managedFields speak of all of it.
-  if (!change.recorded) dropUnknownFields(kind, next, options);
+  const isRecorded = change.recorded || kind.isUnchecked;
+  if (!isRecorded) dropUnknownFields(kind, next, options);
   const now = timestamp(state.clock);
   kind.schema?.applyDefaults(next);
   kind.prepareForUpdate?.(next, current, now);
   if (kind.hasGeneration && wantsMore(kind, next, current))
     next.metadata.generation = (current.metadata.generation ?? 0) + 1;
-  if (!change.recorded) {
+  if (!isRecorded) {
     recordUpdate({
       before: current,
       after: next,

@@ -5,8 +5,8 @@ import { type Enumeration, enumerate, sample } from './enumerate.ts';
 import { type Caught, findBug, mostRunsPerBug } from './find-bug.ts';
 import { journeys, largeJourneys } from './journeys.ts';
 import type { Plan } from './plan.ts';
-import { faultRows, operationRows, rowsOf } from './rows.ts';
 import { search } from './search.ts';
+import { count, emptyTally, type Tally } from './tally.ts';
 
 export interface CampaignOptions {
   minutes: number;
@@ -17,20 +17,15 @@ export interface CampaignOptions {
   signal: AbortSignal;
 }
 
-export type Rows = Record<string, { runs: number; violations: number }>;
-
 /** The result of a campaign. */
-export interface CampaignResult {
+export interface CampaignResult extends Tally {
   ok: boolean;
   seed: number;
   seconds: number;
   /** All cores together. */
   cpuSeconds: number;
-  runs: number;
   runsPerSecond: number;
-  /** By operation and by fault: the number of runs that had it, and of those that broke an invariant. */
-  operations: Rows;
-  faults: Rows;
+  runsPerCpuSecond: number;
   enumerated: Record<string, Enumeration>;
   mistakes: { name: string; caught: Caught | undefined }[];
   violations: { messages: string[]; plan: Plan; seed: number; path: string }[];
@@ -50,9 +45,9 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
   const mistakes = onlyRuns ? [] : await findAll(say, signal);
   const [fromMs, cpuBefore] = [performance.now(), process.cpuUsage()];
   const untilMs = fromMs + minutes * 60_000;
-  const [operations, faults] = [emptyRows(operationRows), emptyRows(faultRows)];
+  const tally = emptyTally();
   const violations: CampaignResult['violations'] = [];
-  let [runs, reportedMs] = [0, fromMs];
+  let reportedMs = fromMs;
   for (let turn = 0; performance.now() < untilMs && violations.length === 0 && !signal.aborted; turn++) {
     const from = seed + turn;
     const { counterexample } = await search({
@@ -61,16 +56,11 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
       size: sizes[from % sizes.length] ?? usual,
       untilMs,
       signal,
-      onRun: (plan, { run, violations: found }) => {
-        runs++;
-        for (const name of rowsOf(plan, run)) {
-          const row = operations[name] ?? faults[name];
-          if (row) row.runs++;
-          if (row && found.length > 0) row.violations++;
-        }
+      onRun: (plan, verdict) => {
+        count(tally, plan, verdict);
         if (performance.now() - reportedMs < reportEveryMs) return;
         reportedMs = performance.now();
-        say(`${runs} runs in ${Math.round((reportedMs - fromMs) / 1000)} s, ${violations.length} violations`);
+        say(`${tally.runs} runs in ${Math.round((reportedMs - fromMs) / 1000)} s, ${violations.length} violations`);
       },
     });
     if (!counterexample) continue;
@@ -79,25 +69,22 @@ export async function campaign({ minutes, seed, onlyRuns, say, signal }: Campaig
   }
   const seconds = (performance.now() - fromMs) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuSeconds = (user + system) / 1_000_000;
   const isAllFound = mistakes.every(({ caught }) => caught !== undefined);
   const isAllSound = Object.values(enumerated).every(({ violations: found }) => found.length === 0);
   return {
     ok: violations.length === 0 && isAllFound && isAllSound && !signal.aborted,
     seed,
     seconds,
-    cpuSeconds: (user + system) / 1_000_000,
-    runs,
-    runsPerSecond: runs / seconds,
-    operations,
-    faults,
+    cpuSeconds,
+    runsPerSecond: tally.runs / seconds,
+    runsPerCpuSecond: tally.runs / cpuSeconds,
+    ...tally,
     enumerated,
     mistakes,
     violations,
   };
 }
-
-const emptyRows = (names: readonly string[]): Rows =>
-  Object.fromEntries(names.map((name) => [name, { runs: 0, violations: 0 }]));
 
 async function enumerateAll(
   seed: number,

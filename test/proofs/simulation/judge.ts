@@ -7,13 +7,28 @@ import { type Run, type Sabotage, simulate } from './simulate.ts';
 export interface Verdict {
   run: Run;
   violations: readonly Violation[];
+  isThin: boolean;
+  /** What the plan broke over a thin API server, and not over one that checks every write. */
+  unconfirmed?: readonly Violation[];
 }
 
 /** Runs the plan and judges it; a run that never comes to rest breaks at least L1. */
-export async function judge(plan: Plan, sabotage?: Sabotage): Promise<Verdict> {
-  const run = await simulate(plan, sabotage);
+export async function judge(plan: Plan, sabotage?: Sabotage, isThin = false): Promise<Verdict> {
+  const run = await simulate(plan, sabotage, isThin);
   const violations = check(run.history);
-  if (run.isAtRest || violations.length > 0) return { run, violations };
+  if (run.isAtRest || violations.length > 0) return { run, violations, isThin };
   const message = `the run was not at rest after ${run.steps} steps (functions wrote ${run.writes} times before the faults ended)`;
-  return { run, violations: [{ invariant: 'L1', revision: '', message }] };
+  return { run, violations: [{ invariant: 'L1', revision: '', message }], isThin };
 }
+
+/** Judges most plans over a thin API server; what one breaks there counts if it also breaks it over one that checks every write. */
+export async function judgeQuickly(plan: Plan, sabotage?: Sabotage): Promise<Verdict> {
+  const verdict = await judge(plan, sabotage, mayBeThin(plan));
+  if (!verdict.isThin || verdict.violations.length === 0) return verdict;
+  const confirmed = await judge(plan, sabotage);
+  return confirmed.violations.length > 0 ? confirmed : { ...confirmed, unconfirmed: verdict.violations };
+}
+
+/** All but every twentieth; by the plan alone, so that it is judged in the same way each time. What is published is applied without force. */
+const mayBeThin = ({ seed, operations }: Plan) =>
+  seed % 20 !== 0 && operations.every((operation) => operation.do !== 'publish');

@@ -32,12 +32,15 @@ describe('a report', () => {
       seconds: 1,
       cpuSeconds: 1,
       runs: 7,
+      thinRuns: 6,
       runsPerSecond: 7,
+      runsPerCpuSecond: 7,
       operations: { createImage: { runs: 7, violations: 0 } },
       faults: { 'download cut': { runs: 3, violations: 1 } },
       enumerated: {},
       mistakes: [],
       violations: [],
+      unconfirmed: [],
     });
     expect(lines.map((line) => line.split(/\s{2,}/))).toEqual(
       expect.arrayContaining([

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Violation } from '../invariants/history.ts';
 import { plans, type Size, usual } from './arbitrary.ts';
-import { judge, type Verdict } from './judge.ts';
+import { judgeQuickly, type Verdict } from './judge.ts';
 import type { Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
@@ -31,7 +31,7 @@ export async function search({ seed, runs, size = usual, sabotage, untilMs, sign
   let broken: { plan: Plan; violations: readonly Violation[] } | undefined;
   const property = fc.asyncProperty(plans(size), async (plan) => {
     if (signal?.aborted) return true;
-    const verdict = await judge(plan, sabotage);
+    const verdict = await judgeQuickly(plan, sabotage);
     if (!broken) {
       ran++;
       onRun?.(plan, verdict);

@@ -54,13 +54,13 @@ export interface Run {
 
 /**
  * One run: the plan's operations with its faults; then the faults end, and the run continues until nothing is written during two
- * audits. The same plan is the same run.
+ * audits. The same plan is the same run; over a thin API server too, unless a write is invalid or an apply conflicts.
  */
-export async function simulate(plan: Plan, sabotage: Sabotage = {}): Promise<Run> {
+export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = false): Promise<Run> {
   const random = seeded(plan.seed);
   const choose = chooser(plan);
   const scheduler = new Scheduler(choose, startMs);
-  const state = await startCluster(scheduler, uids(plan.seed));
+  const state = await startCluster(scheduler, uids(plan.seed), isThin);
   const faults = new Faults(plan.faults);
   const recorder = new Recorder(state.store, scheduler.now, everythingIn(state, storeKeys.policies, storeKeys.leases));
   const around = { state, scheduler, faults, recorder };

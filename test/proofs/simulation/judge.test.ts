@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { History } from '../invariants/history.ts';
+import { plans } from './arbitrary.ts';
+import { bugs } from './bugs.ts';
+import { journeys } from './journeys.ts';
+import { judge, judgeQuickly } from './judge.ts';
+import { type Sabotage, simulate } from './simulate.ts';
+
+// Functions log the injected faults.
+const log = vi.spyOn(console, 'error');
+beforeAll(() => void log.mockImplementation(() => undefined));
+afterAll(() => log.mockRestore());
+
+const plan = { ...journeys['an image is created and deleted'], seed: 1 };
+
+describe('a run over an API server that checks no write', () => {
+  const withoutManagers = ({ changes, endMs }: History) => ({
+    endMs,
+    changes: changes.map(({ object, ...change }) => {
+      const { managedFields: _, ...metadata } = object.metadata;
+      return { ...change, object: { ...object, metadata } };
+    }),
+  });
+
+  test('is the same, write for write, but for managedFields', async () => {
+    const unpublished = fc
+      .sample(plans(), { seed: 3, numRuns: 12 })
+      .filter(({ operations }) => operations.every((operation) => operation.do !== 'publish'));
+    expect(unpublished.length).toBeGreaterThan(5);
+    for (const each of unpublished) {
+      const [checked, thin] = [await simulate(each), await simulate(each, {}, true)];
+      expect(withoutManagers(thin.history)).toEqual(withoutManagers(checked.history));
+    }
+  });
+
+  test('breaks nothing if the API server would have refused what it wrote', async () => {
+    const sabotage: Sabotage = {
+      through: (kube, name) => {
+        let isFirst = name === 'follow-sync';
+        return {
+          ...kube,
+          patch: (resource, ref, body, options) => {
+            const isBroken = isFirst && resource.kind === VMDiskImage.kind;
+            if (isBroken) isFirst = false;
+            return kube.patch(resource, ref, isBroken ? { status: { phase: 'Broken' } } : body, options);
+          },
+        };
+      },
+    };
+    expect((await judge(plan, sabotage, true)).violations).not.toEqual([]);
+    const { isThin, violations, unconfirmed } = await judgeQuickly(plan, sabotage);
+    expect({ isThin, violations }).toEqual({ isThin: false, violations: [] });
+    expect(unconfirmed).not.toEqual([]);
+  });
+
+  test('is judged again over one that checks every write if it breaks something', async () => {
+    const bug = bugs.find(({ name }) => name === 'a machine is never created in KubeVirt');
+    const { isThin, violations, unconfirmed } = await judgeQuickly({ ...plan, ...bug?.plan, seed: 1 }, bug?.sabotage);
+    expect({ isThin, unconfirmed }).toEqual({ isThin: false, unconfirmed: undefined });
+    expect(violations).not.toEqual([]);
+  });
+});
+
+test('every twentieth plan, and each that publishes, is judged only over an API server that checks every write', async () => {
+  expect((await judgeQuickly(plan)).isThin).toBe(true);
+  expect((await judgeQuickly({ ...plan, seed: 40 })).isThin).toBe(false);
+  expect((await judgeQuickly({ ...journeys['an image that a pipeline publishes'], seed: 1 })).isThin).toBe(false);
+});
