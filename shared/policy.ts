@@ -121,8 +121,17 @@ export interface Policy {
   faults: readonly PolicyFault[];
 }
 
+/** What was read never changes, and is asked for by each reconcile. */
+const parsed = new WeakMap<object, Policy>();
+
 /** Reads the policy; a ConfigMap that is not there means the defaults. */
 export function parsePolicy(configMap: Pick<ConfigMap, 'data'> | undefined): Policy {
+  const policy = (configMap && parsed.get(configMap)) ?? parse(configMap);
+  if (configMap) parsed.set(configMap, policy);
+  return policy;
+}
+
+function parse(configMap: Pick<ConfigMap, 'data'> | undefined): Policy {
   const faults: PolicyFault[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, { default: fallback, expected, parse }] of Object.entries(keys) as [PolicyKey, Key<unknown>][]) {

@@ -142,6 +142,7 @@ function isWokenBy(
   labels: Readonly<Record<string, string>> = {},
 ): boolean {
   if (subscription.on !== 'changed') return false;
+  if (subscription.resource.kind !== event.kind) return false;
   if (subscription.source === 'own' && event.namespace !== operatorNamespace) return false;
   return isSelected(subscription.selector, labels) && isWanted([subscription], event);
 }
