@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { argumentOf, UsageError, wholeNumber } from '../../../deploy/terminal/arguments.ts';
 import { endWithReader } from '../../../deploy/terminal/output.ts';
 import { stopSignals } from '../../../deploy/terminal/stop-signals.ts';
@@ -15,6 +16,8 @@ Options
   minutes     how long, 1 to 1440; 5 by default
   --seed N    begin with the plans of that seed
   --runs      only the runs by chance
+  --workers N threads that run plans, each with seeds of its own; one for each core by default. Each keeps a core busy and
+              takes half a gigabyte of memory: name fewer to leave cores to others. The number changes no run
   --json      print the result as one JSON document
   --help      print this
 
@@ -24,21 +27,20 @@ Progress goes to stderr. Exit code: 0 if nothing was broken and each mistake was
 Examples
   npm run test:full
   npm run test:full -- 120 --runs
-  npm run test:full -- 1 --seed 7
+  npm run test:full -- 1 --seed 7 --workers 1
   npm run --silent test:full -- 10 --json | jq '.violations'
 `;
 
 const options = {
   seed: { type: 'string' },
   runs: { type: 'boolean' },
+  workers: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
 async function main(): Promise<number> {
   endWithReader(process.stdout);
-  // Functions log the injected faults.
-  console.error = () => undefined;
   const { signal, exitCode, off } = stopSignals();
   try {
     const { values, argument: minutes = '5' } = argumentOf(
@@ -54,6 +56,7 @@ async function main(): Promise<number> {
     const result = await campaign({
       minutes: wholeNumber('minutes', minutes, 1, 1440),
       seed: wholeNumber('--seed', values.seed ?? `${Date.now() % 1_000_000}`, 0, 999_999_999),
+      workers: wholeNumber('--workers', values.workers ?? `${availableParallelism()}`, 1, 256),
       onlyRuns: values.runs === true,
       say: (line) => process.stderr.write(`test:full: ${line} ...\n`),
       signal,

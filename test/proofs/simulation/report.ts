@@ -3,7 +3,7 @@ import type { Rows } from './tally.ts';
 
 /** The result as text: the journeys with faults, the invariants that found each mistake, and the runs with each operation and fault. */
 export function report(result: CampaignResult): string[] {
-  const { seed, seconds, cpuSeconds, runs, thinRuns, runsPerSecond, runsPerCpuSecond } = result;
+  const { seed, workers, seconds, cpuSeconds, runs, thinRuns, runsPerSecond, runsPerCpuSecond } = result;
   const { operations, faults, enumerated, mistakes, violations, unconfirmed } = result;
   return [
     ...titled('Each write of these journeys with a crash before, a crash after, and a lost answer:', [
@@ -35,7 +35,7 @@ export function report(result: CampaignResult): string[] {
     ]),
     ...table('operation', operations),
     ...table('fault', faults),
-    `${runs} runs in ${Math.round(seconds)} s, ${Math.round(cpuSeconds)} s of CPU (${runsPerSecond.toFixed(1)} runs a second, ${runsPerCpuSecond.toFixed(1)} a second of CPU), seed ${seed}: ${violations.length} violations`,
+    `${runs} runs in ${Math.round(seconds)} s, ${Math.round(cpuSeconds)} s of CPU (${runsPerSecond.toFixed(1)} runs a second, ${runsPerCpuSecond.toFixed(1)} a second of CPU), ${workers} workers, seed ${seed}: ${violations.length} violations`,
     `${runs - thinRuns} runs over an API server that checks every write, ${thinRuns} over one that checks none; each violation was judged over the first`,
   ];
 }

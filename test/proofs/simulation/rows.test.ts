@@ -29,6 +29,7 @@ describe('a report', () => {
     const lines = report({
       ok: true,
       seed: 1,
+      workers: 1,
       seconds: 1,
       cpuSeconds: 1,
       runs: 7,

@@ -13,7 +13,7 @@ export interface Search {
   sabotage?: Sabotage;
   /** No plan starts after that time, or after the signal. */
   untilMs?: number;
-  signal?: AbortSignal;
+  signal?: Pick<AbortSignal, 'aborted'>;
   /** Receives each run. */
   onRun?(plan: Plan, verdict: Verdict): void;
 }

@@ -38,3 +38,17 @@ export function count(tally: Tally, plan: Plan, { run, violations, isThin, uncon
     if (row && violations.length > 0) row.violations++;
   }
 }
+
+export function addTo(tally: Tally, more: Tally) {
+  tally.runs += more.runs;
+  tally.thinRuns += more.thinRuns;
+  tally.unconfirmed.push(...more.unconfirmed);
+  for (const table of ['operations', 'faults'] as const) {
+    for (const [name, { runs, violations }] of Object.entries(more[table])) {
+      const row = tally[table][name];
+      if (!row) continue;
+      row.runs += runs;
+      row.violations += violations;
+    }
+  }
+}
