@@ -1,31 +1,56 @@
-import type { FunctionDeclaration } from '../shared/function.ts';
+import type { FunctionDeclaration, Subscription, System } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/operator.ts';
 import { type Manifest, partOf } from './manifest.ts';
 
-/** The one Broker between sources and functions. */
-export const brokerName = 'default';
+/** The Broker for publications, facts and everybody's Triggers. The others, one for each system, are internal. */
+export const publicBroker = 'default';
 
-/** The Broker: it answers senders at once, for no function minds the order of events. */
-export function brokerManifests(functions: readonly FunctionDeclaration[]): Manifest[] {
-  const broker = {
-    apiVersion: 'eventing.knative.dev/v1',
-    kind: 'Broker',
-    metadata: {
-      name: brokerName,
-      namespace: operatorNamespace,
-      labels: partOf,
-      annotations: {
-        'eventing.knative.dev/broker.class': 'MTChannelBasedBroker',
-        'messaging.knative.dev/async-handler': 'true',
-      },
-    },
-    spec: {
-      // A Trigger that names no dead letter sink falls back to this one, whatever else its delivery says.
-      delivery: deliveryTo(functions),
-    },
-  };
-  return [broker];
+/** The Broker that brings what a subscription asks for. */
+export function brokerOf({ name, system }: FunctionDeclaration, { on }: Subscription): string {
+  if (on === 'event') return publicBroker;
+  if (system === undefined) throw new Error(`${name}: expected a system, whose timers and sources wake it, found none`);
+  return system;
 }
+
+/** The systems with a Broker of their own: those of functions that a timer or a source wakes. */
+export const systemsOf = (functions: readonly FunctionDeclaration[]): System[] =>
+  [
+    ...new Set(
+      functions
+        .filter(({ on: all }) => all.some(({ on }) => on !== 'event' && on !== 'deadLetter'))
+        .map(({ system }) => system),
+    ),
+  ]
+    .filter((system) => system !== undefined)
+    .sort();
+
+/** Brokers: each answers senders at once, for no function minds the order of events. */
+export const brokerManifests = (names: readonly string[], functions: readonly FunctionDeclaration[]): Manifest[] =>
+  names.map((name) => {
+    const broker = {
+      apiVersion: 'eventing.knative.dev/v1',
+      kind: 'Broker',
+      metadata: {
+        name,
+        namespace: operatorNamespace,
+        labels: partOf,
+        annotations: {
+          'eventing.knative.dev/broker.class': 'MTChannelBasedBroker',
+          'messaging.knative.dev/async-handler': 'true',
+        },
+      },
+      spec: {
+        // A Trigger that names no dead letter sink falls back to this one, whatever else its delivery says.
+        delivery: deliveryTo(functions),
+      },
+    };
+    return broker;
+  });
+
+/** A Broker as the sink of a source. */
+export const brokerSink = (name: string) => ({
+  ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name },
+});
 
 /** How events are delivered: for a function with word of which one failed, which the Broker alone does not always give. */
 export const deliveryTo = (functions: readonly FunctionDeclaration[], name?: string) => ({

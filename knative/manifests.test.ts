@@ -23,7 +23,15 @@ const aFunction = (
   subscriptions: readonly Subscription[],
   may: readonly Permission[] = [],
 ): FunctionDeclaration =>
-  defineFunction({ name, on: subscriptions, may, scale: 'zero', observe: async () => [], decide: () => [] });
+  defineFunction({
+    name,
+    system: 'images',
+    on: subscriptions,
+    may,
+    scale: 'zero',
+    observe: async () => [],
+    decide: () => [],
+  });
 
 const paint = aFunction(
   'paint',
@@ -62,7 +70,7 @@ test('each file begins with what it is generated from and how', () => {
 
 describe('a source', () => {
   test('selects by labels only where every function that wants the kind names the same', () => {
-    const source = named('base/source-pelotech.yaml', 'ApiServerSource', 'pelotech');
+    const source = named('base/source-pelotech.yaml', 'ApiServerSource', 'images-pelotech');
     expect(source.spec).toMatchObject({
       mode: 'Reference',
       namespaceSelector: {},
@@ -76,7 +84,7 @@ describe('a source', () => {
   });
 
   test('of its own objects stays in its namespace, and may read nowhere else', () => {
-    expect(named('base/source-own.yaml', 'ApiServerSource', 'own').spec).not.toHaveProperty('namespaceSelector');
+    expect(named('base/source-own.yaml', 'ApiServerSource', 'images-own').spec).not.toHaveProperty('namespaceSelector');
     expect(objectsIn('base/source-own.yaml').map(({ kind }) => kind)).toEqual([
       'ServiceAccount',
       'Role',
@@ -105,7 +113,7 @@ describe('a source', () => {
 
   test('is refused a kind that another source brings as well', () => {
     const other = aFunction('other', [on.changed(Widget, { source: 'cdi' })]);
-    expect(() => filesOf([paint, other])).toThrow('Widget: expected one source for all functions');
+    expect(() => filesOf([paint, other])).toThrow('Widget: expected one operator for all functions');
   });
 });
 
@@ -119,26 +127,35 @@ test.each([
 });
 
 describe('a Trigger', () => {
-  test('wants each of the things that wake its function', () => {
-    const trigger = named('base/triggers.yaml', 'Trigger', 'paint');
-    const ping = { type: 'dev.knative.sources.ping' };
+  test('wants each of the things that its Broker has for its function', () => {
+    const trigger = named('base/triggers.yaml', 'Trigger', 'paint-images');
+    const messages = named('base/triggers.yaml', 'Trigger', 'paint');
     expect(trigger.spec.filters).toEqual([
       {
         any: [
           { exact: { apiversion: 'demo.example.com/v1', kind: 'Widget' } },
           { exact: { apiversion: 'demo.example.com/v1', kind: 'Gadget' } },
           { exact: { apiversion: 'coordination.k8s.io/v1', kind: 'Lease', name: 'brushes' } },
-          { exact: { type: 'paint.wanted.v1' } },
-          { exact: { ...ping, source: '/apis/v1/namespaces/sync-operator/pingsources/sweep' } },
+          {
+            all: [
+              { exact: { type: 'dev.knative.sources.ping' } },
+              { prefix: { source: '/apis/v1/namespaces/sync-operator/pingsources/' } },
+              { suffix: { source: '-sweep' } },
+            ],
+          },
         ],
       },
     ]);
-    expect(trigger.spec.subscriber).toEqual({ ref: { apiVersion: 'v1', kind: 'Service', name: 'paint' } });
-    expect(trigger.metadata.labels['eventing.knative.dev/broker']).toBe(trigger.spec.broker);
+    expect(messages.spec.filters).toEqual([{ any: [{ exact: { type: 'paint.wanted.v1' } }] }]);
+    expect([trigger.spec.broker, messages.spec.broker]).toEqual(['images', 'default']);
+    for (const { metadata, spec } of [trigger, messages]) {
+      expect(spec.subscriber).toEqual({ ref: { apiVersion: 'v1', kind: 'Service', name: 'paint' } });
+      expect(metadata.labels['eventing.knative.dev/broker']).toBe(spec.broker);
+    }
   });
 
   test('has a delivery of its own', () => {
-    expect(named('base/triggers.yaml', 'Trigger', 'count').spec.delivery).toEqual({
+    expect(named('base/triggers.yaml', 'Trigger', 'count-images').spec.delivery).toEqual({
       retry: 8,
       backoffPolicy: 'exponential',
       backoffDelay: 'PT0.2S',
@@ -149,19 +166,51 @@ describe('a Trigger', () => {
   test('is not made for a function without a subscription', () => {
     expect(
       objectsIn('base/triggers.yaml', [count, aFunction('page', [])]).map(({ metadata }) => metadata.name),
-    ).toEqual(['count']);
+    ).toEqual(['count-images']);
   });
 });
 
-describe('the Broker', () => {
+describe('a Broker', () => {
   test('answers its senders at once', () => {
-    const [broker] = objectsIn('base/broker.yaml');
-    expect(broker.metadata.annotations['messaging.knative.dev/async-handler']).toBe('true');
-    expect(broker.spec.delivery).not.toHaveProperty('deadLetterSink');
+    for (const broker of objectsIn('base/brokers.yaml')) {
+      expect(broker.metadata.annotations['messaging.knative.dev/async-handler']).toBe('true');
+      expect(broker.spec.delivery).not.toHaveProperty('deadLetterSink');
+    }
+  });
+
+  test('is there for everybody, and for each system that a timer or a source wakes', () => {
+    const talk = { ...aFunction('talk', [on.event('paint.wanted.v1', z.object({}))]), system: 'workspaces' } as const;
+    const rent = { ...count, name: 'rent', system: 'machines' } as const;
+    const brokers = objectsIn('base/brokers.yaml', [paint, count, talk, rent]);
+    expect(brokers.map(({ metadata }) => metadata.name)).toEqual(['default', 'images', 'machines']);
+  });
+
+  test('of a system has its sources and its timers, and no other has', () => {
+    const look = { ...aFunction('look', [on.changed(Widget, { source: 'pelotech' })]), system: 'machines' } as const;
+    const all = ['base/source-pelotech.yaml', 'base/source-own.yaml', 'base/timers.yaml'].flatMap((file) =>
+      objectsIn(file, [paint, count, look]),
+    );
+    const sinks = all
+      .filter(({ spec }) => spec?.sink !== undefined)
+      .map(({ metadata, spec }) => [metadata.name, spec.sink.ref.name]);
+    expect(sinks).toEqual([
+      ['images-pelotech', 'images'],
+      ['machines-pelotech', 'machines'],
+      ['images-own', 'images'],
+      ['images-sweep', 'images'],
+      ['images-audit', 'images'],
+    ]);
+    const resources = all.find(({ metadata }) => metadata.name === 'machines-pelotech').spec.resources;
+    expect(resources).toEqual([{ apiVersion: 'demo.example.com/v1', kind: 'Widget' }]);
+  });
+
+  test('is missing for a function that names no system, which is refused', () => {
+    const { system: _, ...lost } = count;
+    expect(() => filesOf([lost])).toThrow('count: expected a system');
   });
 
   test('sends dead letters to the function of that name where there is one', () => {
-    const [broker] = objectsIn('base/broker.yaml', [count, aFunction('dead-letters', [])]);
+    const [broker] = objectsIn('base/brokers.yaml', [count, aFunction('dead-letters', [])]);
     expect(broker.spec.delivery.deadLetterSink.ref).toMatchObject({ kind: 'Service', name: 'dead-letters' });
   });
 });
@@ -270,8 +319,8 @@ describe('a function that writes in workspaces', () => {
 
 test('the timers tick every 30 seconds and every 10 minutes', () => {
   expect(objectsIn('base/timers.yaml').map(({ metadata, spec }) => [metadata.name, spec.schedule])).toEqual([
-    ['sweep', '*/30 * * * * *'],
-    ['audit', '0 */10 * * * *'],
+    ['images-sweep', '*/30 * * * * *'],
+    ['images-audit', '0 */10 * * * *'],
   ]);
 });
 
@@ -306,16 +355,20 @@ describe('a function runs', () => {
   const serviceOf = (scale: FunctionDeclaration['scale']) =>
     objectsIn('serving/services.yaml', [scaled(scale)]).find(({ kind }) => kind === 'Service').spec.template;
   const minimum = 'autoscaling.knative.dev/min-scale';
+  const burst = 'autoscaling.knative.dev/target-burst-capacity';
   const maximum = 'autoscaling.knative.dev/max-scale';
 
   test.each([
-    { scale: 'zero', least: undefined, most: '1' },
-    { scale: 'always', least: '1', most: '1' },
-    { scale: 'single', least: '1', most: '1' },
-  ] as const)('as a Knative Service of scale $scale with $least to $most instances', ({ scale, least, most }) => {
-    const { annotations } = serviceOf(scale).metadata;
-    expect([annotations[minimum], annotations[maximum]]).toEqual([least, most]);
-  });
+    { scale: 'zero', least: undefined, most: '1', places: undefined },
+    { scale: 'always', least: '1', most: '1', places: '0' },
+    { scale: 'single', least: '1', most: '1', places: '0' },
+  ] as const)(
+    'as a Knative Service of scale $scale with $least to $most instances',
+    ({ scale, least, most, places }) => {
+      const { annotations } = serviceOf(scale).metadata;
+      expect([annotations[minimum], annotations[maximum], annotations[burst]]).toEqual([least, most, places]);
+    },
+  );
 
   test('as a Deployment whose old instance goes first where there may be one only', () => {
     const deploymentOf = (scale: FunctionDeclaration['scale']) =>

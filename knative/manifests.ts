@@ -1,6 +1,6 @@
 import type { FunctionDeclaration, SourceName } from '../shared/function.ts';
 import { admissionPolicyManifests } from './admission-policies.ts';
-import { brokerManifests } from './broker.ts';
+import { brokerManifests, publicBroker, systemsOf } from './broker.ts';
 import { isByDefault } from './functions.ts';
 import { labelled, type Manifest, yamlOf } from './manifest.ts';
 import { permissionManifests } from './permissions.ts';
@@ -23,10 +23,10 @@ export function filesOf(all: readonly FunctionDeclaration[]): Map<string, string
   const components = sources.filter(([name]) => !isAlwaysThere(name));
   const admissionPolicies = ofEach(functions, admissionPolicyManifests);
   const base = folder('base', 'Kustomization', [
-    ['broker', brokerManifests(functions)],
+    ['brokers', brokerManifests([publicBroker, ...systemsOf(functions)], all)],
     ...(admissionPolicies.length > 0 ? [['admission-policies', admissionPolicies] as const] : []),
     ['permissions', ofEach(functions, permissionManifests)],
-    ['timers', timerManifests()],
+    ['timers', timerManifests(functions)],
     ...sources.filter(([name]) => isAlwaysThere(name)).map(([name, of]) => [`source-${name}`, of] as const),
     ['triggers', ofEach(functions, (one) => triggerManifests(one, all))],
   ]);
@@ -48,9 +48,12 @@ function openStackFiles(all: readonly FunctionDeclaration[]): [string, string][]
   const functions = all.filter((declaration) => !isByDefault(declaration));
   if (functions.length === 0) return [];
   const base = { components: ['../base'] };
+  const ofPart = (manifests: Manifest[]) => labelled('openstack', manifests);
   return [
     ...folder('openstack/base', 'Component', [
+      ['brokers', ofPart(brokerManifests(systemsOf(functions), all))],
       ['permissions', ofEach(functions, permissionManifests)],
+      ['timers', ofPart(timerManifests(functions))],
       ...[...sourceManifests(functions)].map(([name, of]) => [`source-${name}`, of] as const),
       ['triggers', ofEach(functions, (one) => triggerManifests(one, all))],
     ]),

@@ -1,7 +1,7 @@
-import type { FunctionDeclaration, Part, SourceName, Subscription } from '../shared/function.ts';
+import type { FunctionDeclaration, Part, SourceName, Subscription, System } from '../shared/function.ts';
 import type { Resource } from '../shared/kinds/resource.ts';
 import { operatorNamespace } from '../shared/operator.ts';
-import { brokerName } from './broker.ts';
+import { brokerSink, systemsOf } from './broker.ts';
 import { groupOf, labelled, type Manifest, partOf } from './manifest.ts';
 import { guessedPlural } from './plural.ts';
 
@@ -14,22 +14,37 @@ const parts: Partial<Record<SourceName, Part>> = {
   kupenstack: 'openstack',
 };
 
+/** What is to be watched: for which system, and whether for nothing but functions of one part. */
+type Watched = Changed & { system: System | undefined; part: Part | undefined };
+
 /**
- * The manifests of each ApiServerSource that functions ask for, by its name. Throws for a kind that its source would
- * never watch, and for one that two sources would bring twice.
+ * The manifests of the ApiServerSources that functions ask for, one for each system that watches kinds of an operator, by the operator.
+ * Throws for a kind that its source would never watch, and for one that two sources of a system would bring twice.
  */
 export function sourceManifests(functions: readonly FunctionDeclaration[]): Map<SourceName, Manifest[]> {
-  const subscriptions = functions
-    .flatMap(({ on }) => on)
-    .filter((subscription): subscription is Changed => subscription.on === 'changed');
-  const names = [...new Set(subscriptions.map(({ source }) => source))].sort();
-  for (const group of Map.groupBy(subscriptions, kindOf).values()) checkKind(group);
+  const watched = functions.flatMap(({ on, system, part }) =>
+    on
+      .filter((subscription): subscription is Changed => subscription.on === 'changed')
+      .map((subscription): Watched => ({ ...subscription, system, part })),
+  );
+  const names = [...new Set(watched.map(({ source }) => source))].sort();
+  for (const group of Map.groupBy(watched, kindOf).values()) checkKind(group);
   return new Map(
     names.map((name) => {
-      const ofName = subscriptions.filter(({ source }) => source === name);
-      return [name, labelled(parts[name], manifestsOf(name, ofName))];
+      const ofName = watched.filter(({ source }) => source === name);
+      const sources = systemsOf(functions).flatMap((system) => {
+        const ofSystem = ofName.filter((one) => one.system === system);
+        return ofSystem.length > 0 ? labelled(partOfAll(ofSystem), [sourceOf(name, system, ofSystem)]) : [];
+      });
+      return [name, labelled(parts[name], [...accountOf(name, ofName), ...sources])];
     }),
   );
+}
+
+/** The part that all subscribers belong to, if they do: without them a source brings nothing to anybody. */
+function partOfAll(watched: readonly Watched[]): Part | undefined {
+  const [part, ...others] = new Set(watched.map((one) => one.part));
+  return others.length === 0 ? part : undefined;
 }
 
 const kindOf = ({ resource }: Changed) => `${resource.apiVersion} ${resource.kind}`;
@@ -38,7 +53,7 @@ function checkKind(subscriptions: readonly Changed[]) {
   const sources = new Set(subscriptions.map(({ source }) => source));
   for (const { resource } of subscriptions) {
     if (sources.size > 1) {
-      throw new Error(`${resource.kind}: expected one source for all functions, found ${[...sources].join(' and ')}`);
+      throw new Error(`${resource.kind}: expected one operator for all functions, found ${[...sources].join(' and ')}`);
     }
     if (guessedPlural(resource.kind) !== resource.plural) {
       throw new Error(
@@ -48,10 +63,16 @@ function checkKind(subscriptions: readonly Changed[]) {
   }
 }
 
-function manifestsOf(source: SourceName, subscriptions: readonly Changed[]): Manifest[] {
+/** By kind, sorted. */
+const groupsOf = (subscriptions: readonly Changed[]) => [...Map.groupBy(subscriptions, kindOf).values()].sort(byKind);
+
+const accountName = (source: SourceName) => `source-${source}`;
+
+/** The ServiceAccount of all sources of an operator's kinds, with what it may read. */
+function accountOf(source: SourceName, subscriptions: readonly Changed[]): Manifest[] {
   const isOwn = source === 'own';
-  const kinds = [...Map.groupBy(subscriptions, kindOf).values()].sort(byKind);
-  const name = `source-${source}`;
+  const kinds = groupsOf(subscriptions);
+  const name = accountName(source);
   const account = { name, namespace: operatorNamespace };
   const metadata = { ...(isOwn ? account : { name: `${operatorNamespace}-${name}` }), labels: partOf };
   const role = isOwn ? 'Role' : 'ClusterRole';
@@ -70,21 +91,23 @@ function manifestsOf(source: SourceName, subscriptions: readonly Changed[]): Man
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: role, name: metadata.name },
       subjects: [{ kind: 'ServiceAccount', ...account }],
     } as Manifest,
-    {
-      apiVersion: 'sources.knative.dev/v1',
-      kind: 'ApiServerSource',
-      metadata: { name: source, namespace: operatorNamespace, labels: partOf },
-      spec: {
-        // Objects hold passwords; a Broker is no place for them.
-        mode: 'Reference',
-        serviceAccountName: name,
-        ...(isOwn ? {} : { namespaceSelector: {} }),
-        resources: kinds.flatMap(watchesOf),
-        sink: { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: brokerName } },
-      },
-    } as Manifest,
   ];
 }
+
+const sourceOf = (source: SourceName, system: System, subscriptions: readonly Changed[]) =>
+  ({
+    apiVersion: 'sources.knative.dev/v1',
+    kind: 'ApiServerSource',
+    metadata: { name: `${system}-${source}`, namespace: operatorNamespace, labels: partOf },
+    spec: {
+      // Objects hold passwords; a Broker is no place for them.
+      mode: 'Reference',
+      serviceAccountName: accountName(source),
+      ...(source === 'own' ? {} : { namespaceSelector: {} }),
+      resources: groupsOf(subscriptions).flatMap(watchesOf),
+      sink: brokerSink(system),
+    },
+  }) as Manifest;
 
 const byKind = ([a]: Changed[], [b]: Changed[]) => (a && b ? kindOf(a).localeCompare(kindOf(b)) : 0);
 

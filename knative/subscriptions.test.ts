@@ -17,12 +17,9 @@ const objectsIn = async (file: string) =>
   );
 
 const folders = ['base/triggers.yaml', 'openstack/base/triggers.yaml'];
-const triggers = new Map(
-  (await Promise.all(folders.map(objectsIn))).flat().map((trigger) => {
-    const { metadata, spec } = Trigger.parse(trigger);
-    return [metadata.name, spec] as const;
-  }),
-);
+const triggers = (await Promise.all(folders.map(objectsIn))).flat().map((trigger) => Trigger.parse(trigger).spec);
+const triggersOf = ({ name }: FunctionDeclaration) =>
+  triggers.filter(({ subscriber }) => subscriber.ref?.name === name);
 
 /** Any request fails the test. */
 const noKube = new Proxy({} as Kube, {
@@ -31,15 +28,17 @@ const noKube = new Proxy({} as Kube, {
   },
 });
 
-/** The path of one event: whether the generated Trigger delivers it, the answer of the function, and what the function observes. */
+/** The path of one event: the Brokers whose Trigger delivers it, the answer of the function, and what the function observes. */
 async function fate(declaration: FunctionDeclaration, request: Posted) {
   const batches: Batch[] = [];
   const observe = async (_: unknown, batch: Batch) => {
     batches.push(batch);
     return [];
   };
+  // Without an audit of its own, so that every event is observed here.
+  const { audit: _, ...plain } = declaration;
   const { app } = serve(
-    { ...declaration, observe },
+    { ...plain, observe },
     {
       kube: noKube,
       telemetry: telemetryOf(declaration.name),
@@ -49,10 +48,12 @@ async function fate(declaration: FunctionDeclaration, request: Posted) {
       publisher: { publish: () => undefined, republish: () => undefined },
     },
   );
-  const spec = triggers.get(declaration.name);
   const posted = () => new Request('http://function/', { method: 'POST', ...request });
+  const event = await readEvent(posted());
   return {
-    brought: spec !== undefined && matches(spec, await readEvent(posted())),
+    by: triggersOf(declaration)
+      .filter((spec) => matches(spec, event))
+      .map(({ broker }) => broker),
     status: (await app.fetch(posted())).status,
     batches,
   };
@@ -88,7 +89,7 @@ function changeOf(verb: Verb, object: { apiVersion: string; kind: string; namesp
 }
 
 const tickOf = (timer: string, namespace = 'sync-operator'): Posted => ({
-  headers: { ...ofTimer.headers, 'ce-source': `/apis/v1/namespaces/${namespace}/pingsources/${timer}` },
+  headers: { ...ofTimer.headers, 'ce-source': `/apis/v1/namespaces/${namespace}/pingsources/images-${timer}` },
   body: '{}',
 });
 
@@ -149,8 +150,9 @@ const subscriptions = functions.flatMap((declaration) =>
 
 describe.each(subscriptions)('$name subscribes to $what', ({ declaration, subscription }) => {
   test.each(wantedBy(subscription))('and its Trigger delivers event %#, which it accepts', async (event) => {
-    const { brought, status, batches } = await fate(declaration, event);
-    expect({ brought, status, batches: batches.length }).toEqual({ brought: true, status: 202, batches: 1 });
+    const { by, status, batches } = await fate(declaration, event);
+    const broker = subscription.on === 'event' ? 'default' : declaration.system;
+    expect({ by, status, batches: batches.length }).toEqual({ by: [broker], status: 202, batches: 1 });
     const { 'ce-name': name = '' } = event.headers;
     if (subscription.on === 'changed')
       expect(batches[0]?.subjects).toMatchObject([{ kind: subscription.resource.kind, name }]);
@@ -161,17 +163,57 @@ describe.each(subscriptions)('$name subscribes to $what', ({ declaration, subscr
   });
 
   test.each(unwantedBy(subscription))('and it ignores event %#, which its Trigger does not deliver', async (event) => {
-    const { brought, status, batches } = await fate(declaration, event);
-    expect({ brought, status, batches: batches.length }).toEqual({ brought: false, status: 204, batches: 0 });
+    const { by, status, batches } = await fate(declaration, event);
+    expect({ by, status, batches: batches.length }).toEqual({ by: [], status: 204, batches: 0 });
   });
 });
 
-const sources = (
-  await Promise.all(['components/cdi/source-cdi.yaml', 'components/snapshotter/source-snapshotter.yaml'].map(objectsIn))
-)
+test('a function has one Trigger at each Broker that brings it something', () => {
+  for (const declaration of functions) {
+    const brokers = triggersOf(declaration).map(({ broker }) => broker);
+    const wanted = declaration.on
+      .filter((subscription) => subscription.on !== 'deadLetter')
+      .map((subscription) => (subscription.on === 'event' ? 'default' : declaration.system));
+    expect(brokers.sort()).toEqual([...new Set(wanted)].sort());
+  }
+});
+
+const sourceFiles = [
+  'base/source-own.yaml',
+  'base/source-pelotech.yaml',
+  ...['cdi', 'snapshotter', 'kubevirt', 'kube-ovn'].map((name) => `components/${name}/source-${name}.yaml`),
+  'openstack/base/source-kupenstack.yaml',
+];
+const sourceObjects = (await Promise.all(sourceFiles.map(objectsIn)))
   .flat()
   .filter((object) => (object as { kind: string }).kind === ApiServerSource.kind)
-  .flatMap((object) => ApiServerSource.parse(object).spec.resources);
+  .map((object) => ApiServerSource.parse(object));
+const watchedFor = (broker: string) =>
+  sourceObjects.filter(({ spec }) => spec.sink.ref?.name === broker).flatMap(({ spec }) => spec.resources);
+const kindsAmong = (kinds: readonly { apiVersion: string; kind: string }[]) =>
+  [...new Set(kinds.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))].sort();
+
+test.each(['images', 'machines', 'workspaces', 'openstack'])(
+  'the sources of Broker %s bring every kind that a function of its system wants, and no other',
+  (system) => {
+    const wanted = functions
+      .filter((declaration) => declaration.system === system)
+      .flatMap(({ on }) => on.flatMap((one) => (one.on === 'changed' ? [one.resource] : [])));
+    expect(kindsAmong(watchedFor(system))).toEqual(kindsAmong(wanted));
+  },
+);
+
+test('no source feeds the public Broker', () => {
+  expect(watchedFor('default')).toEqual([]);
+});
+
+test('no function hears of the images of another system but by facts', () => {
+  const others = functions.filter(({ system }) => system !== 'images');
+  const watching = others.filter(({ on }) =>
+    on.some((one) => one.on === 'changed' && one.resource.kind === 'VMDiskImage'),
+  );
+  expect(watching.map(({ name }) => name)).toEqual([]);
+});
 
 /** Evaluates the selector of a Knative source as the API server does. */
 const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Record<string, string>) =>
@@ -196,19 +238,23 @@ const ofClone = { 'pelotech.ot/virtual-machine-uid': 'e51a2e8c-8f2e-4b8e-a6bb-6f
 
 /** Labels as CDI 1.66 and the external-snapshotter set them. */
 test.each([
-  ['DataVolume', 'of an attempt', { ...ofOurs, ...ofImage, 'pelotech.ot/attempt': '1' }, 1],
-  ['DataVolume', 'of a machine', { ...ofOurs, ...ofClone }, 1],
-  ['DataVolume', 'of another controller', {}, 0],
-  ['Pod', 'that imports an image', ofImporter, 1],
-  ['Pod', 'that copies a disk', { app: 'containerized-data-importer', ...ofCdi }, 0],
-  ['Pod', 'of a container cluster', { ...ofOurs, app: 'web' }, 1],
-  ['PersistentVolumeClaim', 'of an image', { app: 'containerized-data-importer', ...ofCdi, ...ofImage }, 1],
-  ['PersistentVolumeClaim', 'that CDI works in', { app: 'containerized-data-importer', ...ofCdi }, 0],
-  ['PersistentVolumeClaim', "of a workspace's volume", { ...ofOurs, 'pelotech.ot/workspace': 'lab' }, 1],
-  ['VolumeSnapshot', 'of an image', { ...ofOurs, ...ofImage }, 1],
-  ['VolumeSnapshot', 'that an administrator labelled for an image', ofImage, 1],
-  ['VolumeSnapshot', 'of another controller', { app: 'backup' }, 0],
-] as const)('the source of a %s %s sends each event as often as it should', (kind, _, labels, times) => {
-  const watches = sources.filter((source) => source.kind === kind);
-  expect(watches.filter(({ selector }) => selects(selector ?? {}, labels))).toHaveLength(times);
+  ['DataVolume', 'of an attempt', { ...ofOurs, ...ofImage, 'pelotech.ot/attempt': '1' }, ['images']],
+  ['DataVolume', 'of a machine', { ...ofOurs, ...ofClone }, ['machines']],
+  ['DataVolume', 'of another controller', {}, []],
+  ['Pod', 'that imports an image', ofImporter, ['images']],
+  ['Pod', 'that copies a disk', { app: 'containerized-data-importer', ...ofCdi }, []],
+  ['Pod', 'of a container cluster', { ...ofOurs, app: 'web' }, ['workspaces']],
+  ['PersistentVolumeClaim', 'of an image', { app: 'containerized-data-importer', ...ofCdi, ...ofImage }, ['images']],
+  ['PersistentVolumeClaim', 'that CDI works in', { app: 'containerized-data-importer', ...ofCdi }, []],
+  ['PersistentVolumeClaim', "of a workspace's volume", { ...ofOurs, 'pelotech.ot/workspace': 'lab' }, ['workspaces']],
+  ['VolumeSnapshot', 'of an image', { ...ofOurs, ...ofImage }, ['images']],
+  ['VolumeSnapshot', 'that an administrator labelled for an image', ofImage, ['images']],
+  ['VolumeSnapshot', 'of another controller', { app: 'backup' }, []],
+] as const)('each event of a %s %s is sent once, to the Broker of its system', (kind, _, labels, brokers) => {
+  const watching = ['images', 'machines', 'workspaces'].flatMap((broker) =>
+    watchedFor(broker)
+      .filter((source) => source.kind === kind && selects(source.selector ?? {}, labels))
+      .map(() => broker),
+  );
+  expect(watching).toEqual(brokers);
 });

@@ -1,20 +1,32 @@
+import { timerName } from '../shared/event-filter.ts';
+import type { FunctionDeclaration } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/operator.ts';
-import { brokerName } from './broker.ts';
+import { brokerSink, systemsOf } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 
 /** The timers that wake functions, by the subscription's kind. */
-const schedules = { sweep: '*/30 * * * * *', audit: '0 */10 * * * *' } as const;
+export const schedules = { sweep: '*/30 * * * * *', audit: '0 */10 * * * *' } as const;
 
-/** One PingSource for each timer. */
-export const timerManifests = (): Manifest[] =>
-  Object.entries(schedules).map(([name, schedule]) => ({
-    apiVersion: 'sources.knative.dev/v1',
-    kind: 'PingSource',
-    metadata: { name, namespace: operatorNamespace, labels: partOf },
-    spec: {
-      schedule,
-      contentType: 'application/json',
-      data: '{}',
-      sink: { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: brokerName } },
-    },
-  }));
+/** A PingSource for each timer that the functions of a system ask for: Knative runs all of them in one process. */
+export const timerManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
+  systemsOf(functions).flatMap((system) => {
+    const asked = new Set(
+      functions.filter((one) => one.system === system).flatMap(({ on }) => on.map((one) => one.on)),
+    );
+    return (['sweep', 'audit'] as const)
+      .filter((timer) => asked.has(timer))
+      .map((timer) => {
+        const source = {
+          apiVersion: 'sources.knative.dev/v1',
+          kind: 'PingSource',
+          metadata: { name: timerName(system, timer), namespace: operatorNamespace, labels: partOf },
+          spec: {
+            schedule: schedules[timer],
+            contentType: 'application/json',
+            data: '{}',
+            sink: brokerSink(system),
+          },
+        };
+        return source;
+      });
+  });

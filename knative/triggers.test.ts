@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type FunctionDeclaration, on, type Subscription } from '../shared/function.ts';
 import { defineResource } from '../shared/kinds/resource.ts';
-import { brokerManifests } from './broker.ts';
+import { brokerManifests, publicBroker } from './broker.ts';
 import { triggerManifests } from './triggers.ts';
 
 const aFunction = (name: string, subscriptions: readonly Subscription[]): FunctionDeclaration => ({
   name,
+  system: 'images',
   on: subscriptions,
   may: [],
   scale: 'zero',
@@ -21,8 +22,9 @@ const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
 test("a Trigger's dead letters go to a path that says whose they are; those of other Triggers to the Broker's sink", () => {
   expect(triggerManifests([deadLetters, paint])).toMatchObject([
     { metadata: { name: 'paint' }, spec: { delivery: { retry: 8, deadLetterSink: { ref, uri: '/paint' } } } },
+    { metadata: { name: 'paint-images' }, spec: { delivery: { retry: 8, deadLetterSink: { ref, uri: '/paint' } } } },
   ]);
-  const [broker] = brokerManifests([deadLetters, paint]);
+  const [broker] = brokerManifests([publicBroker], [deadLetters, paint]);
   expect(broker).toMatchObject({ spec: { delivery: { retry: 8, deadLetterSink: { ref } } } });
   expect(broker).not.toHaveProperty('spec.delivery.deadLetterSink.uri');
 });

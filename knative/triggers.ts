@@ -2,18 +2,20 @@ import { distinct } from '../shared/distinct.ts';
 import { filtersOf } from '../shared/event-filter.ts';
 import type { FunctionDeclaration, Subscription } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/operator.ts';
-import { brokerName, deliveryTo, subscriberOf } from './broker.ts';
+import { brokerOf, deliveryTo, publicBroker, subscriberOf } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 
-/** One Trigger for each function with subscriptions: every Trigger costs a hop for every event. */
+/** One Trigger for each function and Broker that brings it something: every Trigger costs a hop for every event of its Broker. */
 export const triggerManifests = (
   functions: readonly FunctionDeclaration[],
   all: readonly FunctionDeclaration[] = functions,
 ): Manifest[] =>
-  functions
-    .map((declaration) => ({ name: declaration.name, subscriptions: broughtTo(declaration) }))
-    .filter(({ subscriptions }) => subscriptions.length > 0)
-    .map(({ name, subscriptions }) => triggerOf(name, subscriptions, deliveryTo(all, name)));
+  functions.flatMap((declaration) =>
+    [...Map.groupBy(broughtTo(declaration), (subscription) => brokerOf(declaration, subscription))].map(
+      ([broker, subscriptions]) =>
+        triggerOf(declaration.name, broker, subscriptions, deliveryTo(all, declaration.name)),
+    ),
+  );
 
 type Brought = Exclude<Subscription, { on: 'deadLetter' }>;
 
@@ -28,17 +30,20 @@ function broughtTo({ name, on }: FunctionDeclaration): Brought[] {
   return brought;
 }
 
-const triggerOf = (name: string, on: readonly Brought[], delivery: ReturnType<typeof deliveryTo>) => ({
+/** A Broker's name is a part of the Trigger's, for a Trigger can never be moved to another Broker. */
+const triggerName = (name: string, broker: string) => (broker === publicBroker ? name : `${name}-${broker}`);
+
+const triggerOf = (name: string, broker: string, on: readonly Brought[], delivery: ReturnType<typeof deliveryTo>) => ({
   apiVersion: 'eventing.knative.dev/v1',
   kind: 'Trigger',
   metadata: {
-    name,
+    name: triggerName(name, broker),
     namespace: operatorNamespace,
     // Without it a Trigger that is there before its Broker may stay not ready.
-    labels: { ...partOf, 'eventing.knative.dev/broker': brokerName },
+    labels: { ...partOf, 'eventing.knative.dev/broker': broker },
   },
   spec: {
-    broker: brokerName,
+    broker,
     filters: [{ any: distinct(on.flatMap(filtersOf), (filter) => JSON.stringify(filter)) }],
     subscriber: { ref: subscriberOf(name) },
     delivery,

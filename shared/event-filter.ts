@@ -1,4 +1,4 @@
-import type { Subscription } from './function.ts';
+import type { Subscription, System } from './function.ts';
 import { operatorNamespace } from './operator.ts';
 import { workspacePrefix } from './workspaces/workspace.ts';
 
@@ -9,6 +9,7 @@ export type EventAttributes = Readonly<Record<string, unknown>>;
 type EventFilter =
   | { exact: Record<string, string> }
   | { prefix: Record<string, string> }
+  | { suffix: Record<string, string> }
   | { not: EventFilter }
   | { all: EventFilter[] };
 
@@ -17,6 +18,7 @@ type EventFilter =
  * them, so that both accept the same events. They contain no labels: an event carries none.
  */
 export function filtersOf(subscription: Subscription): EventFilter[] {
+  if (subscription.on === 'sweep' || subscription.on === 'audit') return [tickOf(subscription.on)];
   const exacts = attributesOf(subscription).map((exact) => ({ exact }));
   if (subscription.on !== 'changed' || subscription.namespace === undefined) return exacts;
   const inside = { prefix: { [subscription.resource.namespaced ? 'namespace' : 'name']: workspacePrefix } };
@@ -27,17 +29,29 @@ export function filtersOf(subscription: Subscription): EventFilter[] {
 export const isWanted = (on: readonly Subscription[], event: EventAttributes) =>
   on.some((subscription) => filtersOf(subscription).some((filter) => passes(filter, event)));
 
+type Timer = 'sweep' | 'audit';
+
+/** The name of a system's timer. */
+export const timerName = (system: System, timer: Timer) => `${system}-${timer}`;
+
+const pings = 'dev.knative.sources.ping';
+const timers = `/apis/v1/namespaces/${operatorNamespace}/pingsources/`;
+
 /** The attributes that identify the events of a timer. */
-export const pingAttributes = (timer: 'sweep' | 'audit') => ({
-  type: 'dev.knative.sources.ping',
-  source: `/apis/v1/namespaces/${operatorNamespace}/pingsources/${timer}`,
+export const pingAttributes = (timer: Timer, system: System = 'images') => ({
+  type: pings,
+  source: timers + timerName(system, timer),
 });
 
-function attributesOf(subscription: Subscription): Record<string, string>[] {
+/** Of all systems' timers of that kind: which of them a function hears is its Broker's business. */
+const tickOf = (timer: Timer): EventFilter => ({
+  all: [{ exact: { type: pings } }, { prefix: { source: timers } }, { suffix: { source: `-${timer}` } }],
+});
+
+function attributesOf(subscription: Exclude<Subscription, { on: Timer }>): Record<string, string>[] {
   // No Trigger delivers dead letters.
   if (subscription.on === 'deadLetter') return [];
   if (subscription.on === 'event') return [{ type: subscription.type }];
-  if (subscription.on !== 'changed') return [pingAttributes(subscription.on)];
   const { apiVersion, kind } = subscription.resource;
   const changed = { apiversion: apiVersion, kind, ...(subscription.name ? { name: subscription.name } : {}) };
   return subscription.verbs?.map((verb) => ({ ...changed, type: `dev.knative.apiserver.ref.${verb}` })) ?? [changed];
@@ -47,6 +61,8 @@ function passes(filter: EventFilter, event: EventAttributes): boolean {
   if ('exact' in filter) return Object.entries(filter.exact).every(([name, value]) => event[name] === value);
   if ('prefix' in filter)
     return Object.entries(filter.prefix).every(([name, value]) => String(event[name] ?? '').startsWith(value));
+  if ('suffix' in filter)
+    return Object.entries(filter.suffix).every(([name, value]) => String(event[name] ?? '').endsWith(value));
   if ('not' in filter) return !passes(filter.not, event);
   return filter.all.every((one) => passes(one, event));
 }

@@ -7,10 +7,16 @@ import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
 
 /**
- * Which ApiServerSource brings the changes of a kind: one for each operator whose CRDs may be missing (a source exits
- * when one of its kinds is not served), `own` for single objects in the operator's namespace.
+ * The operator whose ApiServerSource, one for each system, brings the changes of a kind: its CRDs may be missing, and a source exits when
+ * one of its kinds is not served. `own` is for single objects in the operator's namespace.
  */
 export type SourceName = 'pelotech' | 'kupenstack' | 'cdi' | 'snapshotter' | 'kubevirt' | 'kube-ovn' | 'own';
+
+/**
+ * What a function works for. Each system has an internal Broker with sources and timers of its own, so that its events cost the others
+ * nothing; of another system's objects a function hears by the facts on the public Broker.
+ */
+export type System = 'images' | 'machines' | 'workspaces' | 'openstack';
 
 /** What a function subscribes to: a change of an object, a posted event, what no other function accepted, or time. */
 export type Subscription =
@@ -172,6 +178,8 @@ export type Part = 'kubevirt' | 'kube-ovn' | 'openstack';
 /** A function: what it subscribes to, what it may do, what it reads, what it decides. */
 export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   name: string;
+  /** The system that it belongs to; without one it hears the public Broker alone. */
+  system?: System;
   /** The platform without which it has nothing to do. */
   part?: Part;
   on: readonly Subscription[];

@@ -44,6 +44,8 @@ import { decide, type Observed } from './decide.ts';
 /** ${sentence(name)}. */
 export default defineFunction<Observed>({
   name: '${name}',
+  // Whose timers and sources wake it.
+  system: 'images',
   on: [on.audit()],
   may: [],
   scale: 'zero',

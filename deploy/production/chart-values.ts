@@ -1,6 +1,6 @@
 import { foreignSources } from '../../knative/manifests.ts';
 import { image, knativeServices } from '../../knative/services.ts';
-import { timerManifests } from '../../knative/timers.ts';
+import { schedules } from '../../knative/timers.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { usualSurroundings } from './network-policies.ts';
 import { sizeOf } from './sizes.ts';
@@ -34,7 +34,7 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
     section(
       'Schedules of the timers: cron with seconds first. A change whose event was lost is found at the next tick.',
       {
-        timers: timers(),
+        timers: schedules,
       },
     ),
     section(
@@ -78,14 +78,6 @@ export const productionValues = (functions: readonly FunctionDeclaration[]) => (
   networkPolicies: { enabled: true },
   functions: Object.fromEntries(functions.map((declaration) => [declaration.name, { resources: sizeOf(declaration) }])),
 });
-
-const timers = () =>
-  Object.fromEntries(
-    timerManifests().map((ping) => {
-      const { metadata, spec } = ping as typeof ping & { spec: { schedule: string } };
-      return [metadata?.name ?? '', spec.schedule];
-    }),
-  );
 
 /** The resources in the manifests of knative/, which are the same for every function. */
 function resourcesIn(functions: readonly FunctionDeclaration[]): unknown {

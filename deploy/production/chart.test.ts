@@ -80,16 +80,18 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
   });
 
   test.each([
-    { set: ['timers.sweep=*/10 * * * * *'], changes: ['PingSource sweep'] },
-    { set: ['sources.snapshotter=false'], changes: [], leavesOut: ofSource('snapshotter') },
-    { set: ['sources.kubeOvn=false'], changes: [], leavesOut: ofSource('kube-ovn') },
+    { set: ['timers.sweep=*/10 * * * * *'], changes: ['PingSource images-sweep', 'PingSource workspaces-sweep'] },
+    { set: ['sources.snapshotter=false'], changes: [], leavesOut: ofSource('images', 'snapshotter') },
+    { set: ['sources.kubeOvn=false'], changes: [], leavesOut: ofSource('workspaces', 'kube-ovn') },
     {
       set: ['sources.kubevirt=false'],
       changes: [],
       leavesOut: [
-        ...ofSource('kubevirt'),
+        ...ofSource('machines', 'kubevirt'),
+        'ApiServerSource machines-cdi',
         ...['ClusterRole', 'ClusterRoleBinding'].map((kind) => `${kind} sync-operator-provision-vm`),
         ...['Role', 'RoleBinding', 'Service', 'ServiceAccount', 'Trigger'].map((kind) => `${kind} provision-vm`),
+        'Trigger provision-vm-machines',
       ],
     },
     { set: ['policy.concurrency=8'], adds: ['ConfigMap sync-operator-policy'], changes: [] },
@@ -150,11 +152,11 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
   });
 });
 
-/** The objects of an ApiServerSource. */
-function ofSource(name: string) {
+/** The objects of the ApiServerSource of an operator, which one system has. */
+function ofSource(system: string, name: string) {
   const account = `source-${name}`;
   const roles = ['ClusterRole', 'ClusterRoleBinding'].map((kind) => `${kind} sync-operator-${account}`);
-  return [`ApiServerSource ${name}`, ...roles, `ServiceAccount ${account}`];
+  return [`ApiServerSource ${system}-${name}`, ...roles, `ServiceAccount ${account}`];
 }
 
 // A helm that was built from its Go module reports a very old Kubernetes.

@@ -56,16 +56,18 @@ function knativeTemplates(functions: readonly FunctionDeclaration[]): [string, s
     const objects = objectsOf(text);
     const template =
       folder === 'components'
-        ? only(hasSource(component), templateOf(objects.map(withPlaces)))
+        ? only(hasSource(component), withConditions(objects, component))
         : only(conditions[name], withConditions(objects));
     return [`templates/${name}.yaml`, header + template];
   });
 }
 
-/** Objects as a template that leaves out the objects of a part whose source is off. */
-const withConditions = (objects: readonly Manifest[]) =>
+/** Objects as a template that leaves out the objects of a part whose source is off, but for the one that is known to be on. */
+const withConditions = (objects: readonly Manifest[], known?: string) =>
   [...Map.groupBy(objects, ({ metadata }) => metadata?.labels?.[partLabel])]
-    .map(([part, ofPart]) => only(part && hasSource(part), templateOf(ofPart.map(withPlaces))))
+    .map(([part, ofPart]) =>
+      only(part && part !== known ? hasSource(part) : undefined, templateOf(ofPart.map(withPlaces))),
+    )
     .join('---\n');
 
 const hasSource = (name: string) => `.Values.sources.${valueOfSource(name)}`;

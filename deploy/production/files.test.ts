@@ -44,8 +44,8 @@ describe.skipIf(!isKubectlThere)('a component', () => {
   }
 
   test.each([
-    ['kubevirt', 'serving', 11],
-    ['kubevirt', 'deployments', 12],
+    ['kubevirt', 'serving', 13],
+    ['kubevirt', 'deployments', 14],
     ['kube-ovn', 'serving', 4],
     ['kube-ovn', 'deployments', 4],
   ])(

@@ -22,7 +22,10 @@ export function withPlaces(object: object): object {
     case 'Broker':
       return brokerWithPlaces(object as Broker);
     case 'PingSource':
-      return { ...manifest, spec: { ...manifest.spec, schedule: `__timers.${manifest.metadata.name}__` } };
+      return {
+        ...manifest,
+        spec: { ...manifest.spec, schedule: `__timers.${manifest.metadata.name.replace(/^.*-/, '')}__` },
+      };
     case 'Deployment':
       return workloadWithPlaces(manifest, manifest.metadata.name);
     case 'Service':

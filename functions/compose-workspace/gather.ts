@@ -1,7 +1,7 @@
 import { chunk } from '../../shared/chunk.ts';
 import { uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectsOf, type Unreadable } from '../../shared/function.ts';
-import type { ImageFact } from '../../shared/images/status.ts';
+import { imagesTold } from '../../shared/images/facts.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
@@ -91,8 +91,7 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
 
 /** Those that want one of the images that events name. Only those that are not Ready are listed: the others have theirs. */
 async function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
-  const told = batch.messages.map(({ data }) => (data as ImageFact).name);
-  const images = new Set([...told, ...subjectsOf(batch, VMDiskImage).map(({ name }) => name)]);
+  const images = new Set(imagesTold(batch).map(({ name }) => name));
   if (images.size === 0) return [];
   const open = await kube.list(Workspace, { fieldSelector: 'status.phase!=Ready' });
   return open.filter((workspace) => imageNamesOf(workspace).some((name) => images.has(name)));

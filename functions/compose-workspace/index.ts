@@ -1,5 +1,5 @@
 import { defineFunction, on } from '../../shared/function.ts';
-import { diskImageFact, ImageFact } from '../../shared/images/status.ts';
+import { imageFacts } from '../../shared/images/facts.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
@@ -31,17 +31,13 @@ const inWorkspaces = { selector: { matchLabels: managedBy }, namespace: 'workspa
 /** Makes machines, containers, volumes and networks of a workspace, and says how all of it stands. */
 export default defineFunction<Observed>({
   name: 'compose-workspace',
+  system: 'workspaces',
   on: [
     on.changed(Workspace, { source: 'pelotech' }),
     // How far an image is stands in the image; a workspace waits for its end.
-    on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
-    on.event(diskImageFact('queued'), ImageFact),
-    on.event(diskImageFact('syncing'), ImageFact),
-    on.event(diskImageFact('retrying'), ImageFact),
-    on.event(diskImageFact('succeeded'), ImageFact),
-    on.event(diskImageFact('failed'), ImageFact),
+    ...imageFacts('queued', 'syncing', 'retrying', 'succeeded', 'failed', 'pruned'),
     on.changed(Namespace, { source: 'pelotech', namespace: 'workspace' }),
-    on.changed(VirtualMachine, { source: 'pelotech', namespace: 'workspace' }),
+    on.changed(VirtualMachine, { source: 'pelotech', ...inWorkspaces }),
     on.changed(Deployment, { source: 'pelotech', ...inWorkspaces }),
     on.changed(Service, { source: 'pelotech', ...inWorkspaces }),
     on.changed(NetworkPolicy, { source: 'pelotech', ...inWorkspaces }),

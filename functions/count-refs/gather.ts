@@ -1,6 +1,6 @@
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
-import type { ImageFact } from '../../shared/images/status.ts';
+import { imagesTold } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -68,10 +68,9 @@ async function namedImages(
   ]);
   const machines = partition(foundMachines);
   const workspaces = partition(foundWorkspaces);
-  const told = batch.messages.map(({ data }) => data as ImageFact);
   const refs = [
     ...subjectsOf(batch, VMDiskImage),
-    ...told,
+    ...imagesTold(batch),
     ...machines.read.map(({ spec }) => spec.vmDiskImageRef),
     ...workspaces.read.filter((workspace) => workspace !== undefined).flatMap((workspace) => refsOf(workspace, policy)),
   ];

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { diskImageFact } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -41,7 +42,7 @@ const referencesOf = async (image: string) => (await kube.get(VMDiskImage, ofIma
 describe('an image', () => {
   test('says who uses it, from the first machine to the last', async () => {
     await createImage('life');
-    expect(await harness.changed(VMDiskImage, ofImage('life'), 'add')).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('life'))).toBe(202);
     const unused = await kube.get(VMDiskImage, ofImage('life'));
     expect(unused?.status).toMatchObject({ references: { count: 0 } });
     expect(Date.now() - Date.parse(unused?.status?.unreferencedSince ?? '')).toBeLessThan(5000);
@@ -123,7 +124,7 @@ describe('a machine', () => {
     expect(await harness.changed(VirtualMachine, ofMachine('leaves'))).toBe(202);
     expect(await kube.get(VirtualMachine, ofMachine('leaves'))).toBeUndefined();
     await createImage('late');
-    expect(await harness.changed(VMDiskImage, ofImage('late'), 'add')).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('late'))).toBe(202);
     expect(await referencesOf('late')).toEqual({ count: 1, by: ['lab/early'] });
   });
   test('whose finalizer another manager also owns is still released', async () => {
@@ -138,6 +139,6 @@ describe('a machine', () => {
   });
   test('that is gone is no error', async () => {
     expect(await harness.changed(VirtualMachine, ofMachine('never'))).toBe(202);
-    expect(await harness.changed(VMDiskImage, ofImage('never'), 'add')).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('never'))).toBe(202);
   });
 });

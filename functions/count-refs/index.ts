@@ -1,5 +1,5 @@
 import { defineFunction, on } from '../../shared/function.ts';
-import { diskImageFact, ImageFact } from '../../shared/images/status.ts';
+import { imageFacts } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -11,14 +11,12 @@ import { gather } from './gather.ts';
 /** Reports on every image who uses it, and keeps each deleted machine until its image no longer counts it. */
 export default defineFunction<Observed>({
   name: 'count-refs',
+  system: 'machines',
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.changed(Workspace, { source: 'pelotech' }),
-    on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
-    // A new image is counted once it is queued; an unused image once it is finished.
-    on.event(diskImageFact('queued'), ImageFact),
-    on.event(diskImageFact('succeeded'), ImageFact),
-    on.event(diskImageFact('failed'), ImageFact),
+    // A new image is counted once it is queued; an unused image once it is finished. Machines of one that is gone need not wait.
+    ...imageFacts('queued', 'succeeded', 'failed', 'pruned'),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),
   ],

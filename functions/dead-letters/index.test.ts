@@ -3,7 +3,7 @@ import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../deploy/local/client.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { applyManifests, readManifests } from '../../deploy/manifests.ts';
-import { brokerManifests } from '../../knative/broker.ts';
+import { brokerManifests, publicBroker } from '../../knative/broker.ts';
 import { permissionManifests } from '../../knative/permissions.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
@@ -20,7 +20,7 @@ const admin = clientOf(server);
 afterAll(server.close);
 await applyManifests(admin, await readManifests('deploy/local/eventing/crds', 'deploy/base'));
 const ours = [declaration as FunctionDeclaration];
-const manifests = [...permissionManifests(ours), ...brokerManifests(ours)];
+const manifests = [...permissionManifests(ours), ...brokerManifests([publicBroker], ours)];
 await applyManifests(admin, manifests as unknown as KubernetesObject[]);
 const subscriber = { ref: { apiVersion: 'v1', kind: 'Service', name: 'preload' } };
 const metadata = { name: 'preload', namespace: operatorNamespace };
@@ -92,6 +92,27 @@ test('what preload did not take is counted, logged and shown at its Trigger, wit
   expect(JSON.stringify(await shown())).not.toContain('hush');
 });
 
+test('a change that a function did not take is shown at the Trigger of its system', async () => {
+  const own = { name: 'count-refs-machines', namespace: operatorNamespace };
+  const leadsTo = { ref: { apiVersion: 'v1', kind: 'Service', name: 'count-refs' } };
+  await admin.create(Trigger, { metadata: own, spec: { broker: 'machines', subscriber: leadsTo } });
+  const name = 'count-refs';
+  await admin.create(Trigger, { metadata: { ...own, name }, spec: { broker: 'default', subscriber: leadsTo } });
+  onTestFinished(async () => {
+    for (const one of [own.name, name]) await admin.delete(Trigger, { ...own, name: one });
+  });
+  const { post, drain } = served();
+  await post('/count-refs', { type: 'dev.knative.apiserver.ref.update', apiversion: 'v1', kind: 'Pod', name: 'p' });
+  await post('/count-refs');
+  await drain();
+  expect((await shown()).map(({ involvedObject }) => involvedObject)).toMatchObject(
+    expect.arrayContaining([
+      expect.objectContaining({ kind: 'Trigger', name: 'count-refs-machines' }),
+      expect.objectContaining({ kind: 'Trigger', name: 'count-refs' }),
+    ]),
+  );
+});
+
 test('a storm is a few writes of one Event, whose count is right', async () => {
   const { post, drain, counted, writes } = served();
   await Promise.all(
@@ -122,7 +143,7 @@ test('at most ten Events are written by one pass, and every letter is counted', 
 
 test('while the API server is away letters are answered 202, logged and counted', async () => {
   const away = async () => Promise.reject(new ApiError(503, 'ServiceUnavailable', 'etcd is away'));
-  const { post, drain, counted, lines } = served({ ...admin, get: away, apply: away } as unknown as Kube);
+  const { post, drain, counted, lines } = served({ ...admin, get: away, list: away, apply: away } as unknown as Kube);
   expect(await post('/preload')).toEqual([202, '']);
   await drain();
   expect(counted).toEqual([{ value: 1, function: 'unknown', event: 'message' }]);

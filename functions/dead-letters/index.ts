@@ -11,7 +11,7 @@ export default defineFunction<Observed>({
   name: 'dead-letters',
   on: [on.deadLetter()],
   may: [
-    { resource: Trigger, verbs: ['get'], namespace: 'own' },
+    { resource: Trigger, verbs: ['list'], namespace: 'own' },
     { resource: Broker, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['get', 'create', 'patch'], namespace: 'own' },
   ],
@@ -22,18 +22,16 @@ export default defineFunction<Observed>({
 
 /** The limit of Events that a reconcile writes. Further letters are only counted and logged. */
 const shownAtMost = 10;
-/** The limit of names that a reconcile looks up: any Pod in the cluster can post to an invented path. */
-const askedAtMost = 20;
-
 async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch): Promise<Observed[]> {
   const letters = messages.map(({ data }) => data as DeadLetter);
-  const triggers = await triggersOf(kube, letters);
-  const groups = groupsOf(letters, new Set(triggers.keys()));
-  const broker = groups.some(({ failed }) => !triggers.has(failed)) ? await read(kube, Broker, 'default') : undefined;
+  // Many letters come from an unreachable API server. They are counted without it.
+  const triggers = await kube.list(Trigger, { namespace: operatorNamespace }).catch(() => []);
+  const groups = groupsOf(letters, new Set(triggers.map(functionOf)));
+  const broker = groups.some((group) => !triggerOf(group, triggers)) ? await read(kube, Broker, 'default') : undefined;
   return Promise.all(
     groups.map(async (group, index) => {
       const counted = { ...group, about: undefined, recorded: undefined, nowMs, refusals };
-      const about = triggers.get(group.failed) ?? broker;
+      const about = triggerOf(group, triggers) ?? broker;
       if (!about || about === unread || index >= shownAtMost) return counted;
       const recorded = await read(kube, Event, eventNameOf(group, about));
       return recorded === unread ? counted : { ...counted, about, recorded };
@@ -43,16 +41,16 @@ async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch):
 
 type Reader = Context['kube'];
 
-/** The Triggers of the functions that failed, by name. */
-async function triggersOf(kube: Reader, letters: readonly DeadLetter[]): Promise<Map<string, KubernetesObject>> {
-  const names = [...new Set(letters.map(({ failed }) => failed))].filter((name) => name !== undefined);
-  const found = await Promise.all(names.slice(0, askedAtMost).map((name) => read(kube, Trigger, name)));
-  const triggers = found.filter((trigger) => trigger !== undefined && trigger !== unread);
-  return new Map(triggers.map((trigger) => [trigger.metadata.name, trigger]));
+/** Whose Trigger it is; one that leads elsewhere stands for itself. */
+const functionOf = ({ metadata, spec }: Trigger) => spec?.subscriber?.ref?.name ?? metadata.name;
+
+/** The Trigger of the function that failed: messages come by the one on the public Broker, all else by its other one. */
+function triggerOf({ failed, tells }: Pick<Observed, 'failed' | 'tells'>, triggers: readonly Trigger[]) {
+  const its = triggers.filter((trigger) => functionOf(trigger) === failed);
+  return its.find(({ spec }) => (spec?.broker === 'default') === (tells === 'message')) ?? its[0];
 }
 
 const unread = 'unread';
 
-/** Many letters come from an unreachable API server. They are counted without it. */
-const read = (kube: Reader, resource: typeof Trigger | typeof Broker | typeof Event, name: string) =>
+const read = (kube: Reader, resource: typeof Broker | typeof Event, name: string) =>
   kube.get<KubernetesObject>(resource, { namespace: operatorNamespace, name }).catch(() => unread as typeof unread);

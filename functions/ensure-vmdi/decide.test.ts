@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Action } from '../../shared/actions.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
-import { VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { diskImageFinalizer, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
@@ -283,6 +283,17 @@ describe('where the image is being deleted', () => {
     expect(made(actions)).toEqual([]);
     expect(conditionIn(actions)).toContain(words);
     expect(said(actions)).toEqual([]);
+  });
+
+  test('an end that no fact will tell of is awaited, and only that', () => {
+    const finalizersOf = (finalizers: string[]) => {
+      const image = going();
+      return { ...image, metadata: { ...image.metadata, finalizers } };
+    };
+    const looks = (image: VMDiskImage) =>
+      pass({ image, machines: [wanting()] }).filter((action) => action.do === 'requeueAfter');
+    expect(looks(finalizersOf([diskImageFinalizer]))).toEqual([]);
+    expect(looks(finalizersOf(['foregroundDeletion']))).toMatchObject([{ about: { kind: 'VMDiskImage' } }]);
   });
 
   test('without a template it waits for another of that name', () => {

@@ -1,7 +1,7 @@
 import { type Action, together } from '../../shared/actions.ts';
 import { newImage } from '../../shared/images/new-image.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { conditionAfter, conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
@@ -24,8 +24,17 @@ export function decide(observed: Observed): Action[] {
       ? [{ do: 'create', resource: VMDiskImage, object: made, trace: traceOfMachine(first, undefined) } as const]
       : []),
     ...together(machines.map((machine) => publish(machine, findingOf(machine, observed, template), observed))),
+    ...(machines.length > 0 ? awaitEnd(observed) : []),
   ];
 }
+
+const soonMs = 5000;
+
+/** prune has let go of an image that another finalizer still holds, and said that it is gone: nobody says when it really is. */
+const awaitEnd = ({ image }: Observed): Action[] =>
+  image?.metadata.deletionTimestamp && !image.metadata.finalizers?.includes(diskImageFinalizer)
+    ? [{ do: 'requeueAfter', about: image, afterMs: soonMs }]
+    : [];
 
 const byAge = ({ metadata: a }: VirtualMachine, { metadata: b }: VirtualMachine) =>
   a.creationTimestamp.localeCompare(b.creationTimestamp) || a.uid.localeCompare(b.uid);

@@ -1,6 +1,7 @@
 import { chunk } from '../../shared/chunk.ts';
 import { uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { imagesTold } from '../../shared/images/facts.ts';
 import { machinesOf } from '../../shared/images/references.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
@@ -59,7 +60,7 @@ async function machinesFor(
   ];
   const [named, naming, selected] = await Promise.all([
     Promise.all(subjectsOf(batch, VirtualMachine).map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
-    machinesNaming(kube, subjectsOf(batch, VMDiskImage)),
+    machinesNaming(kube, [...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)]),
     Promise.all(
       selecting.map(({ of, fieldSelector }) => orUnreadable(of, kube.list(VirtualMachine, { fieldSelector }))),
     ),

@@ -1,4 +1,5 @@
 import { defineFunction, on } from '../../shared/function.ts';
+import { imageFacts } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
@@ -12,9 +13,11 @@ import type { Observed } from './observed.ts';
 /** Creates the image that a machine names, if it is missing. */
 export default defineFunction<Observed>({
   name: 'ensure-vmdi',
+  system: 'machines',
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
-    on.cameOrWent(VMDiskImage, { source: 'pelotech' }),
+    // A new image is queued, or, with a snapshot to adopt, ready.
+    ...imageFacts('queued', 'succeeded', 'pruned'),
     on.cameOrWent(Namespace, { source: 'pelotech' }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),

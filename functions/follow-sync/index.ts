@@ -5,7 +5,7 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
-import { imageUidLabel, managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { withLabel } from '../../shared/kubernetes/selectors.ts';
 import { decide } from './decide.ts';
@@ -15,9 +15,10 @@ import type { Observed } from './observed.ts';
 /** Follows the download and the snapshot of each image, and ends an attempt at the first sign that it failed. */
 export default defineFunction<Observed>({
   name: 'follow-sync',
+  system: 'images',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
+    on.changed(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
     on.changed(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
     on.changed(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
     on.sweep(),

@@ -14,6 +14,7 @@ const kinds: readonly Resource<KubernetesObject>[] = [KupenStackMachine, Virtual
 /** Keeps a namespace's credentials for OpenStack as long as something in it can only be taken down with them. */
 export default defineFunction<Observed>({
   name: 'keep-account',
+  system: 'openstack',
   part: 'openstack',
   // Every change: no event reports a Secret that is created after the objects that need it, but their status shows that it is not kept.
   on: [...kinds.map((kind) => on.changed(kind, { source: 'kupenstack' })), on.audit()],

@@ -11,6 +11,7 @@ import { decide, type Observed } from './decide.ts';
 /** Makes or renews the VMDiskImage of an image that a pipeline published. */
 export default defineFunction<Observed>({
   name: 'preload',
+  system: 'images',
   on: [on.event(imagePublished, ImagePublished)],
   may: [
     { resource: VMDiskImage, verbs: ['get', 'create', 'patch'] },

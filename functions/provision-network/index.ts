@@ -15,6 +15,7 @@ import type { Observed } from './observed.ts';
 /** Makes networks on OpenStack, each with its subnet, and says how they stand. */
 export default defineFunction<Observed>({
   name: 'provision-network',
+  system: 'openstack',
   part: 'openstack',
   on: [on.changed(VirtualNetwork, { source: 'kupenstack' }), on.sweep(), on.audit()],
   may: [

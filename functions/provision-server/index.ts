@@ -14,6 +14,7 @@ import type { Observed } from './observed.ts';
 /** Makes machines on OpenStack from volumes, keeps them as their specs say, and says how they stand. */
 export default defineFunction<Observed>({
   name: 'provision-server',
+  system: 'openstack',
   part: 'openstack',
   on: [
     on.changed(KupenStackMachine, { source: 'kupenstack' }),

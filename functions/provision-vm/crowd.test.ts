@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Batch, noEvents } from '../../shared/function.ts';
+import { diskImageFact } from '../../shared/images/facts.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
@@ -28,11 +28,11 @@ test('one list finds the machines that wait for many images changed at once', as
   await create('waits', 'image-7', 'Pending');
   await create('runs', 'image-8', 'Ready');
   await create('waits-for-another', 'another', 'Pending');
-  const subjects = Array.from({ length: 100 }, (_, index) => ({
-    ...{ apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind },
-    ...{ namespace, name: `image-${index}` },
+  const messages = Array.from({ length: 100 }, (_, index) => ({
+    ...{ id: String(index), type: diskImageFact('succeeded'), source: '/test', time: undefined },
+    data: { namespace, name: `image-${index}` },
   }));
-  const batch: Batch = { ...noEvents, subjects };
+  const batch: Batch = { ...noEvents, messages };
   const context = {
     kube: counted,
     nowMs: Date.now(),

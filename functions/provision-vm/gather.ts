@@ -1,5 +1,6 @@
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { imagesTold } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -71,7 +72,7 @@ async function namedBy(kube: Reader, batch: Batch): Promise<Found> {
 
 /** A root disk has the name of its machine and a suffix, the KubeVirt objects have the very name. */
 function machineOf({ kind, namespace, name }: Subject): ObjectReference | undefined {
-  if (kind === VMDiskImage.kind || kind === ConfigMap.kind) return undefined;
+  if (kind === ConfigMap.kind) return undefined;
   const machine = kind === DataVolume.kind ? machineNameOf(name) : name;
   return machine === undefined ? undefined : { namespace, name: machine };
 }
@@ -91,7 +92,7 @@ async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise
 async function withWaiting(kube: Reader, batch: Batch, named: readonly VirtualMachine[]): Promise<Found> {
   if (isForAll(batch)) return { read: [...named], unreadable: [] };
   const late = named.filter(({ status }) => status?.phase !== 'Ready');
-  const refs = [...subjectsOf(batch, VMDiskImage), ...late.map(({ spec }) => spec.vmDiskImageRef)];
+  const refs = [...imagesTold(batch), ...late.map(({ spec }) => spec.vmDiskImageRef)];
   const waiting = partition(await machinesNaming(kube, distinct(refs, keyOf), 'status.phase!=Ready'));
   // The events of machines are redelivered, too: no event may tell of the image whose machines still wait.
   const askedBy = ({ unreadable: image, error }: Unreadable) =>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { diskImageFact } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -81,7 +82,7 @@ test('a machine gets what it needs once its image is ready, and is Ready once Ku
   expect(await reasonOf(ref)).toBe('ImageQueued');
   expect(await harness.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
   await finish('first');
-  expect(await harness.changed(VMDiskImage, image)).toBe(202);
+  expect(await harness.message(diskImageFact('succeeded'), image)).toBe(202);
   const { metadata } = (await harness.kube.get(VirtualMachine, ref)) ?? {};
   const owned = { metadata: { ownerReferences: [{ uid: metadata?.uid, controller: true }] } };
   expect(await harness.kube.get(DataVolume, dataVolumeOf(ref))).toMatchObject(owned);
@@ -241,7 +242,7 @@ describe('many machines on one image', () => {
       const found = await harness.kube.list(KubeVirtMachine, { namespace: 'lab-2' });
       return found.filter(({ metadata }) => metadata.name.startsWith('many-')).length;
     };
-    await harness.changed(VMDiskImage, image);
+    await harness.message(diskImageFact('succeeded'), image);
     expect(await made()).toBe(25);
     await harness.changed(VirtualMachine, refs[0] ?? image);
     expect(await made()).toBe(50);

@@ -1,4 +1,5 @@
 import { defineFunction, on } from '../../shared/function.ts';
+import { imageFacts } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -6,8 +7,9 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
-import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { withLabel } from '../../shared/kubernetes/selectors.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide } from './decide.ts';
 import { gather } from './gather.ts';
@@ -17,11 +19,12 @@ import { machineFacts } from './status.ts';
 /** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
 export default defineFunction<Observed>({
   name: 'provision-vm',
+  system: 'machines',
   part: 'kubevirt',
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
-    on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
+    ...imageFacts('queued', 'syncing', 'retrying', 'succeeded', 'failed', 'pruned'),
+    on.changed(DataVolume, { source: 'cdi', selector: withLabel(machineUidLabel) }),
     on.changed(KubeVirtMachine, { source: 'kubevirt', selector: { matchLabels: managedBy } }),
     on.changed(KubeVirtInstance, { source: 'kubevirt', selector: { matchLabels: managedBy } }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),

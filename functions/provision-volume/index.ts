@@ -13,6 +13,7 @@ import type { Observed } from './observed.ts';
 /** Makes volumes on OpenStack, filled from images where their specs say so, and says how they stand. */
 export default defineFunction<Observed>({
   name: 'provision-volume',
+  system: 'openstack',
   part: 'openstack',
   on: [
     on.changed(Volume, { source: 'kupenstack' }),

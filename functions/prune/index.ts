@@ -7,7 +7,7 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { imageUidLabel, managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { withLabel } from '../../shared/kubernetes/selectors.ts';
@@ -19,9 +19,10 @@ import type { Observed } from './observed.ts';
 /** Deletes unused images if the policy asks for it, and deletes what a deleted image leaves. */
 export default defineFunction<Observed>({
   name: 'prune',
+  system: 'images',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.deleted(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
+    on.deleted(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
     on.deleted(PersistentVolumeClaim, { source: 'cdi', selector: withLabel(imageUidLabel) }),
     on.deleted(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
     on.changed(Lease, { source: 'own', name: leaseName }),

@@ -16,6 +16,7 @@ import { decide, type Observed } from './decide.ts';
 /** Deletes the projects that were made for namespaces which are gone. */
 export default defineFunction<Observed>({
   name: 'retire-project',
+  system: 'openstack',
   part: 'openstack',
   on: [on.audit()],
   may: [

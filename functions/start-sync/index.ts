@@ -7,7 +7,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { imageUidLabel, managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
@@ -21,9 +21,10 @@ import type { Gathered, Observed } from './observed.ts';
 /** Gives the free slot to the image that waited longest. */
 export default defineFunction<Observed, Gathered>({
   name: 'start-sync',
+  system: 'images',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', selector: { matchLabels: managedBy } }),
+    on.changed(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
     // Its end frees a slot; what it does before that shows in its DataVolume.
     on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
     on.changed(Lease, { source: 'own', name: leaseName }),

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import type { Action, Facts, Publish } from '../actions.ts';
 import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../kinds/resource.ts';
@@ -6,14 +5,8 @@ import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
 import { recordEvent, tellable } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { toTime } from '../kubernetes/time.ts';
+import { diskImageFact } from './facts.ts';
 import { withoutQuery } from './sources.ts';
-
-/** The facts that others may wire their own Triggers to. */
-export const diskImageFact = (fact: string) => `ot.pelotech.disk-image.${fact}.v1`;
-
-/** The image that such a fact is about. */
-export const ImageFact = z.object({ namespace: z.string(), name: z.string() });
-export type ImageFact = z.infer<typeof ImageFact>;
 
 const factOf: Partial<Record<Phase, string>> = {
   Queued: 'queued',

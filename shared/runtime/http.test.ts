@@ -114,7 +114,7 @@ const changed = event('dev.knative.apiserver.ref.update', {
   'ce-name': 'w',
 });
 const ping = (name: string) =>
-  event('dev.knative.sources.ping', { 'ce-source': `/apis/v1/namespaces/sync-operator/pingsources/${name}` });
+  event('dev.knative.sources.ping', { 'ce-source': `/apis/v1/namespaces/sync-operator/pingsources/images-${name}` });
 
 /** Keeps what a function logs out of the test's output, and hands it back. */
 function quietly() {

@@ -60,7 +60,7 @@ const faultsOf = (of: string, { issues }: z.ZodError) =>
   issues.map(({ path, message }) => `${[of, ...path.map(String)].filter(Boolean).join('.')}: ${message}`);
 
 const timer = (source: string): Incoming => ({
-  batch: { ...noEvents, [source.endsWith('/audit') ? 'audit' : 'sweep']: true },
+  batch: { ...noEvents, [source.endsWith('-audit') ? 'audit' : 'sweep']: true },
 });
 
 function change(event: Received): Incoming {

@@ -1,7 +1,11 @@
 import { type LocalOptions, startLocal } from '../../deploy/local/start.ts';
+import { systemsOf } from '../../knative/broker.ts';
+import { loadFunctions } from '../../knative/functions.ts';
 import { pingAttributes } from '../../shared/event-filter.ts';
+import type { System } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
@@ -13,9 +17,10 @@ export interface BenchCluster {
   kube: Kube;
   /** Answered requests since the last call of this, by `user verb resource 2xx`. */
   newRequests(): Map<string, number>;
-  /** Posts an event to the Broker and resolves when every function is done with it and with what came of it. */
-  post(attributes: Record<string, string>): Promise<void>;
-  sweep(): Promise<void>;
+  /** Posts an event to the Broker of a system, or of images, and resolves when every function is done with it and with what came of it. */
+  post(attributes: Record<string, string>, system?: System): Promise<void>;
+  /** Fires the timers of all systems. */
+  tick(timer: 'sweep' | 'audit'): Promise<void>;
   setConcurrency(limit: number): Promise<void>;
   createImage(name: string, metadata?: object): Promise<VMDiskImage>;
   /** Resolves when no function has anything left to do. */
@@ -31,21 +36,24 @@ const notInThisRun = () => `0 0 ${(new Date().getHours() + 12) % 24} * * *`;
 /** Starts a local cluster whose timers fire only when the bench posts their events. */
 export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'> = {}): Promise<BenchCluster> {
   const schedules = { sweep: notInThisRun(), audit: notInThisRun() };
+  const systems = systemsOf(await loadFunctions());
   const cluster = await startLocal({ simulators: false, gracePeriodMs: 0, schedules, ...options });
-  const { kube, server, eventing, broker } = cluster;
+  const { kube, server, eventing } = cluster;
   let before = new Map<string, number>();
   let sent = 0;
-  const post = async (attributes: Record<string, string>) => {
+  const post = async (attributes: Record<string, string>, system: System = 'images') => {
     const all = { specversion: '1.0', id: `bench-${++sent}`, source: '/bench', ...attributes };
     const headers = Object.entries(all).map(([key, value]): [string, string] => [`ce-${key}`, value]);
-    const response = await fetch(broker, { method: 'POST', headers });
+    const response = await fetch(`${eventing.url}/${operatorNamespace}/${system}`, { method: 'POST', headers });
     if (!response.ok) throw new Error(`expected the Broker to take an event, it answered ${response.status}`);
     await eventing.idle();
   };
   return {
     kube,
     post,
-    sweep: () => post(pingAttributes('sweep')),
+    tick: async (timer) => {
+      for (const system of systems) await post(pingAttributes(timer, system), system);
+    },
     newRequests() {
       const now = server.requests();
       const grown = [...now].map(([key, count]) => [key, count - (before.get(key) ?? 0)] as const);

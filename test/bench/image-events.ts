@@ -1,30 +1,48 @@
+import { generatedFolders, readManifests } from '../../deploy/manifests.ts';
+import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
 import { putImage } from '../stories/images.ts';
 import { onLocalCluster } from '../stories/local-world.ts';
 import { createImage, untilPhase } from '../stories/world.ts';
 
-/** Deliveries that one image causes, from its creation to its snapshot, with the real timing of CDI and the snapshotter. */
+/** What one image causes at the Brokers, from its creation to its snapshot, with the real timing of CDI and the snapshotter. */
 export interface ImageEvents {
   images: number;
-  /** Deliveries to functions, by the kind of the object that changed. */
+  /** Deliveries to functions, by the kind of the object that changed, or by the fact. */
   deliveries: ReadonlyMap<string, number>;
+  /** Events that some Trigger lets through. */
+  events: number;
+  /** Of these events the hops through the filter: each event passes every Trigger of its Broker, whether it wants it or not. */
+  hops: number;
 }
+
+/** All deliveries. */
+export const deliveriesOf = (deliveries: ImageEvents['deliveries']) =>
+  [...deliveries.values()].reduce((sum, count) => sum + count, 0);
 
 const images = 10;
 
-/** Counts what the Triggers let through, timers apart; every event passes every Trigger, whether it wants it or not. */
+/** Counts what the Triggers let through, timers apart. */
 export async function countImageEvents(): Promise<ImageEvents> {
+  const brokers = new Map(
+    (await readManifests(...generatedFolders))
+      .filter(({ kind }) => kind === Trigger.kind)
+      .map((manifest) => Trigger.parse(manifest))
+      .map(({ metadata, spec }) => [`${metadata.namespace}/${metadata.name}`, spec?.broker]),
+  );
+  const triggersOf = (broker: string | undefined) => [...brokers.values()].filter((one) => one === broker).length;
   const deliveries = new Map<string, number>();
+  const seen = new Map<string, number>();
   await onLocalCluster({
     name: 'events of images',
     policy: { concurrency: '4' },
     local: {
       faults: {
         drop: ({ event, trigger }) => {
-          const { kind } = event.attributes;
-          if (typeof kind === 'string') {
-            const key = `${kind} → ${trigger}`;
-            deliveries.set(key, (deliveries.get(key) ?? 0) + 1);
-          }
+          const { kind, type = '', id = '' } = event.attributes;
+          if (type === 'dev.knative.sources.ping') return false;
+          const key = `${kind ?? type} → ${trigger}`;
+          deliveries.set(key, (deliveries.get(key) ?? 0) + 1);
+          seen.set(id, triggersOf(brokers.get(trigger)));
           return false;
         },
       },
@@ -36,5 +54,6 @@ export async function countImageEvents(): Promise<ImageEvents> {
       for (const name of names) await untilPhase(world, name, 'Succeeded');
     },
   });
-  return { images, deliveries };
+  const hops = [...seen.values()].reduce((sum, triggers) => sum + triggers, 0);
+  return { images, deliveries, events: seen.size, hops };
 }

@@ -1,5 +1,4 @@
 import { loadFunctions } from '../../knative/functions.ts';
-import { pingAttributes } from '../../shared/event-filter.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type BenchCluster, benchNamespace, startBenchCluster } from './bench-cluster.ts';
 import { accountOf } from './calls.ts';
@@ -26,9 +25,9 @@ export async function measurePasses(finishedCounts: readonly number[]): Promise<
 
 const idlePasses = (finishedCounts: readonly number[]) =>
   withFinished(finishedCounts, async (cluster, costs, finished) => [
-    ...(await costs(nothingToDo, cluster.sweep)),
+    ...(await costs(nothingToDo, () => cluster.tick('sweep'))),
     ...(finished > 0 ? await costs(finishedChanged, () => cluster.post(changeOf(finishedName(0)))) : []),
-    ...(await costs(audit, () => cluster.post(pingAttributes('audit')))),
+    ...(await costs(audit, () => cluster.tick('audit'))),
   ]);
 
 /** With two images that sync for ever and three behind them. */
@@ -38,7 +37,7 @@ async function busyPasses(finishedCounts: readonly number[]): Promise<PassCost[]
     for (let index = 0; index < 5; index++) await cluster.createImage(`waiting-${index}`);
   };
   const measure = async (cluster: BenchCluster, costs: Measure) => [
-    ...(await costs('sweep, 2 sync and 3 wait', cluster.sweep)),
+    ...(await costs('sweep, 2 sync and 3 wait', () => cluster.tick('sweep'))),
     ...(await costs('event, 2 sync and 3 wait', () => cluster.post(changeOf('waiting-0')))),
   ];
   return withFinished(finishedCounts, measure, begin);
@@ -61,7 +60,7 @@ async function withFinished(
     // The first passes make the Lease and start what can start; Kubernetes Events about that come a moment later.
     for (let sweeps = 0; sweeps < 2 || asked.some(({ method }) => method !== 'GET'); sweeps++) {
       asked = [];
-      await cluster.sweep();
+      await cluster.tick('sweep');
     }
     const found: PassCost[] = [];
     let made = 0;

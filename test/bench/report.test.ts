@@ -20,7 +20,7 @@ const measured = {
     { what: 'bare Node', firstAnswerMs: [40, 50], residentBytes: 60e6, ownBytes: 16e6 },
     { what: 'prune', firstAnswerMs: [90, 110], residentBytes: 90e6, ownBytes: 40e6 },
   ],
-  events: { images: 10, deliveries: new Map([['Pod → prune', 25]]) },
+  events: { images: 10, deliveries: new Map([['Pod → prune', 25]]), events: 25, hops: 75 },
 };
 const bounds = boundsOf(measured);
 const machine = { processors: '2 × test', node: 'v24', load: [0.5, 1.5] as const };

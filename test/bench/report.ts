@@ -3,6 +3,7 @@ import { formatBytes, formatSeconds } from '../../deploy/terminal/quantities.ts'
 import { tableLines } from '../../deploy/terminal/table.ts';
 import type { Bound, Measured } from './bounds.ts';
 import { lowerQuartileOf, medianOf } from './cold-start.ts';
+import { deliveriesOf } from './image-events.ts';
 import type { Machine } from './machine.ts';
 import type { PassCost } from './pass-costs.ts';
 import { spreadOf } from './spread.ts';
@@ -142,12 +143,13 @@ function startsTable(starts: Measured['starts'], look: Look) {
   return tableLines([{ title: 'PROCESS' }, ...columns.map(right)], rows, look);
 }
 
-function eventsTable({ images, deliveries }: Measured['events'], look: Look) {
+function eventsTable({ images, deliveries, events, hops }: Measured['events'], look: Look) {
   const rows = [...deliveries]
     .sort(([, a], [, b]) => b - a)
     .map(([what, count]) => [what, (count / images).toFixed(1)]);
-  const all = [...deliveries.values()].reduce((sum, count) => sum + count, 0);
-  return tableLines([{ title: 'DELIVERY' }, right('AN IMAGE')], [...rows, ['all', (all / images).toFixed(1)]], look);
+  const totals = { all: deliveriesOf(deliveries), events, 'hops through a filter': hops };
+  const sums = Object.entries(totals).map(([what, count]) => [what, (count / images).toFixed(1)]);
+  return tableLines([{ title: 'DELIVERY' }, right('AN IMAGE')], [...rows, ...sums], look);
 }
 
 const promises = (bounds: readonly Bound[], look: Look) =>

@@ -62,7 +62,7 @@ async function measured(cluster: BenchCluster, images: number): Promise<SyncRun>
   ];
   await cluster.setConcurrency(0);
   // Makes the Lease, which is no image's cost.
-  await cluster.sweep();
+  await cluster.tick('sweep');
   cluster.newRequests();
   for (let index = 0; index < images; index++) await cluster.createImage(`image-${String(index).padStart(5, '0')}`);
   await queued.until(images);

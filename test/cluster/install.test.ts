@@ -10,13 +10,13 @@ const succeeds = async (...args: string[]) => {
   return ran.out;
 };
 
-/** uids of the Subscriptions there are, and of those the Broker's channel sends to. */
+/** uids of the Subscriptions there are, and of those the Brokers' channels send to. */
 async function subscribers() {
   const jsonpath = (path: string, ...what: string[]) =>
     kubectlOrFail('get', ...what, ...operator, `--output=jsonpath=${path}`).then((text) => text.split(' ').sort());
   return {
     known: await jsonpath('{.items[*].metadata.uid}', 'subscriptions.messaging.knative.dev'),
-    sentTo: await jsonpath('{.spec.subscribers[*].uid}', 'inmemorychannel/default-kne-trigger'),
+    sentTo: await jsonpath('{.items[*].spec.subscribers[*].uid}', 'inmemorychannels'),
   };
 }
 

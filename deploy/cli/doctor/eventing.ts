@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { manifestKey } from '../../manifests.ts';
-import { type AnyObject, formatObject, KnativeService } from '../install/kinds.ts';
+import { type AnyObject, formatObject, functionOf, KnativeService } from '../install/kinds.ts';
 import { isUp } from '../install/readiness.ts';
-import { deadIn } from '../install/triggers.ts';
+import { deadIn, subscribersIn } from '../install/triggers.ts';
 import { lackingIn } from './definitions.ts';
 import { type Finding, untrue, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
@@ -15,7 +15,7 @@ const asShipped: Readonly<Record<string, readonly string[]>> = {
   PingSource: ['sink'],
 };
 
-/** Broker, Triggers and sources: they exist, are Ready, and match the manifests. */
+/** Brokers, Triggers and sources: they exist, are Ready, and match the manifests. */
 export const eventing = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .filter(({ kind }) => kind in asShipped)
@@ -46,38 +46,37 @@ function differsIn(field: string, wanted: AnyObject, found: AnyObject): boolean 
 
 const remedyOf = ({ kind, metadata }: AnyObject) =>
   kind === 'Trigger'
-    ? `check that function ${metadata.name} exists (kubectl get ksvc,deployments -n ${metadata.namespace}), then ${upgrade}`
+    ? `check that its function exists (kubectl get ksvc,deployments -n ${metadata.namespace}), then ${upgrade}`
     : `kubectl describe ${kind} ${metadata.name} -n ${metadata.namespace}`;
 
-/** The channel of the Broker: a subscriber for each Trigger, and none without a Subscription. */
-export function subscribers({ channel, subscriptions, shipped, there }: Installation): Finding[] {
-  if (!channel) return [];
+/** The channels of the Brokers: a subscriber for each Trigger, and none without a Subscription. */
+export function subscribers({ channels, subscriptions, shipped, there }: Installation): Finding[] {
+  if (channels.length === 0) return [];
   const alive = new Set(subscriptions.map(({ metadata }) => metadata.uid));
-  const dead = deadIn(channel, alive);
-  const remake = `kubectl delete inmemorychannel ${channel.metadata.name} -n ${channel.metadata.namespace} (its controller creates it again)`;
-  const { subscribers: listed = [] } = (channel.spec ?? {}) as { subscribers?: { uid?: string }[] };
-  const uids = new Set(listed.map(({ uid }) => uid));
+  const uids = new Set(channels.flatMap(subscribersIn));
   const triggers = shipped
     .filter(({ kind }) => kind === 'Trigger')
     .flatMap((wanted) => there.get(manifestKey(wanted)) ?? []);
   const unheard = triggers.filter(
     (trigger) => !subscriptions.some((one) => isOf(one, trigger) && uids.has(one.metadata.uid)),
   );
-  const name = `Channel ${channel.metadata.name}`;
   return [
-    ...(dead.length > 0
-      ? [
-          {
-            name,
-            expected: 'no subscriber without its Subscription',
-            found: `${dead.length} dead, which every event waits for`,
-            remedy: remake,
-          },
-        ]
-      : []),
+    ...channels.flatMap((channel): Finding[] => {
+      const dead = deadIn(channel, alive);
+      if (dead.length === 0) return [];
+      const { name, namespace } = channel.metadata;
+      return [
+        {
+          name: `Channel ${name}`,
+          expected: 'no subscriber without its Subscription',
+          found: `${dead.length} dead, which every event waits for`,
+          remedy: `kubectl delete inmemorychannel ${name} -n ${namespace} (its controller creates it again)`,
+        },
+      ];
+    }),
     ...unheard.map((trigger) => ({
       name: formatObject(trigger),
-      expected: "a subscriber in the Broker's channel",
+      expected: "a subscriber in its Broker's channel",
       found: 'none, so it receives no events',
       remedy: lookAgain(trigger),
     })),
@@ -104,11 +103,11 @@ const lookAgain = ({ metadata }: AnyObject) =>
 const isOf = ({ metadata }: AnyObject, trigger: AnyObject) =>
   metadata.ownerReferences?.some(({ uid }) => uid === trigger.metadata.uid) ?? false;
 
-/** A function for each Trigger and one for dead letters, all of them available. A local cluster has no objects for functions. */
+/** A function for the Triggers and one for dead letters, all of them available. A local cluster has no objects for functions. */
 export function workloads({ workloads: found, shipped }: Installation): Finding[] {
   if (found.length === 0) return [];
-  const triggers = shipped.filter(({ kind }) => kind === 'Trigger').map(({ metadata }) => metadata.name);
-  return [...triggers, 'dead-letters'].flatMap((name): Finding[] => {
+  const woken = new Set(shipped.filter(({ kind }) => kind === 'Trigger').map(functionOf));
+  return [...woken, 'dead-letters'].flatMap((name): Finding[] => {
     // Knative creates a Deployment with another name for each revision.
     const workload = found.find(({ metadata }) => metadata.name === name);
     const called = `Function ${name}`;

@@ -24,7 +24,10 @@ const object = (apiVersion: string, kind: string, name: string, more: object = {
   ...more,
 });
 const isReady = (status: string, message = '') => ({ status: { conditions: [{ type: 'Ready', status, message }] } });
-const trigger = object('eventing.knative.dev/v1', 'Trigger', 'prune', isReady('True'));
+const trigger = object('eventing.knative.dev/v1', 'Trigger', 'prune-images', {
+  ...isReady('True'),
+  spec: { subscriber: { ref: { name: 'prune' } } },
+});
 const leavingTrigger = { ...trigger, metadata: { ...trigger.metadata, deletionTimestamp: at(0) } };
 const gp3 = object('storage.k8s.io/v1', 'StorageClass', 'gp3', { provisioner: 'ebs' });
 const snapshots = object('snapshot.storage.k8s.io/v1', 'VolumeSnapshotClass', 'ebs-snapshot', { driver: 'ebs' });
@@ -34,7 +37,7 @@ const whole: Installation = {
   shipped: [trigger],
   there: new Map([[manifestKey(trigger), trigger]]),
   subscriptions: [],
-  channel: undefined,
+  channels: [],
   workloads: [],
   storageClasses: [gp3],
   snapshotClasses: [snapshots],
@@ -54,7 +57,9 @@ const channelOf = (...uids: string[]) =>
     spec: { subscribers: uids.map((uid) => ({ uid })) },
   });
 const subscription = object('messaging.knative.dev/v1', 'Subscription', 'one', isReady('True'));
-subscription.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Trigger', name: 'prune', uid: 'uid-prune' }];
+subscription.metadata.ownerReferences = [
+  { apiVersion: 'v1', kind: 'Trigger', name: 'prune-images', uid: 'uid-prune-images' },
+];
 const profile = (status: object) => [object('cdi.kubevirt.io/v1beta1', 'StorageProfile', 'gp3', { status })];
 const image = (status?: Parameters<typeof aVMDiskImage>[0]) =>
   aVMDiskImage({ spec: { storageClass: 'gp3', snapshotClass: 'ebs-snapshot' }, ...status });
@@ -75,27 +80,27 @@ test('a complete installation has no findings', () => {
     [true, undefined],
   ])
     expect(found({ ...onCloud, accountSecrets: accounts(own, shared) })).toEqual([]);
-  const heard = { channel: channelOf('uid-one'), subscriptions: [subscription] };
+  const heard = { channels: [channelOf('uid-one')], subscriptions: [subscription] };
   expect(found({ ...heard, images: [image({ status: { phase: 'Succeeded' } })], lease: lease('[]') })).toEqual([]);
 });
 
 test.each<[string, Partial<Installation>, RegExp, RegExp]>([
   [
     'a dead subscriber',
-    { channel: channelOf('uid-one', 'dead'), subscriptions: [subscription] },
+    { channels: [channelOf('uid-one', 'dead')], subscriptions: [subscription] },
     /^Channel default/,
     /delete inmemorychannel/,
   ],
   [
     'a Trigger without a subscriber',
-    { channel: channelOf(), subscriptions: [subscription] },
+    { channels: [channelOf()], subscriptions: [subscription] },
     /^Trigger prune/,
     /annotate subscriptions/,
   ],
   [
     'a Trigger whose Subscription could not write the channel',
     {
-      channel: channelOf('uid-one'),
+      channels: [channelOf('uid-one')],
       subscriptions: [{ ...subscription, ...isReady('False', 'PhysicalChannelSyncFailed') }],
     },
     /^Trigger prune/,
@@ -104,8 +109,8 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
   [
     'a Trigger that is being deleted',
     { there: new Map([[manifestKey(trigger), leavingTrigger]]) },
-    /^Trigger prune in sync-operator/,
-    /^kubectl wait --for=delete Trigger\/prune -n sync-operator, then npm run cluster -- upgrade$/,
+    /^Trigger prune-images in sync-operator/,
+    /^kubectl wait --for=delete Trigger\/prune-images -n sync-operator, then npm run cluster -- upgrade$/,
   ],
   [
     'a profile without claims',
@@ -187,10 +192,10 @@ test('fields that Knative adds, and another order of fields, are no difference',
   });
   expect(found(changed({}))).toEqual([]);
   expect(found(changed({ filters: [...spec.filters, { exact: { type: 'c' } }] }))).toMatchObject([
-    { name: 'Trigger prune', expected: 'its filters as shipped', remedy: 'npm run cluster -- upgrade' },
+    { name: 'Trigger prune-images', expected: 'its filters as shipped', remedy: 'npm run cluster -- upgrade' },
   ]);
   expect(found(changed({ subscriber: { ref: { ...ref, name: 'other' } } }))).toMatchObject([
-    { name: 'Trigger prune', expected: 'its subscriber as shipped' },
+    { name: 'Trigger prune-images', expected: 'its subscriber as shipped' },
   ]);
 });
 

@@ -10,7 +10,9 @@ import { check } from '../install/check.ts';
 import type { Cluster } from '../install/cluster.ts';
 import {
   type AnyObject,
+  Broker,
   Deployment,
+  functionOf,
   InMemoryChannel,
   KnativeService,
   Namespace,
@@ -36,8 +38,8 @@ export interface Installation {
   shipped: readonly AnyObject[];
   there: ReadonlyMap<string, AnyObject>;
   subscriptions: readonly AnyObject[];
-  /** The channel of the Broker; undefined if it has another kind of channel. */
-  channel: AnyObject | undefined;
+  /** The channels of the Brokers, but for those with another kind of channel. */
+  channels: readonly AnyObject[];
   /** Functions as Deployments or Services; empty if they run in the process of a local cluster. */
   workloads: readonly AnyObject[];
   storageClasses: readonly AnyObject[];
@@ -70,16 +72,19 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
     everythingOnOpenStack(kube),
   ]);
   const workloads = [...deployments, ...services];
-  const hasOpenStack = isAny(forOpenStack, [...workloads, ...triggers]);
+  const hasOpenStack = isAny(forOpenStack, [
+    ...workloads.map(({ metadata }) => metadata.name),
+    ...triggers.map(functionOf),
+  ]);
   const shipped = await runnable(cluster, [...manifests, ...(hasOpenStack ? forOpenStack : [])]);
-  const [requirements, found, subscriptions, channel, storageClasses, snapshotClasses] = await Promise.all([
+  const [requirements, found, subscriptions, channels, storageClasses, snapshotClasses] = await Promise.all([
     check(
       cluster,
       shipped.filter(({ kind }) => kind === 'CustomResourceDefinition'),
     ),
     Promise.all(shipped.map((object) => there(cluster, object))),
     listOf(kube, Subscription, operator),
-    there(cluster, { ...channelOf, metadata: { ...shippedMeta, ...operator, name: 'default-kne-trigger' } }),
+    Promise.all(shipped.filter(({ kind }) => kind === Broker.kind).map((broker) => there(cluster, channelOf(broker)))),
     listOf(kube, StorageClass),
     listOf(kube, VolumeSnapshotClass),
   ]);
@@ -97,7 +102,7 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
     shipped,
     there: new Map(found.filter((object) => object !== undefined).map((object) => [manifestKey(object), object])),
     subscriptions,
-    channel,
+    channels: channels.filter((channel) => channel !== undefined),
     workloads,
     storageClasses,
     snapshotClasses,
@@ -113,8 +118,11 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
   };
 }
 
-const channelOf = { apiVersion: InMemoryChannel.apiVersion, kind: InMemoryChannel.kind };
-const shippedMeta = { uid: '', resourceVersion: '', generation: 0, creationTimestamp: '' };
+const channelOf = ({ metadata }: AnyObject): KubernetesObject => ({
+  apiVersion: InMemoryChannel.apiVersion,
+  kind: InMemoryChannel.kind,
+  metadata: { ...metadata, name: `${metadata.name}-kne-trigger` },
+});
 
 /** The existing object of a manifest; a kind that is not served has no objects. */
 export async function there({ kube }: Cluster, object: KubernetesObject): Promise<AnyObject | undefined> {
@@ -123,10 +131,10 @@ export async function there({ kube }: Cluster, object: KubernetesObject): Promis
   return kube.get({ ...resource, plural }, object.metadata);
 }
 
-/** True if a function with one of these Triggers, or the Trigger itself, exists. */
-function isAny(manifests: readonly KubernetesObject[], among: readonly AnyObject[]): boolean {
-  const names = new Set(manifests.filter(({ kind }) => kind === Trigger.kind).map(({ metadata }) => metadata.name));
-  return among.some(({ metadata }) => names.has(metadata.name));
+/** True if one of these functions, or a Trigger that leads to it, exists. */
+function isAny(manifests: readonly AnyObject[], functions: readonly string[]): boolean {
+  const ours = new Set(manifests.filter(({ kind }) => kind === Trigger.kind).map(functionOf));
+  return functions.some((name) => ours.has(name));
 }
 
 const everythingOnOpenStack = async (kube: Cluster['kube']) =>

@@ -121,26 +121,26 @@ export const misconfigurations: readonly Misconfiguration[] = [
   },
   {
     name: 'a Trigger with other filters',
-    break: (kube) => kube.patch(Trigger, ours('prune'), { spec: { filters: [{ exact: { type: 'none' } }] } }),
-    finding: /^Trigger prune/,
+    break: (kube) => kube.patch(Trigger, ours('prune-images'), { spec: { filters: [{ exact: { type: 'none' } }] } }),
+    finding: /^Trigger prune-images/,
     remedy: /upgrade/,
   },
   {
     name: 'a deleted source',
-    break: (kube) => kube.delete(ApiServerSource, ours('pelotech')),
-    finding: /^ApiServerSource pelotech/,
+    break: (kube) => kube.delete(ApiServerSource, ours('images-pelotech')),
+    finding: /^ApiServerSource images-pelotech/,
     remedy: /upgrade/,
   },
   {
     name: 'a deleted timer',
-    break: (kube) => kube.delete(PingSource, ours('sweep')),
-    finding: /^PingSource sweep/,
+    break: (kube) => kube.delete(PingSource, ours('images-sweep')),
+    finding: /^PingSource images-sweep/,
     remedy: /upgrade/,
   },
   {
     name: 'a source with another account',
-    break: (kube) => kube.patch(ApiServerSource, ours('own'), { spec: { serviceAccountName: 'default' } }),
-    finding: /^ApiServerSource own/,
+    break: (kube) => kube.patch(ApiServerSource, ours('images-own'), { spec: { serviceAccountName: 'default' } }),
+    finding: /^ApiServerSource images-own/,
     remedy: /upgrade/,
   },
   {
@@ -148,12 +148,12 @@ export const misconfigurations: readonly Misconfiguration[] = [
     break: async (kube) => {
       await kube.delete(RoleBinding, ours('source-own'));
       // Knative checks the permissions of a source only when it reconciles the source.
-      await kube.patch(ApiServerSource, ours('own'), {
+      await kube.patch(ApiServerSource, ours('images-own'), {
         metadata: { annotations: { 'pelotech.ot/looked-at': 'broken' } },
       });
     },
-    finding: /^ApiServerSource own/,
-    remedy: /^kubectl describe ApiServerSource own -n /,
+    finding: /^ApiServerSource images-own/,
+    remedy: /^kubectl describe ApiServerSource images-own -n /,
     not: { local: 'the local sources report no condition about their permissions' },
   },
   {

@@ -97,6 +97,36 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect(await cluster.kube.get(anyOf('v1', 'ServiceAccount'), { ...operator, name: 'theirs' })).toBeDefined();
   });
 
+  test('an upgrade from one Broker for all moves every Trigger, source and timer by another name, for none can be moved', async () => {
+    const before = documents(`
+{apiVersion: eventing.knative.dev/v1, kind: Trigger, metadata: {name: start-sync, namespace: sync-operator},
+  spec: {broker: default, subscriber: {ref: {apiVersion: v1, kind: Service, name: start-sync}}}}
+---
+{apiVersion: sources.knative.dev/v1, kind: PingSource, metadata: {name: sweep, namespace: sync-operator},
+  spec: {schedule: '*/30 * * * * *', sink: {ref: {apiVersion: eventing.knative.dev/v1, kind: Broker, name: default}}}}
+`).map((object) => ({ ...object, metadata: { ...object.metadata, labels: partOf } }));
+    const isInternal = ({ kind, metadata, spec }: AnyObject) =>
+      /Source$/.test(kind) ||
+      (kind === Broker.kind && metadata.name !== 'default') ||
+      (kind === Trigger.kind && (spec as { broker: string }).broker !== 'default');
+    await install(cluster, [...wanted.filter((object) => !isInternal(object)), ...before]);
+    await install(cluster, wanted);
+    const { triggers, sources } = await inventoryOf(cluster);
+    const brokersOf = (name: string) =>
+      triggers.filter(({ metadata }) => metadata.name === name).map(({ spec }) => (spec as { broker: string }).broker);
+    expect(['start-sync', 'start-sync-images', 'count-refs', 'count-refs-machines'].map(brokersOf)).toEqual([
+      [],
+      ['images'],
+      ['default'],
+      ['machines'],
+    ]);
+    expect(sources.map(({ metadata }) => metadata.name)).toContain('images-sweep');
+    expect(sources.map(({ metadata }) => metadata.name)).not.toContain('sweep');
+    const removed = cluster.lines.findIndex((line) => line === 'PingSource sweep removed');
+    expect(removed).toBeGreaterThan(-1);
+    expect(removed).toBeLessThan(cluster.lines.indexOf('PingSource images-sweep made'));
+  });
+
   test('an object that does not become ready is reported with the reason', async () => {
     const [trigger] = wanted.filter(({ kind }) => kind === Trigger.kind);
     const metadata = { ...trigger?.metadata, name: 'astray' };
@@ -357,7 +387,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       Object.values(await inventoryOf(cluster))
         .flat()
         .map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-        .filter((name) => /provision-vm|kubevirt/.test(name));
+        .filter((name) => /provision-vm|kubevirt|machines-cdi/.test(name));
 
     test('images are installed, and the functions for KubeVirt machines are skipped with a message', async () => {
       expect(await upgrade()).toBe(0);
@@ -379,7 +409,12 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
         await cluster.kube.apply(Definition, definition, { fieldManager: 'kubevirt', force: true });
       await upgrade();
       expect(await machineParts()).toEqual(
-        expect.arrayContaining(['ApiServerSource kubevirt', 'Deployment provision-vm', 'Trigger provision-vm']),
+        expect.arrayContaining([
+          'ApiServerSource machines-kubevirt',
+          'ApiServerSource machines-cdi',
+          'Deployment provision-vm',
+          'Trigger provision-vm-machines',
+        ]),
       );
       for (const plural of ['virtualmachines', 'virtualmachineinstances'])
         await cluster.kube.delete(Definition, { name: `${plural}.kubevirt.io` });

@@ -56,7 +56,11 @@ export async function untilForgotten(cluster: Cluster, trigger: AnyObject): Prom
 }
 
 /** The subscribers of a channel that have no Subscription any more. */
-export function deadIn(channel: AnyObject | undefined, alive: ReadonlySet<string>): string[] {
+export const deadIn = (channel: AnyObject | undefined, alive: ReadonlySet<string>): string[] =>
+  subscribersIn(channel).filter((uid) => !alive.has(uid));
+
+/** The uids of the Subscriptions that a channel sends to. */
+export function subscribersIn(channel: AnyObject | undefined): string[] {
   const { subscribers = [] } = (channel?.spec ?? {}) as { subscribers?: { uid?: string }[] };
-  return subscribers.map(({ uid = '' }) => uid).filter((uid) => !alive.has(uid));
+  return subscribers.map(({ uid = '' }) => uid);
 }

@@ -57,7 +57,10 @@ export function sourceAdapters(objects: EventingObjects, options: SourcesOptions
     return runApiServerSource(source, { ...context, kube, host: options.host, running });
   });
   const ping = runs(PingSource, async (source, context) =>
-    runPingSource(source, options.schedules[source.metadata.name] ?? source.spec.schedule, { ...context, running }),
+    runPingSource(source, options.schedules[source.metadata.name.replace(/^.*-/, '')] ?? source.spec.schedule, {
+      ...context,
+      running,
+    }),
   );
   return {
     reconcile: async () => {

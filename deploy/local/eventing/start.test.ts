@@ -194,6 +194,7 @@ describe('eventing on the local API server', () => {
     const cluster = await aCluster();
     const watcher = defineFunction({
       name: 'watcher',
+      system: 'images',
       on: [on.changed(ConfigMap, { source: 'own' })],
       may: [],
       scale: 'zero',
@@ -208,7 +209,7 @@ describe('eventing on the local API server', () => {
     });
     await cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'sync-operator' } }, ...manifests);
     await eventing(cluster, {}, { kubeOf: cluster.kubeOf });
-    const source = () => cluster.kube.get(ApiServerSource, { namespace: 'sync-operator', name: 'own' });
+    const source = () => cluster.kube.get(ApiServerSource, { namespace: 'sync-operator', name: 'images-own' });
     await expect.poll(async () => readyOf(await source())).toBe(ready);
   });
 

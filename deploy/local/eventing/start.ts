@@ -24,7 +24,7 @@ export interface EventingOptions {
   functions(name: string): Handler | undefined;
   /** Port of the Broker ingress on loopback; 0, the default, takes a free one. */
   port?: number;
-  /** Other schedules for PingSources, by name: `{ sweep: '* * * * * *' }`. */
+  /** Other schedules for PingSources, by the last word of their names: `{ sweep: '* * * * * *' }`. */
   schedules?: Readonly<Record<string, string>>;
   faults?: Faults;
   /** The API server's address as events name it in their source attribute. */

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { brokerSink, publicBroker } from '../../../knative/broker.ts';
 import { filesOf } from '../../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
@@ -9,7 +10,7 @@ import { headerOf } from '../yaml-text.ts';
 /** The event types that functions publish; pipelines publish others. */
 const factPrefixes = ['ot.pelotech.disk-image.', 'ot.pelotech.virtual-machine.', 'ot.pelotech.workspace.'];
 
-/** The manifests of every sender to the Broker, whichever parts are installed. */
+/** The manifests of the Brokers and of every sender to one, whichever parts are installed but OpenStack. */
 export const senders = (functions: readonly FunctionDeclaration[]): KubernetesObject[] =>
   [...filesOf(functions)]
     .filter(([path]) => /^(base|deployments|components\/[^/]+)\/[^/]+$/.test(path))
@@ -27,19 +28,26 @@ export function eventPolicies(manifests: readonly KubernetesObject[]) {
       .sort();
   const identity = (kind: string) =>
     named(kind).map((name) => `${name}-oidc-sources.knative.dev-${kind.toLowerCase()}`);
+  const internal = named('Broker').filter((name) => name !== publicBroker);
+  const facts = factPrefixes.map((type) => ({ prefix: { type } }));
   return [
-    eventPolicy('functions', named('Deployment'), [{ any: factPrefixes.map((type) => ({ prefix: { type } })) }]),
-    eventPolicy('sources', identity('ApiServerSource'), [{ prefix: { type: 'dev.knative.apiserver.ref.' } }]),
-    eventPolicy('timers', identity('PingSource'), [{ exact: { type: 'dev.knative.sources.ping' } }]),
+    eventPolicy('functions', [publicBroker], named('Deployment'), [{ any: facts }]),
+    eventPolicy('sources', internal, identity('ApiServerSource'), [{ prefix: { type: 'dev.knative.apiserver.ref.' } }]),
+    eventPolicy('timers', internal, identity('PingSource'), [{ exact: { type: 'dev.knative.sources.ping' } }]),
   ];
 }
 
-const eventPolicy = (name: string, serviceAccounts: readonly string[], filters: readonly object[]) => ({
+const eventPolicy = (
+  name: string,
+  brokers: readonly string[],
+  serviceAccounts: readonly string[],
+  filters: readonly object[],
+) => ({
   apiVersion: 'eventing.knative.dev/v1alpha1',
   kind: 'EventPolicy',
   metadata: { name, namespace: operatorNamespace, labels: { 'app.kubernetes.io/part-of': 'ot-functions' } },
   spec: {
-    to: [{ ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: 'default' } }],
+    to: brokers.map(brokerSink),
     from: serviceAccounts.map((account) => ({ sub: `system:serviceaccount:${operatorNamespace}:${account}` })),
     filters,
   },

@@ -7,7 +7,7 @@ import { readManifests } from '../../manifests.ts';
 import { eventPolicies, senders } from './event-policies.ts';
 
 interface EventPolicy extends KubernetesObject {
-  spec: { from: { sub: string }[]; filters: unknown[] };
+  spec: { to: { ref: { name: string } }[]; from: { sub: string }[]; filters: unknown[] };
 }
 
 const policies = async () =>
@@ -40,6 +40,15 @@ test('every policy has filters, names senders without "*", and no sender is in t
   const subjects = all.flatMap(({ spec }) => spec.from.map(({ sub }) => sub));
   expect(subjects.filter((sub) => sub.includes('*'))).toEqual([]);
   expect(new Set(subjects).size).toBe(subjects.length);
+});
+
+test('sources and timers may post to the internal Brokers, everybody else to the public one', async () => {
+  const brokers = (await policies()).map(({ metadata, spec }) => [metadata.name, spec.to.map(({ ref }) => ref.name)]);
+  const internal = ['images', 'machines', 'workspaces'];
+  expect(Object.fromEntries(brokers)).toEqual({
+    ...{ sources: internal, timers: internal },
+    ...{ functions: ['default'], gateway: ['default'], 'in-cluster-pipelines': ['default'] },
+  });
 });
 
 test('only the gateway and the pipelines in the cluster may post what pipelines publish', async () => {

@@ -1,10 +1,16 @@
 import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
-/** What brings events from the Broker to a function; named as the function is. */
+/** What brings events from a Broker to a function. */
 export const Trigger = defineResource(
   { apiVersion: 'eventing.knative.dev/v1', kind: 'Trigger', plural: 'triggers' },
   {
+    spec: z
+      .looseObject({
+        broker: z.string().optional(),
+        subscriber: z.looseObject({ ref: z.looseObject({ name: z.string() }).optional() }).optional(),
+      })
+      .optional(),
     status: z
       .looseObject({
         conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })).optional(),

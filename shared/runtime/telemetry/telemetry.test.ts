@@ -355,7 +355,7 @@ describe('a function that is served', () => {
     await post();
     await drain();
     expect(await running.metrics()).not.toContain('ot_events_missed_total{');
-    const sweep = '/apis/v1/namespaces/sync-operator/pingsources/sweep';
+    const sweep = '/apis/v1/namespaces/sync-operator/pingsources/images-sweep';
     await post({ 'ce-type': 'dev.knative.sources.ping', 'ce-source': sweep });
     await drain();
     expect(await running.metrics()).toContain('ot_events_missed_total{function="turn-widget",timer="sweep"} 1\n');

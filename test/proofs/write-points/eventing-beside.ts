@@ -2,10 +2,13 @@ import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import type { Handler } from '../../../deploy/local/eventing/address.ts';
-import { Trigger } from '../../../deploy/local/eventing/resources.ts';
+import { Broker, Trigger } from '../../../deploy/local/eventing/resources.ts';
 import { type Eventing, startEventing } from '../../../deploy/local/eventing/start.ts';
 import { applyManifests, generatedFolders, readManifests } from '../../../deploy/manifests.ts';
+import { publicBroker } from '../../../knative/broker.ts';
 import { pingAttributes } from '../../../shared/event-filter.ts';
+import type { System } from '../../../shared/function.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
@@ -41,12 +44,16 @@ export async function startEventingBeside(options: BesideOptions): Promise<Event
   const own = clientOf(server);
   await applyManifests(own, await readManifests('deploy/local/eventing/crds', 'deploy/base'));
   const manifests = await readManifests(...generatedFolders);
-  const isOfOthers = ({ kind, metadata }: { kind: string; metadata: { name: string } }) =>
-    kind === Trigger.kind && !names.includes(metadata.name);
+  const isOfOthers = (manifest: KubernetesObject) =>
+    manifest.kind === Trigger.kind && !names.includes(Trigger.parse(manifest).spec.subscriber.ref?.name ?? '');
   await applyManifests(
     own,
     manifests.filter((manifest) => !isOfOthers(manifest)),
   );
+  const systems = manifests
+    .filter(({ kind }) => kind === Broker.kind)
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name !== publicBroker) as System[];
   const letters: string[] = [];
   const takeLetter: Handler = async (request) => {
     letters.push(new URL(request.url).pathname);
@@ -58,13 +65,17 @@ export async function startEventingBeside(options: BesideOptions): Promise<Event
     functions: (name) => (name === 'dead-letters' ? takeLetter : handler(name)),
     schedules,
   });
-  const broker = `${eventing.url}/${operatorNamespace}/default`;
+  const brokerOf = (name: string) => `${eventing.url}/${operatorNamespace}/${name}`;
   return {
-    broker,
+    broker: brokerOf(publicBroker),
     eventing,
     letters: () => letters,
     tick: async () => {
-      await Promise.all([postTimer(broker, 'sweep'), postTimer(broker, 'audit')]);
+      await Promise.all(
+        systems.flatMap((system) =>
+          (['sweep', 'audit'] as const).map((timer) => postTimer(brokerOf(system), pingAttributes(timer, system))),
+        ),
+      );
       await eventing.idle();
     },
     close: async () => {
@@ -74,8 +85,8 @@ export async function startEventingBeside(options: BesideOptions): Promise<Event
   };
 }
 
-async function postTimer(broker: string, name: 'sweep' | 'audit'): Promise<void> {
-  const attributes = { specversion: '1.0', id: crypto.randomUUID(), ...pingAttributes(name) };
+async function postTimer(broker: string, tick: Record<string, string>): Promise<void> {
+  const attributes = { specversion: '1.0', id: crypto.randomUUID(), ...tick };
   const headers = Object.entries(attributes).map(([key, value]): [string, string] => [`ce-${key}`, value]);
   const response = await fetch(broker, {
     method: 'POST',

@@ -61,6 +61,7 @@ imagePullPolicy: {{ . }}
 {{- define "ot-functions.scale" -}}
 {{- with .minScale }}
 autoscaling.knative.dev/min-scale: {{ . | toString | quote }}
+autoscaling.knative.dev/target-burst-capacity: "0"
 {{- end }}
 {{- with .maxScale }}
 autoscaling.knative.dev/max-scale: {{ . | toString | quote }}
