@@ -17,8 +17,10 @@ const whole = { what: 'whole', retryLimit: 2, attempts: 1, needed: 100, sent: 10
 const start = { what: 'prune', firstAnswerMs: [90, 300, 400, 500], residentBytes: 90e6, ownBytes: 40e6 };
 const bare = { ...start, what: 'bare Node', firstAnswerMs: [40, 70, 80, 900] };
 
+const events = { images: 10, deliveries: new Map([['Pod → prune', 1300]]), events: 660, hops: 2000 };
+
 const broken = (measured: Partial<Measured>) =>
-  boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start], ...measured })
+  boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start], events, ...measured })
     .filter(({ holds }) => !holds)
     .map(({ what }) => what);
 
@@ -43,6 +45,16 @@ test('more than nine writes an image break their bound', () => {
     count: 1801,
   };
   expect(broken({ runs: [{ ...run, calls: [writes] }] })).toEqual(['writes to Succeeded, 200 queued']);
+});
+
+test('more than a hundred reads an image break their bound', () => {
+  const reads = { function: 'prune', verb: 'get', resource: 'vmdiskimages.pelotech.ot', isDone: true, count: 20_001 };
+  expect(broken({ runs: [{ ...run, calls: [reads] }] })).toEqual(['reads, 200 queued']);
+});
+
+test('an event, a delivery or a hop more break their bounds', () => {
+  const more = { images: 10, deliveries: new Map([['Pod → prune', 1301]]), events: 661, hops: 2001 };
+  expect(broken({ events: more })).toEqual(['events', 'deliveries', 'hops through a filter']);
 });
 
 test('a sweep of four calls breaks its bound, whether they read or write', () => {
@@ -74,7 +86,7 @@ test('a function that holds more than 70 MB of its own at rest breaks its bound'
 });
 
 test('timed and counted bounds are kept apart', () => {
-  const timed = boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start] })
+  const timed = boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start], events })
     .filter(({ isTimed }) => isTimed)
     .map(({ what }) => what);
   expect(timed).toEqual(['slot free → next DataVolume, p95', 'start to first answer, prune']);

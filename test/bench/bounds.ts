@@ -1,10 +1,10 @@
 import { bareNode, lowerQuartileOf, type StartCost } from './cold-start.ts';
 import type { FailedBytes } from './failed-bytes.ts';
-import type { ImageEvents } from './image-events.ts';
+import { deliveriesOf, type ImageEvents } from './image-events.ts';
 import { audit, nothingToDo, type PassCost } from './pass-costs.ts';
 import { spreadOf } from './spread.ts';
 import type { SyncRun } from './sync-run.ts';
-import { writeCosts, writesPerImage } from './write-costs.ts';
+import { readsPerImage, writeCosts, writesPerImage } from './write-costs.ts';
 
 /** A promise about cost, and what this run found. */
 export interface Bound {
@@ -39,10 +39,11 @@ const bound = (what: string, found: number, most: number, unit: string): Bound =
 const timed = (...of: Parameters<typeof bound>): Bound => ({ ...bound(...of), isTimed: true });
 
 /** What is promised, each against what was measured. */
-export function boundsOf({ runs, passes, bytes, starts }: Omit<Measured, 'events'>): Bound[] {
+export function boundsOf({ runs, passes, bytes, starts, events }: Measured): Bound[] {
   return [
     ...handOverBounds(runs),
-    ...runs.map(writeBound),
+    ...runs.flatMap(costBounds),
+    ...eventBounds(events),
     ...sweepBounds(passes),
     ...growthBounds(passes),
     ...bytes.map(bytesBound),
@@ -71,8 +72,17 @@ function handOverBounds(runs: readonly SyncRun[]): Bound[] {
   return [timed('slot free → next DataVolume, p95', ratio, 10, '× GET + PUT + POST')];
 }
 
-const writeBound = (run: SyncRun): Bound =>
-  bound(`writes to Succeeded, ${run.images} queued`, writesPerImage(writeCosts(run), 'to Succeeded'), 9, 'an image');
+const costBounds = (run: SyncRun): Bound[] => [
+  bound(`writes to Succeeded, ${run.images} queued`, writesPerImage(writeCosts(run), 'to Succeeded'), 9, 'an image'),
+  bound(`reads, ${run.images} queued`, readsPerImage(run), 100, 'an image'),
+];
+
+/** About a tenth above what is found, for how often CDI reports progress is a matter of time. */
+const eventBounds = ({ images, deliveries, events, hops }: ImageEvents): Bound[] => [
+  bound('events', events / images, 66, 'an image'),
+  bound('deliveries', deliveriesOf(deliveries) / images, 130, 'an image'),
+  bound('hops through a filter', hops / images, 200, 'an image'),
+];
 
 function sweepBounds(passes: readonly PassCost[]): Bound[] {
   const sweeps = passes.filter(({ batch, reads, writes }) => batch === nothingToDo && reads + writes > 0);
