@@ -68,10 +68,11 @@ const kindOf = ({ kind, apiVersion }: Resource) => (apiVersion.startsWith('kubev
 const askedBy = ({ verb, resource, ref, page, selector }: Request): Asked => ({
   verb,
   kind: kindOf(resource),
-  of: [ref.namespace, ref.name].filter(Boolean).join('/'),
+  of: ref.name === undefined ? (ref.namespace ?? '') : keyOf({ namespace: ref.namespace, name: ref.name }),
   ...(selector ? { selector } : {}),
   ...(page === undefined ? {} : { page }),
   objects: 0,
 });
 
-const objectsIn = (answer: unknown) => (answer as { items?: readonly unknown[] } | undefined)?.items?.length ?? 1;
+const objectsIn = (answer: unknown) =>
+  answer === undefined ? 0 : ((answer as { items?: readonly unknown[] }).items?.length ?? 1);

@@ -1,11 +1,11 @@
 import type { ClusterState, WriteOptions } from '../../../deploy/local/api-server/cluster-state.ts';
 import { createObject } from '../../../deploy/local/api-server/create-object.ts';
 import { deleteObject } from '../../../deploy/local/api-server/delete-object.ts';
-import { groupResourceOf, type Kind, presented, storeKeyOf } from '../../../deploy/local/api-server/kind.ts';
+import { type Kind, presented, storeKeyOf } from '../../../deploy/local/api-server/kind.ts';
 import { listObjects } from '../../../deploy/local/api-server/list-objects.ts';
 import { patchObject } from '../../../deploy/local/api-server/patch-object.ts';
 import { replaceObject } from '../../../deploy/local/api-server/replace-object.ts';
-import { notFound, StatusError } from '../../../deploy/local/api-server/status-error.ts';
+import { StatusError } from '../../../deploy/local/api-server/status-error.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import type { Kube, ListOptions, Preconditions } from '../../../shared/runtime/kube.ts';
@@ -107,9 +107,8 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
           asOf === undefined
             ? state.store.get(storeKeyOf(kind), namespace, name)
             : state.store.listAt(storeKeyOf(kind), namespace, asOf).find(({ metadata }) => metadata.name === name);
-        if (!object) throw notFound(groupResourceOf(kind), name);
-        return presented(kind, object);
-      }).catch(unlessGone);
+        return object && presented(kind, object);
+      });
       return found && parse(resource, found);
     },
     async list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions) {
@@ -123,14 +122,14 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
       const made = await carry({ verb: 'create', resource, ref: metadata }, () =>
         createObject(state, kindOf(resource), placeOf(resource, metadata).namespace, body, write),
       );
-      return resource.parse(made);
+      return parse(resource, made);
     },
     async replace(resource, object) {
       const place = placeOf(resource, object.metadata);
       const { object: replaced } = await carry({ verb: 'replace', resource, ref: object.metadata }, () =>
         replaceObject(state, kindOf(resource), place, '', object, write),
       );
-      return resource.parse(replaced);
+      return parse(resource, replaced);
     },
     patch: (resource, ref, body, { subresource } = {}) =>
       patch('patch', resource, ref, { body, ...(subresource ? { subresource } : {}) }),
