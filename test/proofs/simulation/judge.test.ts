@@ -33,7 +33,7 @@ describe('a run over an API server that checks no write', () => {
       const [checked, thin] = [await simulate(each), await simulate(each, {}, true)];
       expect(withoutManagers(thin.history)).toEqual(withoutManagers(checked.history));
     }
-  });
+  }, 120_000);
 
   test('breaks nothing if the API server would have refused what it wrote', async () => {
     const sabotage: Sabotage = {
