@@ -65,6 +65,40 @@ describe('a DELETE', () => {
   });
 });
 
+describe('a list', () => {
+  /** A server of so many Secrets of so many bytes, and the limits that it was asked with. */
+  async function serving(count: number, bytes: number) {
+    const limits: number[] = [];
+    const config = await listening((request, response) => {
+      const query = new URL(request.url ?? '', 'http://localhost').searchParams;
+      const [from, limit] = [Number(query.get('continue') ?? 0), Number(query.get('limit'))];
+      limits.push(limit);
+      const to = Math.min(count, from + limit);
+      const items = Array.from({ length: to - from }, (_, at) => ({
+        metadata: { name: `secret-${from + at}`, namespace: 'lab', annotations: { filler: 'x'.repeat(bytes) } },
+      }));
+      response.end(
+        JSON.stringify({ metadata: { resourceVersion: '1', continue: to < count ? String(to) : '' }, items }),
+      );
+    });
+    return { kube: kubeClient(config), limits };
+  }
+
+  test('of large objects has small pages, and every object once', async () => {
+    const { kube, limits } = await serving(400, 50_000);
+    const names = (await kube.list(Secret)).map(({ metadata }) => metadata.name);
+    expect(names).toEqual(Array.from({ length: 400 }, (_, index) => `secret-${index}`));
+    expect(limits.length).toBeGreaterThan(3);
+    // A megabyte has twenty of them.
+    expect(Math.max(...limits.slice(1))).toBeLessThanOrEqual(20);
+  });
+  test('of small objects has pages of 500 at most', async () => {
+    const { kube, limits } = await serving(1_000, 10);
+    expect(await kube.list(Secret)).toHaveLength(1_000);
+    expect(limits).toEqual([250, 500, 500]);
+  });
+});
+
 describe('of an object that may hold passwords', () => {
   const ref = { namespace: 'lab', name: 'vm' };
   const quoting = (code: number) => JSON.stringify({ code, reason: 'Invalid', message: 'denied: "pw"' });

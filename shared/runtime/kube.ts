@@ -28,7 +28,7 @@ export type WatchEvent<T extends KubernetesObject> = { type: 'ADDED' | 'MODIFIED
 export interface Kube {
   /** The object, or undefined if it does not exist. */
   get<T extends KubernetesObject>(resource: Resource<T>, ref: ObjectReference): Promise<T | undefined>;
-  /** All that match, read in pages of 500 against one resourceVersion; a page that fails fails the whole. */
+  /** All that match, read in pages of about a megabyte against one resourceVersion; a page that fails fails the whole. */
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<T[]>;
   /** The same page by page, for what can be large; `resourceVersion` is the one all pages were read at. */
   pages<T extends KubernetesObject>(
@@ -91,7 +91,16 @@ const withQuery = (url: string, query: Query) => {
   return search ? `${url}?${search}` : url;
 };
 
-const pageSize = 500;
+/** What a page of a list is to have: less would cost requests, more would hold up all else in the process while it is parsed. */
+const pageBytes = 1024 * 1024;
+
+/** The limits of objects: for a first page, whose objects may have any size, and for any other. */
+export const firstPage = 250;
+const mostPerPage = 500;
+
+/** The limit for the next page, given how large the objects of this one were. */
+export const nextPage = (count: number, bytes: number) =>
+  Math.min(mostPerPage, Math.max(1, Math.floor((count * pageBytes) / bytes)));
 
 /** Of a request that is not answered in time, and of a watch that brings nothing for half a minute, which the library ends. */
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError';
@@ -144,14 +153,17 @@ export function kubeClient(
 
   const limited = limitConcurrency(requestsInFlight);
 
-  async function request(
+  const request = async (...of: Parameters<typeof exchange>) => (await exchange(...of)).object;
+
+  /** The object that the API server answers with, and how long its text was. */
+  async function exchange(
     resource: Resource,
     method: HttpMethod,
     path: string,
     query: Query = {},
     body?: unknown,
     contentType = 'application/json',
-  ) {
+  ): Promise<{ object: unknown; length: number }> {
     const url = withQuery(server() + path, query);
     const text = body === undefined ? undefined : { body: JSON.stringify(body), contentType };
     // A request that waits keeps its place: the API server would refuse the next one as well.
@@ -166,7 +178,7 @@ export function kubeClient(
     });
     if (answer.response.httpStatusCode >= 300) throw apiError(resource, answer.response.httpStatusCode, answer.text);
     const object = parsed(answer.text);
-    if (object !== undefined) return object;
+    if (object !== undefined) return { object, length: answer.text.length };
     throw new Error(`expected JSON in answer to ${method} ${path}, found none`);
   }
 
@@ -192,12 +204,12 @@ export function kubeClient(
   async function* pages<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) {
     const { namespace, ...selectors } = options;
     let next: string | undefined;
+    let limit = firstPage;
     do {
-      const page = (await request(resource, HttpMethod.GET, pathOf(resource, { namespace }), {
-        ...selectors,
-        limit: String(pageSize),
-        continue: next,
-      })) as { metadata: { continue?: string; resourceVersion: string }; items: unknown[] };
+      const query = { ...selectors, limit: String(limit), continue: next };
+      const { object, length } = await exchange(resource, HttpMethod.GET, pathOf(resource, { namespace }), query);
+      const page = object as { metadata: { continue?: string; resourceVersion: string }; items: unknown[] };
+      limit = nextPage(page.items.length, length);
       yield { items: page.items.map((item) => resource.parse(item)), resourceVersion: page.metadata.resourceVersion };
       next = page.metadata.continue || undefined;
     } while (next);
