@@ -104,7 +104,11 @@ export interface Subject {
   kind: string;
   namespace: string | undefined;
   name: string;
+  /** What the event says happened to it; absent if no event named it. */
+  verb?: ChangeVerb;
 }
+
+export type ChangeVerb = 'add' | 'update' | 'delete';
 
 /** The object as a subject. */
 export const subjectOf = ({ apiVersion, kind, metadata: { namespace, name } }: About): Subject => ({

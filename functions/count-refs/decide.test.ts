@@ -151,8 +151,10 @@ describe('the finalizer of a machine', () => {
     expect(inWords(actions)).toEqual(['patchStatus', 'requeue']);
     expect(statusIn(actions)?.references).toEqual({ count: 1, by: ['lab/bare'] });
   });
-  test('comes to fifty machines a pass, whose own change wakes the next; all are counted at once', () => {
+  test('comes to fifty machines a pass, and the image is looked at again for the others; all are counted at once', () => {
     const actions = pass(many(1000, { finalizers: [] }));
+    expect(inWords(actions)).toContain('requeueAfter');
+    expect(inWords(pass(many(50, { finalizers: [] })))).not.toContain('requeueAfter');
     expect(inWords(actions).filter((word) => word.startsWith('mark'))).toHaveLength(50);
     expect(statusIn(actions)).toMatchObject({ references: { count: 1000 } });
   });

@@ -33,24 +33,22 @@ const mostNamed = 20;
  * count excludes it.
  */
 export function decide(observed: Observed): Action[] {
-  const unmarked = observed.machines.filter((machine) => !isDeleting(machine) && !isMarked(machine));
   const isRefused = ({ metadata }: VirtualMachine) => observed.refusals.has(refusalKey(VirtualMachine, metadata));
+  const toMark = observed.machines.filter((one) => !isDeleting(one) && !isMarked(one) && !isRefused(one));
+  const [next] = toMark.slice(machinesPerReconcile);
   const going = observed.machines.filter((machine) => isDeleting(machine) && isMarked(machine));
   return [
-    ...together(
-      unmarked
-        .filter((machine) => !isRefused(machine))
-        .slice(0, machinesPerReconcile)
-        .map((machine) => [mark(machine, observed)]),
-    ),
+    ...together(toMark.slice(0, machinesPerReconcile).map((machine) => [mark(machine, observed)])),
+    ...(next ? [markMore(next)] : []),
     ...count(observed),
     ...going.slice(0, machinesPerReconcile).map((machine) => release(machine, observed)),
     ...(going.length > machinesPerReconcile ? [rest(going.length - machinesPerReconcile)] : []),
   ];
 }
 
-const isDeleting = ({ metadata }: VirtualMachine) => metadata.deletionTimestamp !== undefined;
-const isMarked = ({ metadata }: VirtualMachine) => metadata.finalizers?.includes(imageReferenceFinalizer) ?? false;
+export const isDeleting = ({ metadata }: VirtualMachine) => metadata.deletionTimestamp !== undefined;
+export const isMarked = ({ metadata }: VirtualMachine) =>
+  metadata.finalizers?.includes(imageReferenceFinalizer) ?? false;
 
 /** By server-side apply, which does not conflict with other writers of a new machine. */
 const mark = (machine: VirtualMachine, { image }: Observed): Action => {
@@ -68,6 +66,13 @@ const release = (machine: VirtualMachine, { image }: Observed): Action => ({
   trace: traceOfMachine(machine, image),
 });
 
+/** The others of a crowd. Should this process end before, each is marked when something happens to it, or by the audit. */
+const markMore = ({ spec }: VirtualMachine): Action => ({
+  do: 'requeueAfter',
+  about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata: spec.vmDiskImageRef },
+  afterMs: 0,
+});
+
 const rest = (count: number): Action => ({ do: 'redeliver', because: `${count} more machines wait to be released` });
 
 /**
@@ -75,8 +80,7 @@ const rest = (count: number): Action => ({ do: 'redeliver', because: `${count} m
  * count right, and would not correct this one.
  */
 function count({ image, machines, workspaces, policy, nowMs }: Observed): Action[] {
-  // Until an image has its place in the queue, its resourceVersion decides who came first within a second. A write would raise it.
-  if (!image?.status?.phase && !image?.metadata.deletionTimestamp) return [];
+  if (!image || !isToCount(image)) return [];
   const using = referencesAmong(machines, policy);
   const waiting = waitingAmong(workspaces, image.metadata, { machines: using, policy });
   const users = [...using.map(formatReference), ...waiting.map(formatWorkspace)];
@@ -96,6 +100,10 @@ function count({ image, machines, workspaces, policy, nowMs }: Observed): Action
     { do: 'requeue', about: image },
   ];
 }
+
+/** Until an image has its place in the queue, its resourceVersion decides who came first within a second. A write would raise it. */
+export const isToCount = ({ metadata, status }: VMDiskImage) =>
+  Boolean(status?.phase) || metadata.deletionTimestamp !== undefined;
 
 const isSame = (before: VMDiskImageStatus['references'], now: { count: number; by: readonly string[] }) =>
   before?.count === now.count && JSON.stringify(before.by ?? []) === JSON.stringify(now.by);

@@ -1,39 +1,82 @@
 import { distinct } from '../../shared/distinct.ts';
-import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import {
+  type Batch,
+  type Context,
+  type Subject,
+  subjectOf,
+  subjectsOf,
+  type Unreadable,
+} from '../../shared/function.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { imageNamesOf } from '../../shared/workspaces/images.ts';
-import type { Observed } from './decide.ts';
+import { namespaceOf } from '../../shared/workspaces/workspace.ts';
+import { decide, isDeleting, isMarked, type Observed } from './decide.ts';
+import { isMachineSettled, isWorkspaceSettled } from './settled.ts';
 
 type Reader = Context['kube'];
 type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
 export async function gather({ kube, nowMs, refusals }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const policy = await readPolicy(kube);
-  const isAboutAll = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
+  const isAboutAll = subjectsOf(batch, ConfigMap).length > 0;
   const { refs, unreadable } = isAboutAll ? { refs: [], unreadable: [] } : await namedImages(kube, batch, policy);
   const counted = isAboutAll ? await countAll(kube) : await countSome(kube, refs);
   return [...unreadable, ...counted.map((one) => (isUnreadable(one) ? one : { ...one, policy, nowMs, refusals }))];
 }
 
+/**
+ * Names the images whose count or machines an audit may have to change. Everything is counted here, but by machines and workspaces that
+ * were listed before the images, so that each of these images is counted again.
+ */
+export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
+  const policy = await readPolicy(kube);
+  const { countOf, missing } = counting(
+    await Promise.all([listTrimmed(kube, VirtualMachine), listTrimmed(kube, Workspace)]),
+  );
+  const mayChange = (counted: Counted) => decide({ ...counted, policy, nowMs, refusals: new Map() }).length > 0;
+  for await (const { items } of kube.pages(VMDiskImage))
+    yield items.filter((image) => mayChange(countOf(image))).map(subjectOf);
+  const { apiVersion, kind } = VMDiskImage;
+  const named = missing()
+    .filter(mayChange)
+    .flatMap(({ machines: [machine] }) => machine?.spec.vmDiskImageRef ?? []);
+  yield named.map((metadata) => subjectOf({ apiVersion, kind, metadata }));
+}
+
 /** Every image, every machine and every workspace. */
 async function countAll(kube: Reader): Promise<Counted[]> {
-  const images = new Map((await kube.list(VMDiskImage)).map((image) => [keyOf(image.metadata), image]));
-  const workspaces = byImageName(await kube.list(Workspace));
-  const machines = Map.groupBy(await kube.list(VirtualMachine), ({ spec }) => keyOf(spec.vmDiskImageRef));
-  return [...new Set([...images.keys(), ...machines.keys()])].map((key) => ({
-    image: images.get(key),
-    machines: machines.get(key) ?? [],
-    workspaces: workspaces.get(images.get(key)?.metadata.name ?? '') ?? [],
-  }));
+  const images = await listTrimmed(kube, VMDiskImage);
+  const { countOf, missing } = counting(
+    await Promise.all([listTrimmed(kube, VirtualMachine), listTrimmed(kube, Workspace)]),
+  );
+  return [...images.map(countOf), ...missing()];
+}
+
+/** Counts images one by one among all machines and workspaces; `missing` are those that machines name and that were not among them. */
+function counting([allMachines, allWorkspaces]: [VirtualMachine[], Workspace[]]) {
+  const machines = Map.groupBy(allMachines, ({ spec }) => keyOf(spec.vmDiskImageRef));
+  const workspaces = byImageName(allWorkspaces);
+  const seen = new Set<string>();
+  const countOf = (image: VMDiskImage): Counted => {
+    const key = keyOf(image.metadata);
+    seen.add(key);
+    return { image, machines: machines.get(key) ?? [], workspaces: workspaces.get(image.metadata.name) ?? [] };
+  };
+  const missing = (): Counted[] =>
+    [...machines]
+      .filter(([key]) => !seen.has(key))
+      .map(([, ofOne]) => ({ image: undefined, machines: ofOne, workspaces: [] }));
+  return { countOf, missing };
 }
 
 /** Each image before its machines: a count is written only to the image as it was before they were counted. */
@@ -56,30 +99,72 @@ function byImageName(workspaces: readonly Workspace[]): Map<string, Workspace[]>
   return new Map([...groups].map(([name, group]) => [name, group.map(({ workspace }) => workspace)]));
 }
 
-/** The images that events are about, or that the machines name which events are about; and what of it could not be read. */
+/**
+ * The images that events are about or an audit found, and those that a machine or a workspace names whose event may change their count;
+ * and what of it could not be read.
+ */
 async function namedImages(
   kube: Reader,
   batch: Batch,
   policy: Policy,
 ): Promise<{ refs: ObjectReference[]; unreadable: Unreadable[] }> {
-  const [foundMachines, foundWorkspaces] = await Promise.all([
-    machinesNamed(kube, subjectsOf(batch, VirtualMachine)),
-    Promise.all(subjectsOf(batch, Workspace).map((subject) => orUnreadable(subject, kube.get(Workspace, subject)))),
-  ]);
-  const machines = partition(foundMachines);
-  const workspaces = partition(foundWorkspaces);
-  const refs = [
-    ...subjectsOf(batch, VMDiskImage),
-    ...imagesTold(batch),
-    ...machines.read.map(({ spec }) => spec.vmDiskImageRef),
-    ...workspaces.read.filter((workspace) => workspace !== undefined).flatMap((workspace) => refsOf(workspace, policy)),
+  const [ofMachines, ofWorkspaces] = [changesOf(batch, VirtualMachine), changesOf(batch, Workspace)];
+  const [machines, workspaces] = [
+    partition(await machinesNamed(kube, ofMachines.refs)),
+    partition(await Promise.all(ofWorkspaces.refs.map((ref) => orUnreadable(ref, kube.get(Workspace, ref))))),
   ];
+  const imageOf = readOnce((ref) => kube.get(VMDiskImage, ref));
+  const ofMachine = async (machine: VirtualMachine) => {
+    const ref = machine.spec.vmDiskImageRef;
+    const isUpdated = ofMachines.isUpdated(machine) && !isDeleting(machine) && isMarked(machine);
+    return isUpdated && isMachineSettled(machine, await imageOf(ref), policy) ? [] : [ref];
+  };
+  const ofWorkspace = async (workspace: Workspace) => {
+    const refs = refsOf(workspace, policy);
+    if (!ofWorkspaces.isUpdated(workspace) || workspace.metadata.deletionTimestamp !== undefined) return refs;
+    const inside = await kube.list(VirtualMachine, { namespace: namespaceOf(workspace.metadata.name) });
+    const isSettled = async (ref: ObjectReference) => {
+      const machines = inside.filter(({ spec }) => keyOf(spec.vmDiskImageRef) === keyOf(ref));
+      return isWorkspaceSettled(workspace, await imageOf(ref), { machines, policy });
+    };
+    const settled = await Promise.all(refs.map(isSettled));
+    return refs.filter((_, index) => !settled[index]);
+  };
+  const named = partition(
+    await Promise.all([
+      ...machines.read.map((machine) => orUnreadable(machine.metadata, ofMachine(machine))),
+      ...workspaces.read
+        .filter((workspace) => workspace !== undefined)
+        .map((workspace) => orUnreadable(workspace.metadata, ofWorkspace(workspace))),
+    ]),
+  );
+  const refs = [...subjectsOf(batch, VMDiskImage), ...imagesTold(batch), ...named.read.flat()];
   return {
     refs: distinct(
       refs.map(({ namespace, name }) => ({ namespace, name })),
       keyOf,
     ),
-    unreadable: [...machines.unreadable, ...workspaces.unreadable],
+    unreadable: [...machines.unreadable, ...workspaces.unreadable, ...named.unreadable],
+  };
+}
+
+/** The objects of a kind that events are about, each once, and whether the events only say that one was updated. */
+function changesOf(batch: Batch, resource: Resource) {
+  const subjects = subjectsOf(batch, resource);
+  const others = new Set(subjects.filter(({ verb }) => verb !== 'update').map(keyOf));
+  return {
+    refs: distinct(subjects, keyOf),
+    isUpdated: ({ metadata }: { metadata: ObjectReference }) => !others.has(keyOf(metadata)),
+  };
+}
+
+/** Reads each object once. */
+function readOnce<T>(read: (ref: ObjectReference) => Promise<T>): (ref: ObjectReference) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (ref) => {
+    const reading = known.get(keyOf(ref)) ?? read(ref);
+    known.set(keyOf(ref), reading);
+    return reading;
   };
 }
 

@@ -1,10 +1,11 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { diskImageFact } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { policyRef } from '../../shared/policy.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
@@ -140,5 +141,57 @@ describe('a machine', () => {
   test('that is gone is no error', async () => {
     expect(await harness.changed(VirtualMachine, ofMachine('never'))).toBe(202);
     expect(await harness.message(diskImageFact('queued'), ofImage('never'))).toBe(202);
+  });
+});
+
+describe('a crowd on one image', () => {
+  const names = Array.from({ length: 25 }, (_, index) => `crowd-${String(index).padStart(2, '0')}`);
+  const last = ofMachine(names.at(-1) ?? '');
+  beforeAll(async () => {
+    await createImage('crowd');
+    for (const name of names) await createMachine(name, 'crowd');
+    await harness.changed(VirtualMachine, last, 'add');
+  });
+
+  /** What is read at an event, and how the event is answered. */
+  async function read(verb: 'add' | 'update' | 'delete') {
+    const lists: string[] = [];
+    const instance = harness.another((client) => ({
+      ...client,
+      list: (resource, options) => {
+        lists.push(resource.kind);
+        return client.list(resource, options);
+      },
+    }));
+    expect(await instance.changed(VirtualMachine, last, verb)).toBe(202);
+    return lists;
+  }
+
+  test('is not listed when one of its machines is updated', async () => {
+    expect(await referencesOf('crowd')).toMatchObject({ count: 25 });
+    expect(await read('update')).toEqual([]);
+  });
+  test('is counted when a machine is added that has its finalizer already, such as one from a backup', async () => {
+    const references = { count: 24, by: names.slice(0, 20).map((name) => `lab/${name}`) };
+    await kube.patch(VMDiskImage, ofImage('crowd'), { status: { references } }, { subresource: 'status' });
+    expect(await read('update')).toEqual([]);
+    expect(await read('add')).toContain('VirtualMachine');
+    expect(await referencesOf('crowd')).toMatchObject({ count: 25 });
+  });
+  test('is counted again where a count that began with an update met a conflict', async () => {
+    const added = ofMachine('crowd-99');
+    await createMachine(added.name, 'crowd');
+    let conflicts = 0;
+    const instance = harness.another((client) => ({
+      ...client,
+      patch: (resource, ref, patch, options) => {
+        if (resource.kind !== VMDiskImage.kind || conflicts > 0) return client.patch(resource, ref, patch, options);
+        conflicts++;
+        return Promise.reject(new ApiError(409, 'Conflict', 'the object has been modified'));
+      },
+    }));
+    expect(await instance.changed(VirtualMachine, added)).toBe(202);
+    expect(conflicts).toBe(1);
+    expect(await referencesOf('crowd')).toMatchObject({ count: 26 });
   });
 });

@@ -6,7 +6,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide, type Observed } from './decide.ts';
-import { gather } from './gather.ts';
+import { audit, gather } from './gather.ts';
 
 /** Reports on every image who uses it, and keeps each deleted machine until its image no longer counts it. */
 export default defineFunction<Observed>({
@@ -28,6 +28,7 @@ export default defineFunction<Observed>({
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
   ],
   scale: 'zero',
+  audit,
   observe: gather,
   decide,
 });

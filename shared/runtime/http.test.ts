@@ -571,6 +571,27 @@ describe('a pass', () => {
       { subjects: [{ name: 'a' }, { name: 'b' }], sweep: true },
     ]);
   });
+  test('name an object once, with what happened to it only if all of them say the same', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { post, batches } = served({
+      observe: async () => {
+        await gate.promise;
+        return [];
+      },
+    });
+    const first = post(changed);
+    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    const of = (name: string, verb: string) =>
+      post({ ...changed, 'ce-name': name, 'ce-type': `dev.knative.apiserver.ref.${verb}` });
+    const others = [of('a', 'update'), of('b', 'update'), of('a', 'add'), of('b', 'update')];
+    gate.resolve();
+    await Promise.all([first, ...others]);
+    const verbs = batches[1]?.subjects.map(({ name, verb }) => [name, verb]);
+    expect(verbs).toEqual([
+      ['a', undefined],
+      ['b', 'update'],
+    ]);
+  });
   describe('in which one object fails', () => {
     const of = (name: string) => ({ ...changed, 'ce-name': name });
     const fails = new ApiError(500, 'InternalError', 'failed calling webhook');

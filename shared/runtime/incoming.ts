@@ -1,7 +1,14 @@
 import { HTTP } from 'cloudevents';
 import * as z from 'zod';
 import { isWanted } from '../event-filter.ts';
-import { type Batch, type FunctionDeclaration, type Message, noEvents, type Subject } from '../function.ts';
+import {
+  type Batch,
+  type ChangeVerb,
+  type FunctionDeclaration,
+  type Message,
+  noEvents,
+  type Subject,
+} from '../function.ts';
 
 /** What an HTTP request asks of a function: a reconcile, nothing at all, or it is no event (with the faults to name). */
 type Incoming = { batch: Batch } | { ignored: true } | { faults: string[] };
@@ -70,6 +77,7 @@ function change(event: Received): Incoming {
     kind: attribute('kind'),
     namespace: attribute('namespace') || undefined,
     name: attribute('name'),
+    verb: event.type.slice(event.type.lastIndexOf('.') + 1) as ChangeVerb,
   };
   return subject.name === '' ? { ignored: true } : { batch: { ...noEvents, subjects: [subject] } };
 }

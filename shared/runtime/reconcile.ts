@@ -59,7 +59,9 @@ export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promis
     for (let tries = 1; ; tries++) {
       const outcome: Outcome = { refusals, notifications: [], requeued: [] };
       const known = refusals.size;
-      const subjects = [...batch.subjects, ...requeued];
+      // The first try has changed objects: what events say happened to them is not all by now.
+      const named = tries === 1 ? batch.subjects : batch.subjects.map(withoutVerb);
+      const subjects = [...named, ...requeued];
       const decisions = await decideAll(declaration, ports, { ...batch, subjects }, effects, outcome);
       // Kept for all tries: the object that led there may be gone by the next.
       requeued.push(...outcome.requeued);
@@ -160,13 +162,24 @@ function merged(batches: readonly Batch[]): Batch {
   const messages = batches.flatMap((batch) => batch.messages);
   const audited = batches.flatMap((batch) => batch.audited ?? []);
   return {
-    subjects: distinct(subjects, (subject) => Object.values(subject).join('\u0000')),
+    subjects: [...Map.groupBy(subjects, objectOf).values()].flatMap(asOne),
     messages: distinct(messages, ({ source, id }) => `${source}\u0000${id}`),
     sweep: batches.some(({ sweep }) => sweep),
     audit: batches.some(({ audit }) => audit),
     ...(audited.length > 0 ? { audited } : {}),
   };
 }
+
+const objectOf = ({ apiVersion, kind, namespace, name }: Subject) => [apiVersion, kind, namespace, name].join('\u0000');
+
+/** Events that say different things of an object say only that it is to be looked at. */
+function asOne(events: readonly Subject[]): Subject[] {
+  const [first, ...others] = events;
+  if (first === undefined || others.every(({ verb }) => verb === first.verb)) return events.slice(0, 1);
+  return [withoutVerb(first)];
+}
+
+const withoutVerb = ({ verb, ...subject }: Subject): Subject => subject;
 
 /** What an audit that is walked page by page runs with. */
 type Walking = Pick<ReconcileRequest<unknown>, 'declaration' | 'background' | 'republish'> & {

@@ -37,8 +37,8 @@ const limits: Record<Exclude<FunctionName, 'dead-letters'>, Limits> = {
   'provision-vm': { named: 7, found: 7, lists: 0, writes: 1 },
   // A list of each kind in its namespace; each place where an image may be.
   'compose-workspace': { named: 9, found: 9, lists: 12, writes: 2 },
-  // A machine and its image; the images of a workspace.
-  'count-refs': { named: 3, found: 0, lists: 0, writes: 1 },
+  // A machine and its image; the images of a workspace, and a list of the machines in its namespace.
+  'count-refs': { named: 3, found: 0, lists: 1, writes: 1 },
   // An image, its namespace; the finalizer, and what is recorded before the deletion.
   prune: { named: 2, found: 1, lists: 0, writes: 2 },
 };

@@ -56,7 +56,7 @@ export class Broker {
   changed({ type, object }: Pick<StoreEvent, 'type' | 'object'>) {
     const verb = ({ ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' } as const)[type];
     const { apiVersion, kind, metadata } = object;
-    const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
+    const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name, verb };
     const event = { ...subject, apiversion: apiVersion, type: `dev.knative.apiserver.ref.${verb}` };
     this.#tell((subscription) => isWokenBy(subscription, event, metadata.labels), { ...noEvents, subjects: [subject] });
   }
