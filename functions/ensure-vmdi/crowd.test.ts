@@ -46,3 +46,23 @@ test('one list finds the machines that name many images deleted at once', async 
   const names = observed.flatMap((one) => (isUnreadable(one) ? [] : one.machines.map(({ metadata }) => metadata.name)));
   expect(names.toSorted()).toEqual(['runs', 'waits']);
 });
+
+test('two facts of one image cost one list', async () => {
+  const kube = memoryKube();
+  let lists = 0;
+  const counted: Kube = {
+    ...kube,
+    list: (resource, options) => {
+      lists++;
+      return kube.list(resource, options);
+    },
+  };
+  const messages = ['queued', 'pruned'].map((fact) => ({
+    ...{ id: fact, type: diskImageFact(fact), source: '/test', time: undefined },
+    data: { namespace, name: 'image-7' },
+  }));
+  const refusals = new Map();
+  const context = { kube: counted, nowMs: Date.now(), refusals, gracePeriodMs: 0, openClouds: () => [] as never };
+  await declaration.observe(context, { ...noEvents, messages });
+  expect(lists).toBe(1);
+});

@@ -1,5 +1,5 @@
 import { chunk } from '../../shared/chunk.ts';
-import { uniqueByName } from '../../shared/distinct.ts';
+import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
 import { machinesOf } from '../../shared/images/references.ts';
@@ -7,6 +7,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
@@ -60,7 +61,7 @@ async function machinesFor(
   ];
   const [named, naming, selected] = await Promise.all([
     Promise.all(subjectsOf(batch, VirtualMachine).map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
-    machinesNaming(kube, [...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)]),
+    machinesNaming(kube, distinct([...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)], keyOf)),
     Promise.all(
       selecting.map(({ of, fieldSelector }) => orUnreadable(of, kube.list(VirtualMachine, { fieldSelector }))),
     ),
