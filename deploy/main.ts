@@ -4,6 +4,7 @@ import { serve as listen } from '@hono/node-server';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { FunctionDeclaration } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/operator.ts';
+import { withCache } from '../shared/runtime/cache.ts';
 import { serve } from '../shared/runtime/http.ts';
 import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
 import { openStackClients } from '../shared/runtime/openstack/clouds.ts';
@@ -42,8 +43,13 @@ async function run(name: string) {
   const kube = kubeClient(configured(), process.env.FIELD_VALIDATION === 'Strict' ? 'Strict' : 'Warn');
   const [declaration, telemetry] = await Promise.all([load(name), startTelemetry(name, kube)]);
   const telemetryOfIt = telemetryOf(name);
+  const ending = new AbortController();
+  const reflecting = {
+    signal: ending.signal,
+    pause: (milliseconds: number, signal: AbortSignal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
+  };
   const served = serve(declaration, {
-    kube,
+    ...withCache(kube, declaration.cache, reflecting),
     telemetry: telemetryOfIt,
     ...(declaration.part === 'openstack'
       ? { clouds: openStackClients({ kube, telemetry: telemetryOfIt, fetch, now: Date.now }) }
@@ -64,6 +70,7 @@ async function run(name: string) {
     if ('closeIdleConnections' in server) server.closeIdleConnections();
     await closed;
     await served.drain();
+    ending.abort();
     await telemetry.shutdown();
     process.exit();
   });

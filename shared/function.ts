@@ -3,6 +3,7 @@ import type { Action, Facts } from './actions.ts';
 import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
 import type { Refusals } from './kubernetes/refusal.ts';
 import type { LabelSelector } from './kubernetes/selectors.ts';
+import type { Cached } from './runtime/cache.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
 
@@ -79,7 +80,7 @@ export const on = {
   audit: (): Subscription => ({ on: 'audit' }),
 };
 
-export type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'bind';
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'bind';
 
 /** One rule of a function's Role. */
 export interface Permission {
@@ -169,8 +170,19 @@ export interface Context {
   refusals: Refusals;
   /** The OpenStacks of the namespaces, asked only at addresses that `allows` takes. Throws for a function that was given none. */
   openClouds(allows: (url: string) => boolean): Clouds;
+  /** Reads the cached kind of the function; absent if it declares none (shared/runtime/cache.ts). */
+  cached?: Cached['cached'];
   /** How long nothing is granted after the slot Lease was lost. */
   gracePeriodMs: number;
+}
+
+/** What a function that always runs reads through a cache, because a list of it at each event would grow with the number of objects. */
+export interface CachedKind {
+  resource: Resource;
+  /** Selects the objects of the cache. */
+  fieldSelector: string;
+  /** The same as code. */
+  includes(object: KubernetesObject): boolean;
 }
 
 /**
@@ -190,6 +202,8 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   may: readonly Permission[];
   /** `always`: one instance; `single`: one, and not a second even while it is replaced; `zero`: none while nothing happens. */
   scale: 'zero' | 'always' | 'single';
+  /** Only for a function that always runs. It is a cache and no trigger: events alone start a reconcile. */
+  cache?: CachedKind;
   /** What it publishes about its objects, so that a process can publish what the process before it could not. */
   facts?: Facts;
   /**

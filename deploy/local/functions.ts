@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
+import { withCache } from '../../shared/runtime/cache.ts';
 import { serve } from '../../shared/runtime/http.ts';
 import { openStackClients } from '../../shared/runtime/openstack/clouds.ts';
 import { publisher } from '../../shared/runtime/publish.ts';
@@ -9,6 +10,7 @@ import type { ApiServer } from './api-server/api-server.ts';
 import { clientOf } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { Handler } from './eventing/address.ts';
+import { reflectingBy } from './eventing/reflect.ts';
 
 /** The functions of a local cluster, each under its own ServiceAccount and as many times as asked for. */
 interface LocalFunctions {
@@ -30,9 +32,10 @@ export function serveFunctions(
     fetchOpenStack: typeof fetch;
   },
 ): LocalFunctions {
+  const ending = new AbortController();
   const served = new Map(
     declarations.map((declaration) => {
-      const replicas = replicasOf(declaration, options);
+      const replicas = replicasOf(declaration, ending.signal, options);
       let turn = 0;
       const handler: Handler = async (request) => {
         const replica = replicas[turn++ % replicas.length];
@@ -44,6 +47,7 @@ export function serveFunctions(
   return {
     handler: (name) => served.get(name)?.handler,
     drain: async () => {
+      ending.abort();
       await Promise.all([...served.values()].flatMap(({ replicas }) => replicas.map(({ drain }) => drain())));
     },
   };
@@ -51,14 +55,16 @@ export function serveFunctions(
 
 function replicasOf(
   declaration: FunctionDeclaration,
+  signal: AbortSignal,
   { server, clock, sink, replicas, gracePeriodMs, fetchOpenStack }: Parameters<typeof serveFunctions>[1],
 ) {
   const source = `/apis/v1/namespaces/${operatorNamespace}/services/${declaration.name}`;
   return Array.from({ length: replicas[declaration.name] ?? 1 }, () => {
     const kube = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name: declaration.name }));
     const telemetry = telemetryOf(declaration.name);
+    const reflecting = reflectingBy({ clock, signal });
     return serve(declaration, {
-      kube,
+      ...withCache(kube, declaration.cache, reflecting),
       telemetry,
       clouds: openStackClients({ kube, telemetry, fetch: fetchOpenStack, now: clock.now }),
       after: clock.after,

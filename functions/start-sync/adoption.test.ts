@@ -33,6 +33,7 @@ function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Gathered> = 
     policyMap: undefined,
     lease: aLease([]),
     images: [image],
+    unfinished: [image],
     dataVolumes: [],
     pods: [],
     snapshots: [],

@@ -38,6 +38,7 @@ function gatheredWith(images: VMDiskImage[], more: More): Gathered {
     policyMap: undefined,
     lease: aLease([]),
     images,
+    unfinished: images,
     dataVolumes: [],
     pods: [],
     snapshots: [],

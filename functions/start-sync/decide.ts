@@ -27,7 +27,7 @@ export const newImagesPerReconcile = 25;
  */
 export function split(seen: Gathered): Observed[] {
   const fresh = seen.images.filter(isUnseen);
-  const places = placesOf(fresh, seen.images);
+  const places = placesOf(fresh, seen.unfinished);
   const inTurn = fresh
     .filter(({ metadata }) => !seen.unread?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))

@@ -17,6 +17,7 @@ import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { lacksFinalizer, newImagesPerReconcile } from './decide.ts';
+import { focusOf } from './focus.ts';
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
 import { byFirstSight } from './places.ts';
@@ -32,10 +33,8 @@ interface Failure {
  * A failed read postpones the images that it concerns. Only all reads together show which slots are free, so after any failure no slot is
  * given or freed.
  */
-export async function gather(
-  { kube, nowMs, refusals, gracePeriodMs }: Context,
-  batch: Batch,
-): Promise<(Gathered | Unreadable)[]> {
+export async function gather(context: Context, batch: Batch): Promise<(Gathered | Unreadable)[]> {
+  const { kube, nowMs, refusals, gracePeriodMs } = context;
   const failures: Failure[] = [];
   const reading = <T>(read: Promise<T>, otherwise: T, concerns: Failure['concerns'] = () => false): Promise<T> =>
     read.catch((error: unknown) => {
@@ -52,11 +51,24 @@ export async function gather(
   const isHolder = isAmong(held ?? []);
   const mayHaveAttempt = (image: VMDiskImage) =>
     image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
+  const policy = parsePolicy(policyMap);
+  const ofHeld = reading(attemptsOf(kube, held), noAttempts, held ? isHolder : mayHaveAttempt);
+  const listAll = async () => {
+    const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
+    return { images: all, unfinished: all };
+  };
+  // What no event reports is found by the timers; a policy concerns all that wait.
+  const needsAll = batch.sweep || batch.audit || subjectsOf(batch, ConfigMap).length > 0;
+  const inFocus = async () => {
+    if (needsAll || !holders) return listAll();
+    const { concurrency } = policy.values;
+    const slots = { holders, concurrency, nowMs, ...(await ofHeld) };
+    // A read that fails, fails in the list as well or is one of an image that the list reads without.
+    return (await focusOf(context, batch, slots).catch(() => undefined)) ?? listAll();
+  };
   // A free slot waits for these reads, so they run concurrently.
-  const [open, ofHolders] = await Promise.all([
-    kube.list(VMDiskImage, { fieldSelector: unfinished }),
-    reading(attemptsOf(kube, held), noAttempts, held ? isHolder : mayHaveAttempt),
-  ]);
+  const [focus, ofHolders] = await Promise.all([inFocus(), ofHeld]);
+  const open = focus.images;
   // As many as a reconcile may queue; the others are left to later reconciles.
   const withoutStatus = open.filter((image) => isStatusLost(image, nowMs)).sort(byFirstSight);
   const lost = uidsOf(withoutStatus.slice(0, newImagesPerReconcile));
@@ -93,10 +105,11 @@ export async function gather(
     refusals,
     gracePeriodMs,
     isAudit: batch.audit,
-    policy: parsePolicy(policyMap),
+    policy,
     policyMap,
     lease,
     images,
+    unfinished: focus.unfinished,
     // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next reconcile.
     unread: new Set([
       ...skipped.map(({ uid }) => uid),

@@ -7,7 +7,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, isFinished, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
@@ -33,7 +33,7 @@ export default defineFunction<Observed, Gathered>({
     on.audit(),
   ],
   may: [
-    { resource: VMDiskImage, verbs: ['get', 'list', 'patch'] },
+    { resource: VMDiskImage, verbs: ['get', 'list', 'watch', 'patch'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: DataVolume, verbs: ['get', 'list', 'create'] },
     { resource: Pod, verbs: ['list'] },
@@ -48,6 +48,11 @@ export default defineFunction<Observed, Gathered>({
     { resource: Workspace, verbs: ['list'] },
   ],
   scale: 'single',
+  cache: {
+    resource: VMDiskImage,
+    fieldSelector: unfinished,
+    includes: (image) => !isFinished((image as VMDiskImage).status?.phase),
+  },
   facts: imageFactsBy('start-sync'),
   observe: gather,
   split,

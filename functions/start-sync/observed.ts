@@ -15,8 +15,10 @@ export interface Gathered {
   policy: Policy;
   policyMap: ConfigMap | undefined;
   lease: Lease | undefined;
-  /** All unfinished images, and the finished ones that may have to change. */
+  /** The images that this reconcile decides about: the unfinished ones in its focus, and the finished ones that may have to change. */
   images: readonly VMDiskImage[];
+  /** All unfinished images, as the places of new ones hang on them. */
+  unfinished: readonly VMDiskImage[];
   /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];

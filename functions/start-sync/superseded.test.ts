@@ -16,6 +16,7 @@ function counted(status: VMDiskImageStatus) {
     policyMap: undefined,
     lease: aLease([aHolder(image)]),
     images: [image],
+    unfinished: [image],
     dataVolumes: [aDataVolume(image)],
     pods: [],
     snapshots: [],

@@ -9,18 +9,18 @@ export function follow<T extends KubernetesObject>(
   options: ListOptions,
   reflecting: Reflecting,
   objects: Map<string, T>,
-  onChange: () => void,
+  onChange: (resourceVersion: string) => void,
 ): Promise<void> {
   return reflect(kube, resource, options, reflecting, {
-    replaced: (items) => {
+    replaced: (items, resourceVersion) => {
       objects.clear();
       for (const item of items) objects.set(keyOf(item.metadata), item);
-      onChange();
+      onChange(resourceVersion);
     },
     changed: ({ type, object }) => {
       if (type === 'DELETED') objects.delete(keyOf(object.metadata));
       else objects.set(keyOf(object.metadata), object);
-      onChange();
+      onChange(object.metadata.resourceVersion);
     },
   });
 }

@@ -3,9 +3,9 @@ import { type Batch, type Context, type FunctionDeclaration, noEvents, type Subj
 import { defaultGracePeriodMs } from '../images/slots.ts';
 import type { Refusal } from '../kubernetes/refusal.ts';
 import type { Background } from './background.ts';
+import type { Cached } from './cache.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { Again, Conflict } from './errors.ts';
-import type { Kube } from './kube.ts';
 import { observeReadable } from './observe.ts';
 import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
 import { type Effects, notify, type Outcome, perform } from './perform.ts';
@@ -16,8 +16,7 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 import { isUnreadable } from './unreadable.ts';
 import { type Decision, type Verdict, verdictOf } from './verdict.ts';
 
-export interface Ports {
-  kube: Kube;
+export interface Ports extends Cached {
   telemetry: Telemetry;
   now(): number;
   /** Waits: between two tries after a conflict, and between two reconciles of dead letters. */
@@ -88,7 +87,7 @@ const decisionsAtOnce = 32;
 /** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
-  { kube, now, clouds: clients, gracePeriodMs = defaultGracePeriodMs }: Ports,
+  { kube, cached, now, clouds: clients, gracePeriodMs = defaultGracePeriodMs }: Ports,
   batch: Batch,
   effects: Omit<Effects, 'readMs' | 'clouds'>,
   outcome: Outcome,
@@ -100,7 +99,14 @@ async function decideAll<Observed>(
     clouds = clients.open(allows);
     return clouds;
   };
-  const context = { kube, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, gracePeriodMs };
+  const context = {
+    kube,
+    ...(cached ? { cached } : {}),
+    nowMs: readMs,
+    refusals: new Map(outcome.refusals),
+    openClouds,
+    gracePeriodMs,
+  };
   const observed = await observeReadable(declaration, context, batch);
   const limited = limitConcurrency(decisionsAtOnce);
   const made = observed.map((one) =>

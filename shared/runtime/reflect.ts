@@ -24,7 +24,7 @@ export async function reflect<T extends KubernetesObject>(
   resource: Resource<T>,
   options: ListOptions,
   { pause, signal }: Reflecting,
-  handlers: { replaced?(items: readonly T[]): void; changed(event: WatchEvent<T>): void },
+  handlers: { replaced?(items: readonly T[], resourceVersion: string): void; changed(event: WatchEvent<T>): void },
 ): Promise<void> {
   const list = async () => {
     const items: T[] = [];
@@ -33,7 +33,7 @@ export async function reflect<T extends KubernetesObject>(
       items.push(...page.items);
       resourceVersion = page.resourceVersion;
     }
-    handlers.replaced?.(items);
+    handlers.replaced?.(items, resourceVersion);
     return resourceVersion;
   };
   const watchOnce = async (from: string) => {

@@ -181,6 +181,7 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
       ...children,
       nowMs,
       images: [image, other],
+      unfinished: [image, other],
       policyMap: undefined,
       isAudit: true,
       gracePeriodMs: 10_000,

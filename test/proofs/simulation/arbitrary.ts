@@ -156,6 +156,7 @@ const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
     count: fc.constantFrom(1, 5, 40),
     back: fc.constantFrom(1, 3, 10, 40),
   }),
+  watchLate: fc.record({ kind: fc.constant('watchLate'), at: fc.nat(40), seconds: fc.constantFrom(1, 10, 130) }),
   snapshotRefused: fc.record({ kind: fc.constant('snapshotRefused'), at: fc.nat(2), count: fc.constantFrom(1, 1, 3) }),
   listExpired: fc.record({ kind: fc.constant('listExpired'), at: fc.nat(20) }),
   eventDropped: fc.record({ kind: fc.constant('eventDropped'), at: event, count: fc.constantFrom(1, 3, 30, 1000) }),

@@ -16,6 +16,8 @@ export type Fault =
   | { kind: 'listExpired'; at: number }
   /** `count` reads in a row are `back` writes old, as from a stale API server. */
   | { kind: 'staleRead'; at: number; count: number; back: number }
+  /** A cache hears of a change late, and of all that follow. */
+  | { kind: 'watchLate'; at: number; seconds: number }
   | { kind: 'eventDropped'; at: number; count: number }
   | { kind: 'eventDoubled'; at: number; seconds: number }
   | { kind: 'eventDelayed'; at: number; seconds: number }

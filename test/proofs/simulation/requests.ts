@@ -56,12 +56,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
     fieldValidation: 'Strict',
     warn: () => undefined,
   };
-  const kindOf = ({ apiVersion, plural }: Resource): Kind => {
-    const [version = '', group = ''] = apiVersion.split('/').reverse();
-    const kind = state.kinds.find(group, version, plural);
-    if (!kind) throw new Error(`expected ${plural} of ${apiVersion} to be served, found none`);
-    return kind;
-  };
+  const kindIn = (resource: Resource) => kindOf(state, resource);
   const placeOf = ({ namespaced }: Resource, { namespace, name }: ObjectReference) => ({
     namespace: namespaced ? namespace : undefined,
     name,
@@ -77,7 +72,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
         // The next pages of a list show the same resourceVersion as the first.
         const at =
           asOf === undefined || next ? newest : { resourceVersion: String(asOf), resourceVersionMatch: 'Exact' };
-        return listObjects(state, kindOf(resource), { ...query, ...at, namespace });
+        return listObjects(state, kindIn(resource), { ...query, ...at, namespace });
       });
       yield { items: list.items.map((item) => parse(resource, item)), resourceVersion: list.resourceVersion };
       if (!list.continue) return;
@@ -93,7 +88,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
   ) => {
     const mediaType = verb === 'apply' ? 'application/apply-patch+yaml' : 'application/merge-patch+json';
     const change = { place: placeOf(resource, ref), subresource, mediaType, patch: body, force };
-    const { object } = await carry({ verb, resource, ref }, () => patchObject(state, kindOf(resource), change, write));
+    const { object } = await carry({ verb, resource, ref }, () => patchObject(state, kindIn(resource), change, write));
     return parse(resource, object);
   };
 
@@ -101,7 +96,7 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
     pages,
     async get(resource, ref) {
       const found = await carry({ verb: 'get', resource, ref }, async (asOf) => {
-        const kind = kindOf(resource);
+        const kind = kindIn(resource);
         const { namespace, name } = placeOf(resource, ref);
         const object =
           asOf === undefined
@@ -120,14 +115,14 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
       const { metadata } = object as { metadata: ObjectReference };
       const body = named(resource, object);
       const made = await carry({ verb: 'create', resource, ref: metadata }, () =>
-        createObject(state, kindOf(resource), placeOf(resource, metadata).namespace, body, write),
+        createObject(state, kindIn(resource), placeOf(resource, metadata).namespace, body, write),
       );
       return parse(resource, made);
     },
     async replace(resource, object) {
       const place = placeOf(resource, object.metadata);
       const { object: replaced } = await carry({ verb: 'replace', resource, ref: object.metadata }, () =>
-        replaceObject(state, kindOf(resource), place, '', object, write),
+        replaceObject(state, kindIn(resource), place, '', object, write),
       );
       return parse(resource, replaced);
     },
@@ -142,11 +137,18 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
     async delete(resource, ref, preconditions) {
       const options = { user: fieldManager, preconditions, propagationPolicy: 'Background' } as const;
       await carry({ verb: 'delete', resource, ref, ...(preconditions ? { preconditions } : {}) }, () =>
-        deleteObject(state, kindOf(resource), placeOf(resource, ref), options),
+        deleteObject(state, kindIn(resource), placeOf(resource, ref), options),
       ).catch(unlessGone);
     },
     watch: () => Promise.reject(new Error('expected no function to watch')),
   };
+}
+
+export function kindOf(state: ClusterState, { apiVersion, plural }: Resource): Kind {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  const kind = state.kinds.find(group, version, plural);
+  if (!kind) throw new Error(`expected ${plural} of ${apiVersion} to be served, found none`);
+  return kind;
 }
 
 const named = ({ apiVersion, kind }: Resource, object: unknown) => ({ apiVersion, kind, ...(object as object) });

@@ -1,7 +1,9 @@
 import type { ClusterState } from '../../../deploy/local/api-server/cluster-state.ts';
+import { type WatchEvent, watchObjects } from '../../../deploy/local/api-server/watch-objects.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { backgroundWork } from '../../../shared/runtime/background.ts';
+import { withCache } from '../../../shared/runtime/cache.ts';
 import { limitConcurrency } from '../../../shared/runtime/concurrency.ts';
 import { delayedBatches } from '../../../shared/runtime/delayed-batches.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
@@ -13,7 +15,7 @@ import type { Telemetry } from '../../../shared/runtime/telemetry/telemetry.ts';
 import type { Faults } from './faults.ts';
 import { ReconcileRecorder } from './reconcile-recorder.ts';
 import type { Recorder } from './recorder.ts';
-import { asSeenByClient, isWrite, kubeOf, type Request, type Run } from './requests.ts';
+import { asSeenByClient, isWrite, kindOf, kubeOf, type Request, type Run } from './requests.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** The environment of all instances of all functions. */
@@ -42,6 +44,7 @@ class Instance {
   readonly #unanswered = new Set<(error: Error) => void>();
   readonly #reconciles: ReconcileRecorder;
   readonly #inTurn: ReturnType<typeof limitConcurrency>;
+  readonly #ending = new AbortController();
   #isAlive = true;
   #reconcileBegan = 0;
 
@@ -85,6 +88,7 @@ class Instance {
 
   end() {
     this.#isAlive = false;
+    this.#ending.abort();
     this.#later.forget();
     const { scheduler } = this.#around;
     for (const reject of this.#unanswered) {
@@ -96,8 +100,20 @@ class Instance {
   #ports(): Ports {
     const { scheduler, faults, random, publish } = this.#around;
     const { name } = this.#declaration;
+    const reflecting = {
+      signal: this.#ending.signal,
+      pause: (milliseconds: number, signal: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          const cancel = scheduler.after(milliseconds, resolve);
+          signal.addEventListener('abort', () => {
+            cancel();
+            resolve();
+          });
+        }),
+    };
+    const watching = { ...this.#kube('beside reconciles'), watch: this.#watch };
     return {
-      kube: this.#kube('of a reconcile'),
+      ...withCache(this.#kube('of a reconcile'), this.#declaration.cache, reflecting, watching),
       telemetry: silent,
       now: () => scheduler.now() + faults.secondsOff(name) * 1000,
       pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
@@ -116,6 +132,40 @@ class Instance {
     });
     return through ? through(kube, name) : kube;
   }
+
+  /** Its lines arrive in their order, each in a step of its own, so that the cache is behind by any number of them. */
+  #watch: Kube['watch'] = async (resource, { signal, resourceVersion = '', fieldSelector = '' }, onEvent) => {
+    const { state, scheduler, faults } = this.#around;
+    const lines: WatchEvent[] = [];
+    const next = () => {
+      const [line] = lines;
+      if (!line || signal.aborted) return;
+      const take = () => {
+        lines.shift();
+        if (!signal.aborted) onEvent({ type: line.type as 'ADDED', object: resource.parse(line.object) as never });
+        next();
+      };
+      const late = faults.at(faults.count('watchLine'), 'watchLate');
+      if (late) scheduler.heldUp(late.seconds * 1000, take);
+      else scheduler.add(take);
+    };
+    const send = (line: WatchEvent) => {
+      lines.push(line);
+      if (lines.length === 1) next();
+    };
+    const kind = kindOf(state, resource);
+    const query = {
+      namespace: undefined,
+      labelSelector: '',
+      fieldSelector,
+      resourceVersion,
+      sendInitialEvents: false,
+      bookmarks: false,
+    };
+    const stop = watchObjects(state, kind, query, send);
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    stop();
+  };
 
   /** A request arrives in one step and is answered in another, so any two can overtake each other. */
   #carry<T>(request: Request, run: Run<T>): Promise<T> {

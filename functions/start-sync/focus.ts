@@ -1,0 +1,109 @@
+import { distinct } from '../../shared/distinct.ts';
+import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
+import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
+import type { Holder } from '../../shared/images/slots.ts';
+import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { isOlder, keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
+import type { Gathered } from './observed.ts';
+import { isActiveAttempt, keptBy } from './occupancy.ts';
+
+/** The images that a reconcile of events decides about. */
+export interface Focus {
+  /** Those that events name, that have begun, that are due or new, and the first of the queue. */
+  images: readonly VMDiskImage[];
+  /** All unfinished ones. */
+  unfinished: readonly VMDiskImage[];
+}
+
+/** With more names than this, a list costs less than a read for each. */
+const mostNamed = 100;
+
+interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'pods'> {
+  holders: readonly Holder[];
+  concurrency: number;
+}
+
+/**
+ * Looks the images up in the cache, so that an event costs the same however many wait. The cache may be behind. What events name is read
+ * live and the cache waits for it, so no older image is missing. Slots are given and freed by what is read live, since nothing guards the
+ * write of the Lease against a stale image. Undefined if that is not possible: then all are listed.
+ */
+export async function focusOf(
+  { kube, cached }: Pick<Context, 'kube' | 'cached'>,
+  batch: Batch,
+  { holders, concurrency, ...downloads }: Slots,
+): Promise<Focus | undefined> {
+  const subjects = distinct(subjectsOf(batch, VMDiskImage), keyOf);
+  if (!cached || subjects.length > mostNamed) return undefined;
+  const images = new Map<string, VMDiskImage>();
+  const readLive = async (refs: readonly ObjectReference[]) => {
+    const found = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
+    for (const [index, ref] of refs.entries()) {
+      const image = found[index];
+      if (image && !isFinished(image.status?.phase)) images.set(keyOf(ref), image);
+      else images.delete(keyOf(ref));
+    }
+  };
+  await readLive(subjects);
+  const live = [...images.values()];
+  const known = await cached(VMDiskImage);
+  if (!known) return undefined;
+  const read = new Set(subjects.map(keyOf));
+  for (const image of known) if (!read.has(keyOf(image.metadata))) images.set(keyOf(image.metadata), image);
+
+  // A holder whose image seems to be elsewhere may have begun after the cache was written.
+  const isDoubtful = ({ holder, image }: HeldImage) =>
+    image !== undefined && !live.includes(image) && !isActiveAttempt(holder, image);
+  const doubtful = withImages(holders, images.values()).filter(isDoubtful);
+  await readLive(doubtful.flatMap(({ image }) => (image ? [referenceOf(image)] : [])));
+
+  const isKept = ({ holder, image }: HeldImage) => keptBy(holder, image, downloads) !== undefined;
+  const kept = withImages(holders, images.values()).filter(isKept);
+  const free = Math.max(0, concurrency - kept.length);
+  const waiting = [...images.values()].filter(isQueued);
+  // Twice as many as may get a slot: some may not be allowed to sync.
+  const first = firstOf(waiting, 2 * concurrency);
+  const next = first.slice(0, free).filter((image) => !live.includes(image));
+  await readLive(next.map(referenceOf));
+  if (next.some((image) => isChanged(image, images.get(keyOf(image.metadata))))) return undefined;
+
+  const head = new Set(first.map(({ metadata }) => keyOf(metadata)));
+  const isInFocus = (image: VMDiskImage) => {
+    const key = keyOf(image.metadata);
+    return read.has(key) || head.has(key) || !isWaiting(image, downloads.nowMs);
+  };
+  const unfinished = [...images.values()];
+  return { images: unfinished.filter(isInFocus), unfinished };
+}
+
+interface HeldImage {
+  holder: Holder;
+  image: VMDiskImage | undefined;
+}
+
+function withImages(holders: readonly Holder[], images: Iterable<VMDiskImage>): HeldImage[] {
+  const uids = new Set(holders.map(({ uid }) => uid));
+  const held = [...images].filter(({ metadata }) => uids.has(metadata.uid));
+  const byUid = new Map(held.map((image) => [image.metadata.uid, image]));
+  return holders.map((holder) => ({ holder, image: byUid.get(holder.uid) }));
+}
+
+const isChanged = (before: VMDiskImage, now: VMDiskImage | undefined) =>
+  !now || isOlder(before.metadata.resourceVersion, now.metadata.resourceVersion);
+
+/** Waits for a slot, or for the end of its back-off; nothing but a turn, an event or a sweep changes that. */
+const isWaiting = ({ status }: VMDiskImage, nowMs: number) =>
+  status?.phase === 'Queued' || (status?.phase === 'Retrying' && Date.parse(status.nextAttemptAt ?? '') > nowMs);
+
+/** The first of the queue, in order, in one walk. */
+function firstOf(queue: readonly VMDiskImage[], most: number): VMDiskImage[] {
+  const first: VMDiskImage[] = [];
+  for (const image of queue) {
+    const last = first.length < most ? undefined : first.at(-1);
+    if (last && byPlace(placeOf(last), placeOf(image)) <= 0) continue;
+    const at = first.findIndex((one) => byPlace(placeOf(image), placeOf(one)) < 0);
+    first.splice(at < 0 ? first.length : at, 0, image);
+    if (first.length > most) first.pop();
+  }
+  return first;
+}
