@@ -3,7 +3,7 @@ import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { isOlder, keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
 import type { Gathered } from './observed.ts';
 import { isActiveAttempt, keptBy } from './occupancy.ts';
 
@@ -13,6 +13,8 @@ export interface Focus {
   images: readonly VMDiskImage[];
   /** All unfinished ones. */
   unfinished: readonly VMDiskImage[];
+  /** What was read live, by key: finished ones, too, and undefined for one that does not exist. */
+  live: ReadonlyMap<string, VMDiskImage | undefined>;
 }
 
 /** With more names than this, a list costs less than a read for each. */
@@ -35,45 +37,43 @@ export async function focusOf(
 ): Promise<Focus | undefined> {
   const subjects = distinct(subjectsOf(batch, VMDiskImage), keyOf);
   if (!cached || subjects.length > mostNamed) return undefined;
-  const images = new Map<string, VMDiskImage>();
+  const live = new Map<string, VMDiskImage | undefined>();
   const readLive = async (refs: readonly ObjectReference[]) => {
     const found = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
-    for (const [index, ref] of refs.entries()) {
-      const image = found[index];
-      if (image && !isFinished(image.status?.phase)) images.set(keyOf(ref), image);
-      else images.delete(keyOf(ref));
-    }
+    for (const [index, ref] of refs.entries()) live.set(keyOf(ref), found[index]);
   };
   await readLive(subjects);
-  const live = [...images.values()];
+  const named = new Set(live.keys());
   const known = await cached(VMDiskImage);
   if (!known) return undefined;
-  const read = new Set(subjects.map(keyOf));
-  for (const image of known) if (!read.has(keyOf(image.metadata))) images.set(keyOf(image.metadata), image);
+  const images = () => {
+    const others = known.filter(({ metadata }) => !live.has(keyOf(metadata)));
+    const unfinished = [...live.values()].filter((image) => image && !isFinished(image.status?.phase));
+    return [...(unfinished as VMDiskImage[]), ...others];
+  };
 
   // A holder whose image seems to be elsewhere may have begun after the cache was written.
   const isDoubtful = ({ holder, image }: HeldImage) =>
-    image !== undefined && !live.includes(image) && !isActiveAttempt(holder, image);
-  const doubtful = withImages(holders, images.values()).filter(isDoubtful);
+    image !== undefined && !live.has(keyOf(image.metadata)) && !isActiveAttempt(holder, image);
+  const doubtful = withImages(holders, images()).filter(isDoubtful);
   await readLive(doubtful.flatMap(({ image }) => (image ? [referenceOf(image)] : [])));
 
   const isKept = ({ holder, image }: HeldImage) => keptBy(holder, image, downloads) !== undefined;
-  const kept = withImages(holders, images.values()).filter(isKept);
+  const kept = withImages(holders, images()).filter(isKept);
   const free = Math.max(0, concurrency - kept.length);
-  const waiting = [...images.values()].filter(isQueued);
   // Twice as many as may get a slot: some may not be allowed to sync.
-  const first = firstOf(waiting, 2 * concurrency);
-  const next = first.slice(0, free).filter((image) => !live.includes(image));
+  const first = firstOf(images().filter(isQueued), 2 * concurrency);
+  const next = first.slice(0, free).filter(({ metadata }) => !live.has(keyOf(metadata)));
   await readLive(next.map(referenceOf));
-  if (next.some((image) => isChanged(image, images.get(keyOf(image.metadata))))) return undefined;
+  if (next.some((image) => isChanged(image, live.get(keyOf(image.metadata))))) return undefined;
 
   const head = new Set(first.map(({ metadata }) => keyOf(metadata)));
   const isInFocus = (image: VMDiskImage) => {
     const key = keyOf(image.metadata);
-    return read.has(key) || head.has(key) || !isWaiting(image, downloads.nowMs);
+    return named.has(key) || head.has(key) || !isWaiting(image, downloads.nowMs);
   };
-  const unfinished = [...images.values()];
-  return { images: unfinished.filter(isInFocus), unfinished };
+  const unfinished = images();
+  return { images: unfinished.filter(isInFocus), unfinished, live };
 }
 
 interface HeldImage {
@@ -89,7 +89,7 @@ function withImages(holders: readonly Holder[], images: Iterable<VMDiskImage>): 
 }
 
 const isChanged = (before: VMDiskImage, now: VMDiskImage | undefined) =>
-  !now || isOlder(before.metadata.resourceVersion, now.metadata.resourceVersion);
+  now?.metadata.resourceVersion !== before.metadata.resourceVersion;
 
 /** Waits for a slot, or for the end of its back-off; nothing but a turn, an event or a sweep changes that. */
 const isWaiting = ({ status }: VMDiskImage, nowMs: number) =>

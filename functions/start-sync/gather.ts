@@ -17,7 +17,7 @@ import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { lacksFinalizer, newImagesPerReconcile } from './decide.ts';
-import { focusOf } from './focus.ts';
+import { type Focus, focusOf } from './focus.ts';
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
 import { byFirstSight } from './places.ts';
@@ -53,9 +53,9 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
   const policy = parsePolicy(policyMap);
   const ofHeld = reading(attemptsOf(kube, held), noAttempts, held ? isHolder : mayHaveAttempt);
-  const listAll = async () => {
+  const listAll = async (): Promise<Focus> => {
     const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
-    return { images: all, unfinished: all };
+    return { images: all, unfinished: all, live: new Map() };
   };
   // What no event reports is found by the timers; a policy concerns all that wait.
   const needsAll = batch.sweep || batch.audit || subjectsOf(batch, ConfigMap).length > 0;
@@ -81,7 +81,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const readClasses = () => reading(classesOf(kube), undefined);
   const classesOfOpen = open.length > 0 ? readClasses() : undefined;
   const [{ rest, postponed, unread }, snapshots, ofOthers] = await Promise.all([
-    settledImages(kube, batch, open, holders ?? []),
+    settledImages(kube, batch, focus, holders ?? []),
     reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, lost), [], isAmong(lost)),
     reading(attemptsOf(kube, others), noAttempts, isAmong(others)),
   ]);
@@ -137,7 +137,7 @@ const namedPerReconcile = 100;
 async function settledImages(
   kube: Reader,
   batch: Batch,
-  open: readonly VMDiskImage[],
+  { images: open, live }: Focus,
   holders: readonly Holder[],
 ): Promise<{ rest: VMDiskImage[]; postponed: ObjectReference[]; unread: Unreadable[] }> {
   const isOpen = isAmong(uidsOf(open));
@@ -154,7 +154,14 @@ async function settledImages(
   const [policyEvent] = subjectsOf(batch, ConfigMap);
   const found = await Promise.all([
     policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
-    ...named.slice(0, namedPerReconcile).map((subject) => orUnreadable(subject, kube.get(VMDiskImage, subject))),
+    ...named
+      .slice(0, namedPerReconcile)
+      .map((subject) =>
+        orUnreadable(
+          subject,
+          live.has(keyOf(subject)) ? Promise.resolve(live.get(keyOf(subject))) : kube.get(VMDiskImage, subject),
+        ),
+      ),
   ]);
   const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
   const images = read.flat().filter((image) => image !== undefined);

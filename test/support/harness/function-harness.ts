@@ -1,12 +1,14 @@
 import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
+import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
 import { permissionManifests } from '../../../knative/permissions.ts';
 import { pingAttributes } from '../../../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
+import { withCache } from '../../../shared/runtime/cache.ts';
 import { serve } from '../../../shared/runtime/http.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
@@ -46,10 +48,13 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
     permissionManifests([declaration as FunctionDeclaration]) as unknown as KubernetesObject[],
   );
   const published: DomainEvent[] = [];
+  const ending = new AbortController();
   const ends: (() => Promise<void>)[] = [];
   const another: FunctionHarness['another'] = (through, aheadMs = 0) => {
+    const client = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }));
+    const reflecting = reflectingBy({ clock: realClock, signal: ending.signal });
     const { app, drain } = serve(declaration, {
-      kube: through(clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }))),
+      ...withCache(through(client), declaration.cache, reflecting, client),
       telemetry: telemetryOf(name),
       now: () => realClock.now() + aheadMs,
       pause: async () => undefined,
@@ -70,6 +75,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
     published,
     another,
     close: async () => {
+      ending.abort();
       for (const end of ends) await end();
       await server.close();
     },

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
+import { clientOf } from '../../deploy/local/client.ts';
+import { realClock } from '../../deploy/local/clock.ts';
+import { applyManifests, readManifests } from '../../deploy/manifests.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { isFinished, unfinished, VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../kinds/resource.ts';
+import { withCache } from './cache.ts';
+import type { Kube } from './kube.ts';
+
+const declared = {
+  resource: VMDiskImage,
+  fieldSelector: unfinished,
+  includes: (image: KubernetesObject) => !isFinished((image as VMDiskImage).status?.phase),
+};
+
+/** A cache over a local API server; `hold` keeps back what the watch reports until it resolves. */
+async function aCache(hold?: Promise<void>) {
+  const server = await startApiServer({ clock: realClock });
+  const ending = new AbortController();
+  onTestFinished(async () => {
+    ending.abort();
+    await server.close();
+  });
+  const kube = clientOf(server);
+  await applyManifests(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/base', 'deploy/local/base'));
+  const create = (name: string, by = kube) => {
+    const { apiVersion, kind, spec } = aVMDiskImage();
+    return by.create(VMDiskImage, { apiVersion, kind, metadata: { name, namespace: 'vmdi-farm' }, spec });
+  };
+  await create('before');
+  const watch: Kube['watch'] = (resource, options, onEvent) =>
+    kube.watch(resource, options, async (event) => {
+      await hold;
+      onEvent(event);
+    });
+  let waits = 0;
+  const pause = (milliseconds: number, signal: AbortSignal) => {
+    waits++;
+    return sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+  };
+  const cache = withCache(kube, declared, { pause, signal: ending.signal }, { pages: kube.pages, watch });
+  const names = async () => (await cache.cached?.(VMDiskImage))?.map(({ metadata }) => metadata.name).sort();
+  return { admin: kube, kube: cache.kube, create, names, waits: () => waits };
+}
+
+const finish = (kube: Kube, name: string) =>
+  kube.patch(
+    VMDiskImage,
+    { namespace: 'vmdi-farm', name },
+    { status: { phase: 'Succeeded' } },
+    { subresource: 'status' },
+  );
+
+test('the cache contains what this process has written and read, and not what is finished', async () => {
+  const { admin, kube, create, names } = await aCache();
+  await expect.poll(names).toEqual(['before']);
+  await create('written', kube);
+  expect(await names()).toEqual(['before', 'written']);
+  await create('made-by-another');
+  expect(await kube.get(VMDiskImage, { namespace: 'vmdi-farm', name: 'made-by-another' })).toBeDefined();
+  expect(await names()).toEqual(['before', 'made-by-another', 'written']);
+  await finish(admin, 'before');
+  await create('last', kube);
+  expect(await names()).toEqual(['last', 'made-by-another', 'written']);
+});
+
+test('a cache that is behind is not read, and costs one wait', async () => {
+  const held = Promise.withResolvers<void>();
+  const { kube, create, names, waits } = await aCache(held.promise);
+  await expect.poll(names).toEqual(['before']);
+  await create('written', kube);
+  const before = waits();
+  expect(await names()).toBeUndefined();
+  expect(await names()).toBeUndefined();
+  expect(waits()).toBe(before + 1);
+  held.resolve();
+  await expect.poll(names).toEqual(['before', 'written']);
+});
+
+test('a finished image that is read is not waited for: no watch reports it', async () => {
+  const { admin, kube, create, names } = await aCache();
+  await expect.poll(names).toEqual(['before']);
+  await create('finished');
+  await finish(admin, 'finished');
+  await admin.patch(VMDiskImage, { namespace: 'vmdi-farm', name: 'finished' }, { metadata: { labels: { a: 'b' } } });
+  await kube.get(VMDiskImage, { namespace: 'vmdi-farm', name: 'finished' });
+  expect(await names()).toEqual(['before']);
+});
+
+test('a function without a cache has the client as it is', () => {
+  const kube = {} as Kube;
+  expect(withCache(kube, undefined, { pause: async () => {}, signal: AbortSignal.abort() })).toEqual({ kube });
+});
