@@ -13,6 +13,9 @@ import { isDownloaded, type Observed } from './observed.ts';
 import { isCutFrom, isLost, isRemovable, isUsable, removeSnapshot } from './snapshot.ts';
 import { makeSnapshot } from './snapshotting.ts';
 
+/** Why an image Fails that is downloaded. A user may have removed snapshottingAt, and its volume may be lost. */
+const afterDownload = ['SnapshotTimeout', 'SnapshotFailed', 'VolumeLost', 'Rejected'];
+
 /**
  * Recovers an image that Failed although it is downloaded, most often because its snapshot failed. The image becomes Snapshotting
  * when that snapshot is usable after all, or when it is created after a refusal by the API server. Each audit, and sync-requested,
@@ -23,12 +26,14 @@ export function healing(observed: Observed): Action[] {
   if (isSnapshotAsked(image, dataVolumes)) return askedFor(observed);
   const { snapshottingAt, contentDigest: downloaded, revision = 1, conditions } = image.status ?? {};
   const volume = currentVolume(image, dataVolumes);
+  const { reason = '' } = conditionOf(conditions, 'Ready') ?? {};
+  const wasDownloaded = snapshottingAt || isDownloaded(volume) || afterDownload.includes(reason);
   // start-sync queues another content.
-  if (downloaded !== contentDigest(image) || !(snapshottingAt || isDownloaded(volume))) return [];
+  if (downloaded !== contentDigest(image) || !wasDownloaded) return [];
   const name = snapshotName(image.metadata, revision);
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
   if (snapshot) {
-    const wasRefused = conditionOf(conditions, 'Ready')?.reason === 'Rejected';
+    const wasRefused = reason === 'Rejected';
     const isThere = isUsable(snapshot) || (wasRefused && !isLost(snapshot));
     const isOfAnother = !isCutFrom(snapshot, volume, currentName(image));
     if (isAudit && isDownloaded(volume) && (isOfAnother || isLost(snapshot)) && isRemovable(image, snapshot))

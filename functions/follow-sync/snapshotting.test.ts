@@ -214,6 +214,13 @@ describe('an image that Failed for want of its snapshot', () => {
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses).toMatchObject([{ phase: 'Snapshotting' }]);
   });
+  test.each(['VolumeLost', 'SnapshotTimeout', 'SnapshotFailed', 'Rejected'])(
+    '(%s) becomes Snapshotting once its snapshot is usable, although its volume is gone and a user removed snapshottingAt',
+    (reason) => {
+      const { statuses } = pass(failed(reason, { snapshottingAt: undefined }), { snapshots: [ready] });
+      expect(statuses).toMatchObject([{ phase: 'Snapshotting' }]);
+    },
+  );
   test('keeps its volume while CDI reports no phase, as it does when it cannot read its configuration', () => {
     const { phase: _, ...status } = volume.status ?? {};
     const dataVolumes = [DataVolume.parse({ ...volume, status })];

@@ -168,6 +168,21 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
       { order: { seed: 357612442, share: 1 } },
     ),
   },
+  {
+    invariant: 'L1',
+    what: 'an image whose volume was lost is not recovered by its snapshot, because a user removed snapshottingAt from its status',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'garbleStatus', image: 'a' },
+      ],
+      [
+        { kind: 'download', at: 0, count: 6, how: 'claimLost' },
+        { kind: 'slow', at: 0, seconds: 1 },
+      ],
+      { order: { seed: 4, share: 0.1 }, troubleSeconds: 0 },
+    ),
+  },
 ];
 
 /** False alarms of an invariant or of the simulation; all are fixed. */
