@@ -87,14 +87,16 @@ function runningDownloads() {
       if (isEdited) excused.add(object.metadata.uid);
       return undefined;
     },
-    lease: ({ change, state, slotsBefore }: Step<Lease>) => {
+    lease: (step: Step<Lease>) => {
+      const { change, state, slotsBefore } = step;
       const began = {
         revision: change.since === undefined ? undefined : change.since - 1,
         ms: change.atMs - longestReconcileMs,
       };
+      const assigned = new Set(grantOf(step)?.added.map(({ uid }) => uid));
       for (const { uid } of state.slots ? addedTo(slotsBefore, state.slots) : []) {
-        // Rebuilding a lost Lease gives nobody a new slot.
-        if (slotsBefore || !granted.has(uid)) granted.set(uid, began);
+        // An attempt that gets its slot back, because the Lease was lost or edited, is not a new one.
+        if (assigned.has(uid) || !granted.has(uid)) granted.set(uid, began);
       }
       if (isExternal(change) || !state.slots) for (const uid of since.keys()) excused.add(uid);
     },

@@ -87,11 +87,13 @@ describe('S1', () => {
     expectBroken(s1Capacity, aHistory(still, { before }), '108', '2 images download');
   });
 
-  test('an attempt goes on after the queue was paused and the Lease rebuilt, even if its DataVolume is made again', () => {
+  test('an attempt goes on after the queue was paused and the Lease rebuilt or edited, even if its DataVolume is made again', () => {
     const running = download(syncing);
     const begun = [limit('1'), give([]), give([first], 102), running, limit('0')];
     const rebuilt = [...begun, gone(granted(first)), give([first], 106), gone(running), running];
     expect(check(aHistory(rebuilt, { before }), [s1Capacity])).toEqual([]);
+    const edited = [...begun, by('user', granted(second)), gone(running), give([second, first], 106), running];
+    expect(check(aHistory(edited, { before }), [s1Capacity])).toEqual([]);
     const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
     expectBroken(s1Capacity, aHistory([...rebuilt, download(other)], { before }), '110', '2 images download');
   });
