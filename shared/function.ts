@@ -3,7 +3,7 @@ import type { Action, Facts } from './actions.ts';
 import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
 import type { Refusals } from './kubernetes/refusal.ts';
 import type { LabelSelector } from './kubernetes/selectors.ts';
-import type { Cached } from './runtime/cache.ts';
+import type { Cached, CachedKind } from './runtime/cache.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
 
@@ -174,15 +174,6 @@ export interface Context {
   cached?: Cached['cached'];
   /** How long nothing is granted after the slot Lease was lost. */
   gracePeriodMs: number;
-}
-
-/** What a function that always runs reads through a cache, because a list of it at each event would grow with the number of objects. */
-export interface CachedKind {
-  resource: Resource;
-  /** Selects the objects of the cache. */
-  fieldSelector: string;
-  /** The same as code. */
-  includes(object: KubernetesObject): boolean;
 }
 
 /**

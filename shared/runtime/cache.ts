@@ -1,4 +1,3 @@
-import type { CachedKind } from '../function.ts';
 import { isOlder, type KubernetesObject, type Resource } from '../kinds/resource.ts';
 import { follow } from './follow.ts';
 import type { Kube } from './kube.ts';
@@ -6,6 +5,15 @@ import type { Reflecting, Watching } from './reflect.ts';
 
 /** How long a reconcile waits for its cache, in milliseconds. */
 const patienceMs = 1000;
+
+/** What a function that always runs reads through a cache, because a list of it at each event would grow with the number of objects. */
+export interface CachedKind {
+  resource: Resource;
+  /** Selects the objects of the cache. */
+  fieldSelector: string;
+  /** The same as code. */
+  includes(object: KubernetesObject): boolean;
+}
 
 /** A client that remembers what it has read and written of the cached kind, and a reader of the cache. */
 export interface Cached {

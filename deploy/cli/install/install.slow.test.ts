@@ -122,7 +122,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     ]);
     expect(sources.map(({ metadata }) => metadata.name)).toContain('images-sweep');
     expect(sources.map(({ metadata }) => metadata.name)).not.toContain('sweep');
-    const removed = cluster.lines.findIndex((line) => line === 'PingSource sweep removed');
+    const removed = cluster.lines.indexOf('PingSource sweep removed');
     expect(removed).toBeGreaterThan(-1);
     expect(removed).toBeLessThan(cluster.lines.indexOf('PingSource images-sweep made'));
   });
