@@ -1,9 +1,6 @@
 import type { FunctionDeclaration, Subscription, System } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/operator.ts';
+import { operatorNamespace, publicBroker } from '../shared/operator.ts';
 import { type Manifest, partOf } from './manifest.ts';
-
-/** The Broker for publications, facts and everybody's Triggers. The others, one for each system, are internal. */
-export const publicBroker = 'default';
 
 /** The Broker that brings what a subscription asks for. */
 export function brokerOf({ name, system }: FunctionDeclaration, { on }: Subscription): string {

@@ -1,5 +1,6 @@
 import { Document, isScalar, visit } from 'yaml';
 import type { Part } from '../shared/function.ts';
+import { partLabel } from '../shared/operator.ts';
 
 /** One Kubernetes object to be written as YAML. */
 export interface Manifest {
@@ -31,9 +32,6 @@ function documentOf(manifest: Manifest) {
 
 /** What all generated objects carry. */
 export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' };
-
-/** The label of what belongs to a part: installer, overlays and chart leave it out by this label. */
-export const partLabel = 'pelotech.ot/part';
 
 /** The manifests with the label of their part, if they belong to one. */
 export const labelled = (part: Part | undefined, manifests: readonly Manifest[]): Manifest[] =>

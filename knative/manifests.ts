@@ -1,6 +1,7 @@
 import type { FunctionDeclaration, SourceName } from '../shared/function.ts';
+import { publicBroker } from '../shared/operator.ts';
 import { admissionPolicyManifests } from './admission-policies.ts';
-import { brokerManifests, publicBroker, systemsOf } from './broker.ts';
+import { brokerManifests, systemsOf } from './broker.ts';
 import { isByDefault } from './functions.ts';
 import { labelled, type Manifest, yamlOf } from './manifest.ts';
 import { permissionManifests } from './permissions.ts';

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { type FunctionDeclaration, on, type Part } from '../shared/function.ts';
 import { defineResource } from '../shared/kinds/resource.ts';
+import { partLabel } from '../shared/operator.ts';
 import { loadAllFunctions } from './functions.ts';
-import { groupOf, type Manifest, partLabel } from './manifest.ts';
+import { groupOf, type Manifest } from './manifest.ts';
 import { filesOf } from './manifests.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});

@@ -1,6 +1,5 @@
 import type { FunctionDeclaration } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/operator.ts';
-import { publicBroker } from './broker.ts';
+import { operatorNamespace, publicBroker } from '../shared/operator.ts';
 import { type Manifest, partOf } from './manifest.ts';
 
 /** The image of all functions; an overlay says where it is and which version (`images:` of kustomize). */

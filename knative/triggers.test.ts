@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type FunctionDeclaration, on, type Subscription } from '../shared/function.ts';
 import { defineResource } from '../shared/kinds/resource.ts';
-import { brokerManifests, publicBroker } from './broker.ts';
+import { publicBroker } from '../shared/operator.ts';
+import { brokerManifests } from './broker.ts';
 import { triggerManifests } from './triggers.ts';
 
 const aFunction = (name: string, subscriptions: readonly Subscription[]): FunctionDeclaration => ({

@@ -1,8 +1,8 @@
 import { distinct } from '../shared/distinct.ts';
 import { filtersOf } from '../shared/event-filter.ts';
 import type { FunctionDeclaration, Subscription } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/operator.ts';
-import { brokerOf, deliveryTo, publicBroker, subscriberOf } from './broker.ts';
+import { operatorNamespace, publicBroker } from '../shared/operator.ts';
+import { brokerOf, deliveryTo, subscriberOf } from './broker.ts';
 import { type Manifest, partOf } from './manifest.ts';
 
 /** One Trigger for each function and Broker that brings it something: every Trigger costs a hop for every event of its Broker. */

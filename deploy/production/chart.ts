@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { files as definitionFiles } from '../../crds/definitions.ts';
-import { type Manifest, partLabel } from '../../knative/manifest.ts';
+import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
+import { partLabel } from '../../shared/operator.ts';
 import { alerts } from '../monitoring/alerts.ts';
 import { header as monitoringHeader } from '../monitoring/files.ts';
 import { podMonitor } from '../monitoring/pod-monitor.ts';

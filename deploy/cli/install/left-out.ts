@@ -1,6 +1,6 @@
-import { partLabel } from '../../../knative/manifest.ts';
 import type { Part } from '../../../shared/function.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { partLabel } from '../../../shared/operator.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, ApiServerSource, formatObject, Trigger } from './kinds.ts';
 import { servedAt } from './requirement.ts';

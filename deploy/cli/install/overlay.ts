@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import { publicBroker } from '../../../shared/operator.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { inventoryOf, obsoleteOf } from './inventory.ts';
 import { type AnyObject, Broker, formatObject, KnativeService } from './kinds.ts';
 import { builtIn, isBuiltIn, projectFolder, readWanted } from './manifests.ts';
 import { servedAt } from './requirement.ts';
 
-/** Annotation on the Broker with the installed overlay: an upgrade with another one would delete objects. */
+/** Annotation on the public Broker with the installed overlay: an upgrade with another one would delete objects. */
 const overlayAnnotation = 'pelotech.ot/overlay';
 
-/** The manifests of an overlay; the Broker's annotation names the overlay. */
+/** The manifests of an overlay; the public Broker's annotation names the overlay. */
 export const withOverlay = (wanted: readonly AnyObject[], overlay: string): AnyObject[] =>
   wanted.map((object) => {
-    if (object.kind !== Broker.kind) return object;
+    if (object.kind !== Broker.kind || object.metadata.name !== publicBroker) return object;
     const annotations = { ...object.metadata.annotations, [overlayAnnotation]: lastingName(overlay) };
     return { ...object, metadata: { ...object.metadata, annotations } };
   });

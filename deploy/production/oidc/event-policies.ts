@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
-import { brokerSink, publicBroker } from '../../../knative/broker.ts';
+import { brokerSink } from '../../../knative/broker.ts';
 import { filesOf } from '../../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
+import { operatorNamespace, publicBroker } from '../../../shared/operator.ts';
 import { documents } from '../../manifests.ts';
 import { headerOf } from '../yaml-text.ts';
 

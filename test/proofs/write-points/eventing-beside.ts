@@ -5,11 +5,10 @@ import type { Handler } from '../../../deploy/local/eventing/address.ts';
 import { Broker, Trigger } from '../../../deploy/local/eventing/resources.ts';
 import { type Eventing, startEventing } from '../../../deploy/local/eventing/start.ts';
 import { applyManifests, generatedFolders, readManifests } from '../../../deploy/manifests.ts';
-import { publicBroker } from '../../../knative/broker.ts';
 import { pingAttributes } from '../../../shared/event-filter.ts';
 import type { System } from '../../../shared/function.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
+import { operatorNamespace, publicBroker } from '../../../shared/operator.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
 /** A simulated Knative for an API server without Knative's objects. */
