@@ -10,6 +10,7 @@ import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { adminClient } from '../../cluster/world.ts';
 import { until } from '../../stories/world.ts';
 import { loadNow, machineOf } from '../machine.ts';
+import { cpuBetween, cpuSoFar } from './cpu.ts';
 import { type DriverRun, drive, startFloor } from './driver.ts';
 import { memoryOfFunctions } from './memory.ts';
 import { type ClusterResult, type Driven, report } from './report.ts';
@@ -19,7 +20,8 @@ const help = `npm run bench:cluster [-- options]
 
 Measures the functions on a real Kubernetes with real Knative, as they are installed: how long a function that sleeps takes
 to its first answer, next to an empty one; what memory the functions hold; and, by the bench that knows no controller, how
-fast images go through, next to the least that any controller has to write (floor), before and after.
+fast images go through and what CPU each part of the cluster spends on one, next to the least that any controller has to
+write (floor), before and after.
 
 Options
   --only PART    wake or sync; both by default
@@ -109,8 +111,11 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
       await untilSlotsAreGiven();
       say(`${run.images} images through ${run.slots} slots`);
       const before = await writesSoFar();
+      const cpuBefore = await cpuSoFar();
       const result = await drive(benchFolder(), run);
-      driven.push({ who: `ot-functions, ${overlay}`, run, result, writes: added(before, await writesSoFar()) });
+      const cpu = cpuBetween(cpuBefore, await cpuSoFar());
+      await deleteImages();
+      driven.push({ who: `ot-functions, ${overlay}`, run, result, cpu, writes: added(before, await writesSoFar()) });
     }
     await removeFunctions(overlay);
     await stopSources();
@@ -135,8 +140,11 @@ async function driveFloor(who: string, runs: readonly DriverRun[]): Promise<Driv
   for (const run of runs) {
     say(`${who}: ${run.images} images through ${run.slots} slots`);
     const floor = await startFloor(benchFolder(), floors.group, run.slots);
-    driven.push({ who, run, result: await drive(benchFolder(), { ...run, ...floors }) });
+    const before = await cpuSoFar();
+    const result = await drive(benchFolder(), { ...run, ...floors });
+    driven.push({ who, run, result, cpu: cpuBetween(before, await cpuSoFar()) });
     await floor.stop();
+    await kubectlOrFail('delete', `vmdiskimages.${floors.group}`, '--all', '-A', '--wait=true');
   }
   return driven;
 }
@@ -146,6 +154,9 @@ function benchFolder(): string {
   if (!folder) throw new Error('expected OT_BENCH to name the folder of the outside bench, found none');
   return folder;
 }
+
+/** After the figures: deleting is not part of what an image costs to get ready. */
+const deleteImages = () => kubectlOrFail('delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=true');
 
 const stopSources = () =>
   kubectlOrFail('delete', 'apiserversources,pingsources', '--all', '-n', 'sync-operator', '--wait=true');

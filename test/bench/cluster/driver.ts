@@ -16,7 +16,6 @@ export const DriverResult = z.object({
   fifo: z.object({ inversionsOver1sApart: z.number() }),
   api: z.object({ writesPerImage: z.number(), perImage: z.number() }),
   machine: z.object({ loadBefore: z.array(z.number()), loadPeak: z.number() }),
-  deletion: z.object({ left: z.record(z.string(), z.number()) }).optional(),
 });
 export type DriverResult = z.infer<typeof DriverResult>;
 
@@ -46,7 +45,7 @@ export async function drive(
           ...['--group', group, '--n', `${images}`, '--c', `${slots}`, '--import-ms', `${importMs}`],
           ...['--policy', 'sync-operator/sync-operator-policy'],
           ...['--policy-data', 'concurrency=$c,retryLimit=2,retryBackoffDuration=2s'],
-          ...['--done', readyPhase, '--failed', 'Failed', '--timeout-s', '300'],
+          ...['--done', readyPhase, '--failed', 'Failed', '--timeout-s', '300', '--delete-after', 'false'],
         ],
         { stdio: ['ignore', 'ignore', 'inherit'] },
       ),

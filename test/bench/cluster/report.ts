@@ -14,6 +14,8 @@ export interface Driven {
   result: DriverResult;
   /** How many writes each function made, by the API server's audit log. */
   writes?: Readonly<Record<string, number>>;
+  /** CPU seconds by part of the cluster, from before the first image to after the last. */
+  cpu: Readonly<Record<string, number>>;
 }
 
 /** All that was measured on a real cluster. */
@@ -26,7 +28,7 @@ export interface ClusterResult {
 
 const right = (title: string) => ({ title, align: 'right' }) as const;
 const ms = (value: number | undefined) => (value === undefined ? '-' : `${value.toFixed(0)} ms`);
-const most = { wakeRatio: 1.3, memoryBytes: 70e6, handOverMs: 60, makespan: 1.5 };
+const most = { wakeRatio: 1.3, memoryBytes: 70e6, handOverMs: 150, makespan: 2, cpuMs: 170 };
 
 /** The figures as tables, and whether the promises hold. */
 export function report(
@@ -41,6 +43,7 @@ export function report(
     ...section('Memory of the functions (working set)', memoryTable(memory, look)),
     ...section('Images through slots, by the bench that knows no controller', drivenTable(driven, look)),
     ...section("Writes for each image, by the API server's audit log", writesTable(driven, look)),
+    ...section('CPU for each image, in milliseconds, by part', cpuTable(driven, look)),
     ...section('Promises and aims', promiseTable(promises, look)),
   ];
   return { lines, ok: promises.every(({ holds, isAim }) => holds || isAim) };
@@ -116,6 +119,18 @@ function writesTable(driven: readonly Driven[], look: Look) {
   return tableLines([{ title: 'WHO' }, right('IMAGES'), right('SLOTS'), right('WRITES AN IMAGE')], rows, look);
 }
 
+function cpuTable(driven: readonly Driven[], look: Look) {
+  const parts = [...new Set(driven.flatMap(({ cpu }) => Object.keys(cpu)))];
+  const perImage = ({ cpu, run }: Driven, part: string) => ((cpu[part] ?? 0) * 1000) / run.images;
+  const most = (part: string) => Math.max(...driven.map((one) => perImage(one, part)));
+  const rows = parts
+    .sort((a, b) => most(b) - most(a))
+    .map((part) => [part, ...driven.map((one) => perImage(one, part).toFixed(0))]);
+  const sum = driven.map((one) => cpuMs(one).toFixed(0));
+  const columns = driven.map(({ who, run }) => right(`${who} ${run.images}:${run.slots}`));
+  return tableLines([{ title: 'PART' }, ...columns], [['all', ...sum], ...rows], look);
+}
+
 interface Promised {
   what: string;
   found: number;
@@ -141,12 +156,17 @@ function wakePromises(wakes: readonly Wake[]): Promised[] {
 const memoryPromises = (memory: readonly FunctionMemory[]): Promised[] =>
   memory.map((each) => promised(`memory of ${each.function}, MB`, each.workingSetBytes / 1e6, most.memoryBytes / 1e6));
 
-function drivenPromises({ who, run, result }: Driven): Promised[] {
+const cpuMs = ({ cpu, run }: Driven) =>
+  (Object.values(cpu).reduce((sum, seconds) => sum + seconds, 0) * 1000) / run.images;
+
+function drivenPromises(driven: Driven): Promised[] {
+  const { who, run, result } = driven;
   if (who.startsWith('floor')) return [];
   const of = `${run.images} images, ${run.slots} slots`;
   return [
     promised(`${of}: makespan, × ideal`, result.makespanOverIdeal ?? Number.NaN, most.makespan, true),
     promised(`${of}: hand-over p50, ms`, result.handover.ms?.p50 ?? Number.NaN, most.handOverMs, true),
+    promised(`${of}: CPU an image, ms`, cpuMs(driven), most.cpuMs, true),
     promised(`${of}: not done or failed`, result.outcome.of - result.outcome.done, 0),
     promised(`${of}: started over the limit`, result.admission.startsOverLimit, 0),
     promised(`${of}: overtaken by more than a second`, result.fifo.inversionsOver1sApart, 0),
