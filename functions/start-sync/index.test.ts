@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
@@ -38,6 +38,26 @@ test('a new image gets its place, its slot and its DataVolume, and nothing more 
     'ot.pelotech.disk-image.queued.v1',
     'ot.pelotech.disk-image.syncing.v1',
   ]);
+});
+
+test('images are listed once and then watched; without the permission to watch they are listed again and again', async () => {
+  const listed = async (may: typeof declaration.may) => {
+    let lists = 0;
+    const one = await serveFunction({ ...declaration, may });
+    onTestFinished(one.close);
+    one.another((kube) => ({
+      ...kube,
+      pages: (resource, options) => {
+        if (resource.kind === VMDiskImage.kind) lists++;
+        return kube.pages(resource, options);
+      },
+    }));
+    return () => lists;
+  };
+  const withoutWatch = declaration.may.map((one) => ({ ...one, verbs: one.verbs.filter((verb) => verb !== 'watch') }));
+  const [watching, polling] = [await listed(declaration.may), await listed(withoutWatch)];
+  await expect.poll(polling, { timeout: 10_000 }).toBeGreaterThan(2);
+  expect(watching()).toBe(1);
 });
 
 test('an image that is gone is no error', async () => {

@@ -54,7 +54,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
     const client = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }));
     const reflecting = reflectingBy({ clock: realClock, signal: ending.signal });
     const { app, drain } = serve(declaration, {
-      ...withCache(through(client), declaration.cache, reflecting, client),
+      ...withCache(through(client), declaration.cache, reflecting),
       telemetry: telemetryOf(name),
       now: () => realClock.now() + aheadMs,
       pause: async () => undefined,
