@@ -12,7 +12,8 @@ export interface Reflecting {
   signal: AbortSignal;
 }
 
-const retryAfterMs = 1000;
+/** The pause after a failure doubles from the first to the second, as in client-go: each list may be large. */
+const pauseMs = { first: 1000, most: 30_000 };
 
 /**
  * Lists once, then watches until the signal aborts, as client-go's reflector does: a watch that merely ended continues
@@ -50,12 +51,15 @@ export async function reflect<T extends KubernetesObject>(
   };
   const run = async (first: string) => {
     let from = first;
+    let nextPauseMs = pauseMs.first;
     while (!signal.aborted) {
       try {
         from = await watchOnce(from || (await list()));
+        nextPauseMs = pauseMs.first;
       } catch {
         from = '';
-        await pause(retryAfterMs, signal);
+        await pause(nextPauseMs, signal);
+        nextPauseMs = Math.min(2 * nextPauseMs, pauseMs.most);
       }
     }
   };
