@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { contentDigest } from '../../shared/images/content-digest.ts';
+import { diskImageFact } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { syncRequested, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
@@ -120,6 +121,16 @@ describe('the volume of an image that has Succeeded', () => {
         ],
       },
     ]);
+  });
+  test('or a restored backup has its snapshot again: machines that wait hear of it', () => {
+    const conditions = [
+      { type: 'Ready', status: 'False' as const, reason: 'SnapshotLost', message: '', lastTransitionTime: at(0) },
+      { type: 'SnapshotLost', status: 'True' as const, reason: 'SnapshotLost', message: '', lastTransitionTime: at(0) },
+    ];
+    const lost = image({ phase: 'Succeeded', snapshot: { name, revision: 1 }, conditions });
+    const { actions, statuses } = pass(lost, { snapshots: [ready] });
+    expect(statuses[0]?.conditions).toMatchObject([{ type: 'Ready', status: 'True' }, { status: 'False' }]);
+    expect(actions).toContainEqual(expect.objectContaining({ do: 'publish', type: diskImageFact('succeeded') }));
   });
   test('is not used again if a snapshot of another user has the name', () => {
     const theirs = { ...ready, metadata: { ...ready.metadata, labels: {} } };

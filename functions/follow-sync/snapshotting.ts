@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { currentName, currentVolume, hasFinishedVolume } from '../../shared/images/current-volume.ts';
-import { reportWhy, transition } from '../../shared/images/status.ts';
+import { publish, reportWhy, transition } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
@@ -174,6 +174,16 @@ function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string):
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions, message } },
     recordEvent(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
+    // Machines may wait for it.
+    ...(!isLost && image.status?.phase === 'Succeeded'
+      ? [
+          publish(image, 'succeeded', image.status.snapshot?.revision ?? 1, toTime(nowMs), {
+            phase: 'Succeeded',
+            reason,
+            message,
+          }),
+        ]
+      : []),
   ];
 }
 

@@ -10,7 +10,7 @@ import {
   type VMDiskImage,
   type VMDiskImageStatus,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { parsePolicy } from '../../shared/policy.ts';
+import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import {
   aDataVolume,
   aHolder,
@@ -279,7 +279,7 @@ describe('a transition of thousands of images', () => {
     ).toEqual(['replace', 'patchStatus', 'create']);
     expect(phases.filter((phase) => phase.endsWith(' Failed'))).toHaveLength(50);
     expect(writes(actions)).toHaveLength(53);
-    expect(of('requeueAfter')).toHaveLength(1);
+    expect(of('requeueAfter')).toMatchObject([{ about: { kind: 'ConfigMap', metadata: policyRef }, afterMs: 0 }]);
   });
   test('requeues each finished image by itself: no list of unfinished images has it', () => {
     const failed = crowd.map((image) => {

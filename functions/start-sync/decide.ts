@@ -2,6 +2,7 @@ import { type Action, together } from '../../shared/actions.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
 import { type Transition, transition } from '../../shared/images/status.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import {
   diskImageFinalizer,
   isFinished,
@@ -9,10 +10,10 @@ import {
   phases,
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { referenceOf } from '../../shared/kinds/resource.ts';
+import { type ObjectReference, type Resource, referenceOf } from '../../shared/kinds/resource.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
-import { describeFault } from '../../shared/policy.ts';
+import { describeFault, policyRef } from '../../shared/policy.ts';
 import { assignSlots, type Moved } from './assign-slots.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
@@ -113,17 +114,19 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   };
 }
 
-/** Every reconcile reads all unfinished images, so requeuing one of them is enough. */
+/** The policy stands for all that wait: an event about it lists them. */
 function requeueAfter({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
   const images = later.map(({ image }) => image);
   const finished = images.filter(({ status }) => isFinished(status?.phase));
-  const [unfinished] = images.filter(({ status }) => !isFinished(status?.phase));
-  const refs = [...(unfinished ? [unfinished] : []), ...finished].map(referenceOf);
-  return [...refs, ...postponed].map((metadata) => ({
+  const requeue = ({ apiVersion, kind }: Resource, metadata: ObjectReference): Action => ({
     do: 'requeueAfter',
-    about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata },
+    about: { apiVersion, kind, metadata },
     afterMs: 0,
-  }));
+  });
+  return [
+    ...(finished.length < images.length ? [requeue(ConfigMap, policyRef)] : []),
+    ...[...finished.map(referenceOf), ...postponed].map((metadata) => requeue(VMDiskImage, metadata)),
+  ];
 }
 
 /** New images are written in the order of their places, so that a watcher sees the queue grow in order. */

@@ -5,6 +5,7 @@ import { type Action, together } from '../actions.ts';
 import { type Batch, defineFunction, type FunctionDeclaration, on } from '../function.ts';
 import { defineResource, type KubernetesObject } from '../kinds/resource.ts';
 import type { Refusal, Refusals } from '../kubernetes/refusal.ts';
+import type { Cached } from './cache.ts';
 import { ApiError } from './errors.ts';
 import { serve } from './http.ts';
 import type { Kube } from './kube.ts';
@@ -56,13 +57,14 @@ interface Options {
   decide?: (observed: unknown) => readonly Action[];
   refuse?: Refuse;
   publish?: EventPublisher['publish'];
+  cached?: Cached['cached'];
   now?: () => number;
 }
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 
 /** A function on a fake API server, the passes it made, and what it wrote. */
-function served({ observe, decide = () => [], refuse, publish, now = () => startMs }: Options = {}) {
+function served({ observe, decide = () => [], refuse, publish, cached, now = () => startMs }: Options = {}) {
   const { kube, writes } = fakeKube(refuse);
   const batches: Batch[] = [];
   const pauses: number[] = [];
@@ -88,6 +90,7 @@ function served({ observe, decide = () => [], refuse, publish, now = () => start
   });
   const { app, drain } = serve(declaration, {
     kube,
+    ...(cached ? { cached } : {}),
     telemetry: telemetryOf('turn-widget'),
     now,
     pause: async (milliseconds) => void pauses.push(milliseconds),
@@ -732,6 +735,39 @@ describe('a pass', () => {
     const { post, drain } = served({ decide: () => [recorded], refuse: () => forbidden });
     expect((await post(changed)).status).toBe(202);
     await drain();
+  });
+  test('publishes its facts although an Event cannot be sent', async () => {
+    quietly();
+    const recorded = (once: string): Action => ({
+      do: 'recordEvent',
+      about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
+      type: 'Normal',
+      reason: 'Turned',
+      message: 'It turns.',
+      once,
+    });
+    const told: Action = { do: 'publish', type: 't', id: 'fact', subject: 's', data: {} };
+    const refuse: Refuse = (request) =>
+      request.startsWith('create Event') ? new TypeError('fetch failed') : undefined;
+    const one = served({ decide: () => [recorded('1'), told, recorded('2')], refuse });
+    expect((await one.post(changed)).status).toBe(202);
+    await one.drain();
+    expect(one.told).toEqual(['fact']);
+    expect(one.writes.filter((write) => write.startsWith('create Event'))).toHaveLength(2);
+  });
+  test('reads its cache once: after a conflict everything is read live', async () => {
+    const had: boolean[] = [];
+    const { post } = served({
+      cached: async () => [],
+      observe: async ({ cached }) => {
+        had.push(cached !== undefined);
+        return [undefined];
+      },
+      decide: () => [status],
+      refuse: () => (had.length < 3 ? conflict : undefined),
+    });
+    expect((await post(changed)).status).toBe(202);
+    expect(had).toEqual([true, false, false]);
   });
   test('of a sweep tells again what was told', async () => {
     const { post, retold } = served();

@@ -290,8 +290,9 @@ export function kubeClient(
         (error) => (error && !signal.aborted && !isTimeout(error) ? reject(watchError(resource, error)) : resolve()),
       );
       if (signal.aborted) controller.abort();
-      signal.addEventListener('abort', () => controller.abort(), { once: true });
-      return promise;
+      const abort = () => controller.abort();
+      signal.addEventListener('abort', abort);
+      return promise.finally(() => signal.removeEventListener('abort', abort));
     },
   };
 }

@@ -8,6 +8,7 @@ import { toTime } from '../kubernetes/time.ts';
 import { callKey } from '../openstack/call-key.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
+import { logError } from './log.ts';
 import { type Clouds, isFault } from './openstack/clouds.ts';
 import { OpenStackError } from './openstack/open-stack-error.ts';
 import { Unreachable } from './openstack/session.ts';
@@ -83,15 +84,18 @@ const isRequest = (action: Action) => 'resource' in action || action.do === 'cal
 
 type Notifier = Pick<Effects, 'name' | 'kube' | 'now' | 'publisher' | 'telemetry'>;
 
-/** Measures, then records and publishes, which may take a while. No failure here fails the reconcile. */
+/** Measures, then publishes and records, which may take a while. No failure here fails the reconcile, or keeps back what follows. */
 export async function notify(effects: Notifier, notifications: readonly Notification[]): Promise<void> {
   for (const notification of notifications) {
     if (notification.do === 'measure') effects.telemetry.measure(notification);
   }
-  const told: (Promise<void> | void)[] = [];
+  // Facts first: they wake the functions of other systems.
+  const told = notifications.map((notification) =>
+    notification.do === 'publish' ? effects.publisher.publish(...domainEvent(notification)) : undefined,
+  );
   for (const notification of notifications) {
-    if (notification.do === 'recordEvent') await recordEvent(effects, notification);
-    else if (notification.do === 'publish') told.push(effects.publisher.publish(...domainEvent(notification)));
+    if (notification.do !== 'recordEvent') continue;
+    await recordEvent(effects, notification).catch((error: unknown) => logError(effects.name, error));
   }
   // A process that is asked to end waits for this: no other process would publish these events.
   await Promise.all(told);

@@ -54,6 +54,8 @@ export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promis
   const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
+  // A conflict may come from a cache that is behind.
+  const { cached: _, ...live } = ports;
   const tryUntilDone = async () => {
     for (let tries = 1; ; tries++) {
       const outcome: Outcome = { refusals, notifications: [], requeued: [] };
@@ -61,7 +63,13 @@ export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promis
       // The first try has changed objects: what events say happened to them is not all by now.
       const named = tries === 1 ? batch.subjects : batch.subjects.map(withoutVerb);
       const subjects = [...named, ...requeued];
-      const decisions = await decideAll(declaration, ports, { ...batch, subjects }, effects, outcome);
+      const decisions = await decideAll(
+        declaration,
+        tries === 1 ? ports : live,
+        { ...batch, subjects },
+        effects,
+        outcome,
+      );
       // Kept for all tries: the object that led there may be gone by the next.
       requeued.push(...outcome.requeued);
       background.waitUntil(notify(effects, outcome.notifications));
