@@ -96,6 +96,19 @@ test('what waits for the end of its back-off is not looked at before', async () 
   expect(images).toEqual(['held', 'due']);
 });
 
+test('what has just ended is looked at: it may still download, without a slot if a user edited the Lease', async () => {
+  const ended = (name: string, second: number) =>
+    aVMDiskImage({
+      name,
+      status: {
+        ...{ phase: 'Retrying', revision: 1, attempt: 1, nextAttemptAt: at(3600) },
+        history: [{ time: at(second), fact: 'Retrying', revision: 1, reason: 'ImportFailed', message: '' }],
+      },
+    });
+  const { images } = await focus({ cached: [held, ended('now', -60), ended('long-ago', -3600)], holders: [held] });
+  expect(images).toEqual(['held', 'now']);
+});
+
 test('all are listed while the cache is behind, and for a crowd of names', async () => {
   expect(await focus({ cached: undefined })).toMatchObject({ images: undefined });
   expect(await focus({ cached: crowd, named: crowd })).toMatchObject({ images: undefined, read: [] });

@@ -1,11 +1,12 @@
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
+import { isAdopting } from '../../shared/images/adoption.ts';
 import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
 import type { Gathered } from './observed.ts';
-import { isActiveAttempt, keptBy } from './occupancy.ts';
+import { isActiveAttempt, keptBy, stuckAfterMs } from './occupancy.ts';
 
 /** The images that a reconcile of events decides about. */
 export interface Focus {
@@ -92,8 +93,19 @@ const isChanged = (before: VMDiskImage, now: VMDiskImage | undefined) =>
   now?.metadata.resourceVersion !== before.metadata.resourceVersion;
 
 /** Waits for a slot, or for the end of its back-off; nothing but a turn, an event or a sweep changes that. */
-const isWaiting = ({ status }: VMDiskImage, nowMs: number) =>
-  status?.phase === 'Queued' || (status?.phase === 'Retrying' && Date.parse(status.nextAttemptAt ?? '') > nowMs);
+function isWaiting(image: VMDiskImage, nowMs: number) {
+  const { phase, nextAttemptAt, history = [] } = image.status ?? {};
+  // An attempt that has just ended may still download, and keeps its slot even if a user edits the Lease.
+  if (hasBegunBefore(image) && nowMs - Date.parse(history.at(-1)?.time ?? '') < stuckAfterMs) return false;
+  return phase === 'Queued' || (phase === 'Retrying' && Date.parse(nextAttemptAt ?? '') > nowMs);
+}
+
+/** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
+export const hasBegunBefore = (image: VMDiskImage) => {
+  const { status } = image;
+  if (status?.phase === 'Snapshotting' && !isAdopting(image)) return false;
+  return (status?.attempt ?? 0) > 0 || (status?.revision ?? 1) > 1;
+};
 
 /** The first of the queue, in order, in one walk. */
 function firstOf(queue: readonly VMDiskImage[], most: number): VMDiskImage[] {

@@ -1,6 +1,5 @@
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
-import { isAdopting } from '../../shared/images/adoption.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
@@ -17,7 +16,7 @@ import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { lacksFinalizer, newImagesPerReconcile } from './decide.ts';
-import { type Focus, focusOf } from './focus.ts';
+import { type Focus, focusOf, hasBegunBefore } from './focus.ts';
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
 import { byFirstSight } from './places.ts';
@@ -190,13 +189,6 @@ const newForMs = 5_000;
 const isStatusLost = ({ metadata, status }: VMDiskImage, nowMs: number) =>
   !status?.phase &&
   ((metadata.finalizers?.length ?? 0) > 0 || nowMs - Date.parse(metadata.creationTimestamp) > newForMs);
-
-/** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
-const hasBegunBefore = (image: VMDiskImage) => {
-  const { status } = image;
-  if (status?.phase === 'Snapshotting' && !isAdopting(image)) return false;
-  return (status?.attempt ?? 0) > 0 || (status?.revision ?? 1) > 1;
-};
 
 interface Attempts {
   dataVolumes: readonly DataVolume[];

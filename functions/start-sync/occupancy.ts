@@ -16,7 +16,7 @@ import type { Gathered } from './observed.ts';
  * A Pod that is Terminating longer than this no longer keeps its slot: its node has most likely failed. A Pod that runs longer than
  * this for an attempt that is over gets a Warning.
  */
-const stuckAfterMs = 10 * 60_000;
+export const stuckAfterMs = 10 * 60_000;
 
 /** What downloads. */
 type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'pods'>;
