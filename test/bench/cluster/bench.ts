@@ -143,8 +143,9 @@ async function driveFloor(who: string, runs: readonly DriverRun[]): Promise<Driv
     const before = await cpuSoFar();
     const result = await drive(benchFolder(), { ...run, ...floors });
     driven.push({ who, run, result, cpu: cpuBetween(before, await cpuSoFar()) });
+    // It removes its finalizers.
+    await kubectlOrFail('delete', `vmdiskimages.${floors.group}`, '--all', '-A', '--wait=true', '--timeout=120s');
     await floor.stop();
-    await kubectlOrFail('delete', `vmdiskimages.${floors.group}`, '--all', '-A', '--wait=true');
   }
   return driven;
 }
@@ -156,7 +157,8 @@ function benchFolder(): string {
 }
 
 /** After the figures: deleting is not part of what an image costs to get ready. */
-const deleteImages = () => kubectlOrFail('delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=true');
+const deleteImages = () =>
+  kubectlOrFail('delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=true', '--timeout=120s');
 
 const stopSources = () =>
   kubectlOrFail('delete', 'apiserversources,pingsources', '--all', '-n', 'sync-operator', '--wait=true');
