@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/operator.ts';
+import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { gatewayApp, type LogLine } from './app.ts';
 import { parseConfig } from './config.ts';
@@ -37,7 +37,7 @@ export function settingsFrom(env: Readonly<Record<string, string | undefined>>):
     configFile: env.GATEWAY_CONFIG ?? `${inPod}/config/gateway.yaml`,
     tls: env.GATEWAY_PLAIN_HTTP === 'true' ? 'plain-http' : tls,
     broker: {
-      url: env.K_SINK ?? `http://broker-ingress.knative-eventing.svc.cluster.local/${operatorNamespace}/default`,
+      url: env.K_SINK ?? `http://broker-ingress.knative-eventing.svc.cluster.local/${operatorNamespace}/${publicBroker}`,
       tokenFile: env.K_SINK_TOKEN_FILE,
     },
     port: Number(env.GATEWAY_PORT ?? 8443),

@@ -1,7 +1,7 @@
 import { loadFunctions } from '../../knative/functions.ts';
 import { defaultGracePeriodMs } from '../../shared/images/slots.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
+import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { applyManifests, generatedFolders, openStackFolders, readManifests } from '../manifests.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
@@ -128,7 +128,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       ...(options.onLost ? { onLost: options.onLost } : {}),
     });
     started.push(eventing.close);
-    const broker = `${eventing.url}/${operatorNamespace}/default`;
+    const broker = `${eventing.url}/${operatorNamespace}/${publicBroker}`;
     sink = broker;
     started.push(async () => {
       sink = undefined;

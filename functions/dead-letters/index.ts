@@ -3,7 +3,7 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { Broker } from '../../shared/kinds/eventing/broker.ts';
 import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
+import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import { decide, eventNameOf, groupsOf, type Observed } from './decide.ts';
 
 /** Counts the events that no function accepted, and reports them on the Trigger of the function that failed. */
@@ -27,7 +27,7 @@ async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch):
   // Many letters come from an unreachable API server. They are counted without it.
   const triggers = await kube.list(Trigger, { namespace: operatorNamespace }).catch(() => []);
   const groups = groupsOf(letters, new Set(triggers.map(functionOf)));
-  const broker = groups.some((group) => !triggerOf(group, triggers)) ? await read(kube, Broker, 'default') : undefined;
+  const broker = groups.some((group) => !triggerOf(group, triggers)) ? await read(kube, Broker, publicBroker) : undefined;
   return Promise.all(
     groups.map(async (group, index) => {
       const counted = { ...group, about: undefined, recorded: undefined, nowMs, refusals };
@@ -47,7 +47,7 @@ const functionOf = ({ metadata, spec }: Trigger) => spec?.subscriber?.ref?.name 
 /** The Trigger of the function that failed: messages come by the one on the public Broker, all else by its other one. */
 function triggerOf({ failed, tells }: Pick<Observed, 'failed' | 'tells'>, triggers: readonly Trigger[]) {
   const its = triggers.filter((trigger) => functionOf(trigger) === failed);
-  return its.find(({ spec }) => (spec?.broker === 'default') === (tells === 'message')) ?? its[0];
+  return its.find(({ spec }) => (spec?.broker === publicBroker) === (tells === 'message')) ?? its[0];
 }
 
 const unread = 'unread';

@@ -1,5 +1,5 @@
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
+import { operatorNamespace, publicBroker } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { applyManifests } from '../../manifests.ts';
@@ -273,7 +273,7 @@ export const misconfigurations: readonly Misconfiguration[] = [
   {
     // The last one, because deleting the Broker also deletes its channel and every Subscription.
     name: 'a deleted Broker',
-    break: (kube) => kube.delete(Broker, ours('default')),
+    break: (kube) => kube.delete(Broker, ours(publicBroker)),
     finding: /^Broker default/,
     remedy: /upgrade/,
   },
