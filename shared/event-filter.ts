@@ -34,6 +34,9 @@ type Timer = 'sweep' | 'audit';
 /** The name of a system's timer. */
 export const timerName = (system: System, timer: Timer) => `${system}-${timer}`;
 
+/** The timer that a PingSource is, by its name or its source attribute. */
+export const timerOf = (name: string) => name.slice(name.lastIndexOf('-') + 1);
+
 const pings = 'dev.knative.sources.ping';
 const timers = `/apis/v1/namespaces/${operatorNamespace}/pingsources/`;
 

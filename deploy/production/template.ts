@@ -1,3 +1,4 @@
+import { timerOf } from '../../shared/event-filter.ts';
 import { documentOf } from './yaml-text.ts';
 
 /** Objects as a Helm template: Helm fills in what is between `__` and `__`. */
@@ -24,7 +25,7 @@ export function withPlaces(object: object): object {
     case 'PingSource':
       return {
         ...manifest,
-        spec: { ...manifest.spec, schedule: `__timers.${manifest.metadata.name.replace(/^.*-/, '')}__` },
+        spec: { ...manifest.spec, schedule: `__timers.${timerOf(manifest.metadata.name)}__` },
       };
     case 'Deployment':
       return workloadWithPlaces(manifest, manifest.metadata.name);

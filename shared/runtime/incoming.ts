@@ -1,6 +1,6 @@
 import { HTTP } from 'cloudevents';
 import * as z from 'zod';
-import { isWanted } from '../event-filter.ts';
+import { isWanted, timerOf } from '../event-filter.ts';
 import {
   type Batch,
   type ChangeVerb,
@@ -67,7 +67,7 @@ const faultsOf = (of: string, { issues }: z.ZodError) =>
   issues.map(({ path, message }) => `${[of, ...path.map(String)].filter(Boolean).join('.')}: ${message}`);
 
 const timer = (source: string): Incoming => ({
-  batch: { ...noEvents, [source.endsWith('-audit') ? 'audit' : 'sweep']: true },
+  batch: { ...noEvents, [timerOf(source) === 'audit' ? 'audit' : 'sweep']: true },
 });
 
 function change(event: Received): Incoming {

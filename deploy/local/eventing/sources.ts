@@ -1,3 +1,4 @@
+import { timerOf } from '../../../shared/event-filter.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
@@ -57,7 +58,7 @@ export function sourceAdapters(objects: EventingObjects, options: SourcesOptions
     return runApiServerSource(source, { ...context, kube, host: options.host, running });
   });
   const ping = runs(PingSource, async (source, context) =>
-    runPingSource(source, options.schedules[source.metadata.name.replace(/^.*-/, '')] ?? source.spec.schedule, {
+    runPingSource(source, options.schedules[timerOf(source.metadata.name)] ?? source.spec.schedule, {
       ...context,
       running,
     }),
