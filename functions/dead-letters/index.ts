@@ -1,7 +1,7 @@
 import { type Batch, type Context, type DeadLetter, defineFunction, on } from '../../shared/function.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Broker } from '../../shared/kinds/eventing/broker.ts';
-import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
+import { functionOf, Trigger } from '../../shared/kinds/eventing/trigger.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import { decide, eventNameOf, groupsOf, type Observed } from './decide.ts';
@@ -26,8 +26,10 @@ async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch):
   const letters = messages.map(({ data }) => data as DeadLetter);
   // Many letters come from an unreachable API server. They are counted without it.
   const triggers = await kube.list(Trigger, { namespace: operatorNamespace }).catch(() => []);
-  const groups = groupsOf(letters, new Set(triggers.map(functionOf)));
-  const broker = groups.some((group) => !triggerOf(group, triggers)) ? await read(kube, Broker, publicBroker) : undefined;
+  const groups = groupsOf(letters, new Set(triggers.map(ownerOf)));
+  const broker = groups.some((group) => !triggerOf(group, triggers))
+    ? await read(kube, Broker, publicBroker)
+    : undefined;
   return Promise.all(
     groups.map(async (group, index) => {
       const counted = { ...group, about: undefined, recorded: undefined, nowMs, refusals };
@@ -42,11 +44,11 @@ async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch):
 type Reader = Context['kube'];
 
 /** Whose Trigger it is; one that leads elsewhere stands for itself. */
-const functionOf = ({ metadata, spec }: Trigger) => spec?.subscriber?.ref?.name ?? metadata.name;
+const ownerOf = (trigger: Trigger) => functionOf(trigger) || trigger.metadata.name;
 
 /** The Trigger of the function that failed: messages come by the one on the public Broker, all else by its other one. */
 function triggerOf({ failed, tells }: Pick<Observed, 'failed' | 'tells'>, triggers: readonly Trigger[]) {
-  const its = triggers.filter((trigger) => functionOf(trigger) === failed);
+  const its = triggers.filter((trigger) => ownerOf(trigger) === failed);
   return its.find(({ spec }) => (spec?.broker === publicBroker) === (tells === 'message')) ?? its[0];
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { functionOf } from '../../../shared/kinds/eventing/trigger.ts';
 import { manifestKey } from '../../manifests.ts';
-import { type AnyObject, formatObject, functionOf, KnativeService } from '../install/kinds.ts';
+import { type AnyObject, formatObject, KnativeService } from '../install/kinds.ts';
 import { isUp } from '../install/readiness.ts';
 import { deadIn, subscribersIn } from '../install/triggers.ts';
 import { lackingIn } from './definitions.ts';

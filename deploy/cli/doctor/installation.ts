@@ -1,6 +1,7 @@
 import { leaseName } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { functionOf } from '../../../shared/kinds/eventing/trigger.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
@@ -12,7 +13,6 @@ import {
   type AnyObject,
   Broker,
   Deployment,
-  functionOf,
   InMemoryChannel,
   KnativeService,
   Namespace,

@@ -93,10 +93,6 @@ export function stageOf({ apiVersion, kind }: KubernetesObject): Stage {
   return (found?.[0] as Stage | undefined) ?? 'functions';
 }
 
-/** The function that a Trigger leads to. */
-export const functionOf = ({ spec }: AnyObject) =>
-  (spec as { subscriber?: { ref?: { name?: string } } } | undefined)?.subscriber?.ref?.name ?? '';
-
 /** "Trigger start-sync" */
 export const formatObject = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
 
