@@ -9,6 +9,7 @@ import { serve } from '../shared/runtime/http.ts';
 import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
 import { openStackClients } from '../shared/runtime/openstack/clouds.ts';
 import { publisher } from '../shared/runtime/publish.ts';
+import { realPause } from '../shared/runtime/reflect.ts';
 import { observeState } from '../shared/runtime/telemetry/gauges.ts';
 import { observeServers } from '../shared/runtime/telemetry/server-gauges.ts';
 import { telemetryOf } from '../shared/runtime/telemetry/telemetry.ts';
@@ -44,12 +45,8 @@ async function run(name: string) {
   const [declaration, telemetry] = await Promise.all([load(name), startTelemetry(name, kube)]);
   const telemetryOfIt = telemetryOf(name);
   const ending = new AbortController();
-  const reflecting = {
-    signal: ending.signal,
-    pause: (milliseconds: number, signal: AbortSignal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
-  };
   const served = serve(declaration, {
-    ...withCache(kube, declaration.cache, reflecting),
+    ...withCache(kube, declaration.cache, { pause: realPause, signal: ending.signal }),
     telemetry: telemetryOfIt,
     ...(declaration.part === 'openstack'
       ? { clouds: openStackClients({ kube, telemetry: telemetryOfIt, fetch, now: Date.now }) }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -13,7 +12,7 @@ import { parsePolicy, policyName } from '../../shared/policy.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { follow } from '../../shared/runtime/follow.ts';
 import type { ListOptions } from '../../shared/runtime/kube.ts';
-import type { Reflecting, Watching } from '../../shared/runtime/reflect.ts';
+import { realPause, type Watching } from '../../shared/runtime/reflect.ts';
 import { changesOf } from './changes.ts';
 import { type EventSeen, imageRows, machineRows, prunedRows, serverRows, workspaceRows } from './rows.ts';
 import type { Changes, View } from './view.ts';
@@ -56,10 +55,7 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
     await follow(kube, resource, options, reflecting, objects, dirty);
     return objects;
   };
-  const reflecting: Reflecting = {
-    pause: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
-    signal: ended.signal,
-  };
+  const reflecting = { pause: realPause, signal: ended.signal };
   /** The same for a kind that may be served later. */
   const listedOnceServed = async <T extends KubernetesObject>(resource: Resource<T>) => {
     const objects = new Map<string, T>();

@@ -37,7 +37,8 @@ export function settingsFrom(env: Readonly<Record<string, string | undefined>>):
     configFile: env.GATEWAY_CONFIG ?? `${inPod}/config/gateway.yaml`,
     tls: env.GATEWAY_PLAIN_HTTP === 'true' ? 'plain-http' : tls,
     broker: {
-      url: env.K_SINK ?? `http://broker-ingress.knative-eventing.svc.cluster.local/${operatorNamespace}/${publicBroker}`,
+      url:
+        env.K_SINK ?? `http://broker-ingress.knative-eventing.svc.cluster.local/${operatorNamespace}/${publicBroker}`,
       tokenFile: env.K_SINK_TOKEN_FILE,
     },
     port: Number(env.GATEWAY_PORT ?? 8443),

@@ -1,5 +1,5 @@
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { isOlder } from '../../shared/kinds/resource.ts';
+import { compareVersions } from '../../shared/kinds/resource.ts';
 import { toMicroTime } from '../../shared/kubernetes/time.ts';
 
 /** It has no status yet, and so no place in the queue. */
@@ -8,8 +8,7 @@ export const isUnseen = ({ status, metadata }: VMDiskImage) => !status?.phase &&
 /** Orders images without a place by their creation. */
 export const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
   a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
-  Number(isOlder(b.metadata.resourceVersion, a.metadata.resourceVersion)) -
-    Number(isOlder(a.metadata.resourceVersion, b.metadata.resourceVersion));
+  compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
 
 /**
  * The places of images that are not queued yet: their time of creation, so that an image whose event was lost keeps its place.

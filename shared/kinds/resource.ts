@@ -82,8 +82,8 @@ export function referenceIn(key: string): ObjectReference {
 /** An object in a message: "Deployment ws-demo/chef". */
 export const nameOf = ({ kind }: Pick<Resource, 'kind'>, ref: ObjectReference) => `${kind} ${keyOf(ref)}`;
 
-/** The first resourceVersion is the older one; of one kind they are numbers that grow (KEP-5504). Any is newer than the empty one. */
-export const isOlder = (a: string, b: string) => a.length < b.length || (a.length === b.length && a < b);
+/** Orders resourceVersions by age: of one kind they are numbers that grow (KEP-5504). Any is newer than the empty one. */
+export const compareVersions = (a: string, b: string) => a.length - b.length || a.localeCompare(b);
 
 export const referenceOf = (object: {
   metadata: { name: string; namespace?: string | undefined };

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../deploy/local/client.ts';
@@ -9,6 +8,7 @@ import { isFinished, unfinished, VMDiskImage } from '../kinds/pelotech/vm-disk-i
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { withCache } from './cache.ts';
 import type { Kube } from './kube.ts';
+import { realPause } from './reflect.ts';
 
 const declared = {
   resource: VMDiskImage,
@@ -39,7 +39,7 @@ async function aCache(hold?: Promise<void>) {
   let waits = 0;
   const pause = (milliseconds: number, signal: AbortSignal) => {
     waits++;
-    return sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+    return realPause(milliseconds, signal);
   };
   const cache = withCache(kube, declared, { pause, signal: ending.signal }, { pages: kube.pages, watch });
   const names = async () => (await cache.cached?.(VMDiskImage))?.map(({ metadata }) => metadata.name).sort();

@@ -1,4 +1,4 @@
-import { isOlder, type KubernetesObject, type Resource } from '../kinds/resource.ts';
+import { compareVersions, type KubernetesObject, type Resource } from '../kinds/resource.ts';
 import { follow } from './follow.ts';
 import type { Kube } from './kube.ts';
 import type { Reflecting, Watching } from './reflect.ts';
@@ -22,7 +22,7 @@ export interface Cached {
    * The objects of the kind as a watch reported them: at least as new as all that this process has read and written of it, so that none
    * older than those is missing. Undefined if the watch has not come that far in a second: list them then.
    */
-  cached?<T extends KubernetesObject>(resource: Resource<T>): Promise<readonly T[] | undefined>;
+  cached?: (<T extends KubernetesObject>(resource: Resource<T>) => Promise<readonly T[] | undefined>) | undefined;
 }
 
 /** Keeps the objects of a kind up to date by one list and a watch, until the signal aborts. */
@@ -39,7 +39,8 @@ export function withCache(
   let reached = '';
   let needed = '';
   let stalledAt: string | undefined;
-  const isBehind = () => reached === '' || isOlder(reached, needed);
+  const isBehind = () => reached === '' || compareVersions(reached, needed) < 0;
+  const isCached = ({ kind, apiVersion }: Resource) => kind === resource.kind && apiVersion === resource.apiVersion;
   const onChange = (resourceVersion: string) => {
     reached = resourceVersion;
     if (!isBehind()) for (const resume of waiting) resume();
@@ -54,8 +55,7 @@ export function withCache(
   /** The watch reports nothing of objects that the selector leaves out. */
   const note = <T extends KubernetesObject>(of: Resource<T>, object: T) => {
     const { resourceVersion } = object.metadata;
-    if (of.kind === resource.kind && of.apiVersion === resource.apiVersion && includes(object))
-      if (isOlder(needed, resourceVersion)) needed = resourceVersion;
+    if (isCached(of) && includes(object) && compareVersions(needed, resourceVersion) < 0) needed = resourceVersion;
     return object;
   };
   const caughtUp = () => {
@@ -81,7 +81,7 @@ export function withCache(
       apply: async (of, ...rest) => note(of, await kube.apply(of, ...rest)),
     },
     cached: async <T extends KubernetesObject>(of: Resource<T>) => {
-      if (of.kind !== resource.kind || of.apiVersion !== resource.apiVersion)
+      if (!isCached(of))
         throw new Error(`expected a cache of ${of.kind} to be declared, found one of ${resource.kind}`);
       // A watch that stands still costs one wait, and not one in each reconcile.
       if (isBehind() && reached !== stalledAt) {

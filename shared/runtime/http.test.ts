@@ -90,7 +90,7 @@ function served({ observe, decide = () => [], refuse, publish, cached, now = () 
   });
   const { app, drain } = serve(declaration, {
     kube,
-    ...(cached ? { cached } : {}),
+    cached,
     telemetry: telemetryOf('turn-widget'),
     now,
     pause: async (milliseconds) => void pauses.push(milliseconds),

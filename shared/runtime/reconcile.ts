@@ -54,22 +54,17 @@ export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promis
   const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
-  // A conflict may come from a cache that is behind.
-  const { cached: _, ...live } = ports;
   const tryUntilDone = async () => {
     for (let tries = 1; ; tries++) {
       const outcome: Outcome = { refusals, notifications: [], requeued: [] };
       const known = refusals.size;
+      const isFirst = tries === 1;
       // The first try has changed objects: what events say happened to them is not all by now.
-      const named = tries === 1 ? batch.subjects : batch.subjects.map(withoutVerb);
+      const named = isFirst ? batch.subjects : batch.subjects.map(withoutVerb);
       const subjects = [...named, ...requeued];
-      const decisions = await decideAll(
-        declaration,
-        tries === 1 ? ports : live,
-        { ...batch, subjects },
-        effects,
-        outcome,
-      );
+      // A conflict may come from a cache that is behind.
+      const reading = isFirst ? ports : { ...ports, cached: undefined };
+      const decisions = await decideAll(declaration, reading, { ...batch, subjects }, effects, outcome);
       // Kept for all tries: the object that led there may be gone by the next.
       requeued.push(...outcome.requeued);
       background.waitUntil(notify(effects, outcome.notifications));
@@ -107,14 +102,7 @@ async function decideAll<Observed>(
     clouds = clients.open(allows);
     return clouds;
   };
-  const context = {
-    kube,
-    ...(cached ? { cached } : {}),
-    nowMs: readMs,
-    refusals: new Map(outcome.refusals),
-    openClouds,
-    gracePeriodMs,
-  };
+  const context = { kube, cached, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, gracePeriodMs };
   const observed = await observeReadable(declaration, context, batch);
   const limited = limitConcurrency(decisionsAtOnce);
   const made = observed.map((one) =>

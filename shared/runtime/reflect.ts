@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import { ApiError } from './errors.ts';
 import type { Kube, ListOptions, WatchEvent } from './kube.ts';
@@ -11,6 +12,10 @@ export interface Reflecting {
   /** Ends it. */
   signal: AbortSignal;
 }
+
+/** Waits by the real clock. */
+export const realPause: Reflecting['pause'] = (milliseconds, signal) =>
+  sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
 /** The pause after a failure doubles from the first to the second, as in client-go: each list may be large. */
 const pauseMs = { first: 1000, most: 30_000 };

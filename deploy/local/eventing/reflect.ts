@@ -5,7 +5,7 @@ import { type Clock, delay } from '../clock.ts';
 
 /** Pauses by that clock. */
 export const reflectingBy = ({ clock, signal }: { clock: Clock; signal: AbortSignal }): Reflecting => ({
-  pause: (milliseconds) => delay(clock, milliseconds, signal),
+  pause: (milliseconds, until) => delay(clock, milliseconds, until).catch(() => undefined),
   signal,
 });
 

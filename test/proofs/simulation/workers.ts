@@ -1,5 +1,6 @@
 import type { ClusterState } from '../../../deploy/local/api-server/cluster-state.ts';
 import { type WatchEvent, watchObjects } from '../../../deploy/local/api-server/watch-objects.ts';
+import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { backgroundWork } from '../../../shared/runtime/background.ts';
@@ -100,17 +101,7 @@ class Instance {
   #ports(): Ports {
     const { scheduler, faults, random, publish } = this.#around;
     const { name } = this.#declaration;
-    const reflecting = {
-      signal: this.#ending.signal,
-      pause: (milliseconds: number, signal: AbortSignal) =>
-        new Promise<void>((resolve) => {
-          const cancel = scheduler.after(milliseconds, resolve);
-          signal.addEventListener('abort', () => {
-            cancel();
-            resolve();
-          });
-        }),
-    };
+    const reflecting = reflectingBy({ clock: scheduler, signal: this.#ending.signal });
     const watching = { ...this.#kube('beside reconciles'), watch: this.#watch };
     return {
       ...withCache(this.#kube('of a reconcile'), this.#declaration.cache, reflecting, watching),
