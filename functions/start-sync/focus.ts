@@ -39,42 +39,45 @@ export async function focusOf(
   const subjects = distinct(subjectsOf(batch, VMDiskImage), keyOf);
   if (!cached || subjects.length > mostNamed) return undefined;
   const live = new Map<string, VMDiskImage | undefined>();
+  const unfinished = new Map<string, VMDiskImage>();
   const readLive = async (refs: readonly ObjectReference[]) => {
     const found = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
-    for (const [index, ref] of refs.entries()) live.set(keyOf(ref), found[index]);
+    for (const [index, ref] of refs.entries()) {
+      const [key, image] = [keyOf(ref), found[index]];
+      live.set(key, image);
+      if (image && !isFinished(image.status?.phase)) unfinished.set(key, image);
+      else unfinished.delete(key);
+    }
   };
   await readLive(subjects);
   const named = new Set(live.keys());
   const known = await cached(VMDiskImage);
   if (!known) return undefined;
-  const images = () => {
-    const others = known.filter(({ metadata }) => !live.has(keyOf(metadata)));
-    const unfinished = [...live.values()].filter((image) => image && !isFinished(image.status?.phase));
-    return [...(unfinished as VMDiskImage[]), ...others];
-  };
+  for (const image of known) {
+    const key = keyOf(image.metadata);
+    if (!live.has(key)) unfinished.set(key, image);
+  }
 
   // A holder whose image seems to be elsewhere may have begun after the cache was written.
   const isDoubtful = ({ holder, image }: HeldImage) =>
     image !== undefined && !live.has(keyOf(image.metadata)) && !isActiveAttempt(holder, image);
-  const doubtful = withImages(holders, images()).filter(isDoubtful);
+  const doubtful = withImages(holders, unfinished.values()).filter(isDoubtful);
   await readLive(doubtful.flatMap(({ image }) => (image ? [referenceOf(image)] : [])));
 
   const isKept = ({ holder, image }: HeldImage) => keptBy(holder, image, downloads) !== undefined;
-  const kept = withImages(holders, images()).filter(isKept);
+  const kept = withImages(holders, unfinished.values()).filter(isKept);
   const free = Math.max(0, concurrency - kept.length);
   // Twice as many as may get a slot: some may not be allowed to sync.
-  const first = firstOf(images().filter(isQueued), 2 * concurrency);
+  const first = firstOf(unfinished.values().filter(isQueued), 2 * concurrency);
   const next = first.slice(0, free).filter(({ metadata }) => !live.has(keyOf(metadata)));
   await readLive(next.map(referenceOf));
   if (next.some((image) => isChanged(image, live.get(keyOf(image.metadata))))) return undefined;
 
   const head = new Set(first.map(({ metadata }) => keyOf(metadata)));
-  const isInFocus = (image: VMDiskImage) => {
-    const key = keyOf(image.metadata);
-    return named.has(key) || head.has(key) || !isWaiting(image, downloads.nowMs);
-  };
-  const unfinished = images();
-  return { images: unfinished.filter(isInFocus), unfinished, live };
+  const inFocus = [...unfinished].filter(
+    ([key, image]) => named.has(key) || head.has(key) || !isWaiting(image, downloads.nowMs),
+  );
+  return { images: inFocus.map(([, image]) => image), unfinished: [...unfinished.values()], live };
 }
 
 interface HeldImage {
@@ -108,7 +111,7 @@ export const hasBegunBefore = (image: VMDiskImage) => {
 };
 
 /** The first of the queue, in order, in one walk. */
-function firstOf(queue: readonly VMDiskImage[], most: number): VMDiskImage[] {
+function firstOf(queue: Iterable<VMDiskImage>, most: number): VMDiskImage[] {
   const first: VMDiskImage[] = [];
   for (const image of queue) {
     const last = first.length < most ? undefined : first.at(-1);

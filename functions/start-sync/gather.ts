@@ -151,16 +151,11 @@ async function settledImages(
   const wanted = [...holders.map(({ image }) => referenceIn(image)), ...subjectsOf(batch, VMDiskImage)];
   const named = distinct(wanted, keyOf).filter((ref) => !openKeys.has(keyOf(ref)));
   const [policyEvent] = subjectsOf(batch, ConfigMap);
+  const imageAt = async (ref: ObjectReference) =>
+    live.has(keyOf(ref)) ? live.get(keyOf(ref)) : kube.get(VMDiskImage, ref);
   const found = await Promise.all([
     policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
-    ...named
-      .slice(0, namedPerReconcile)
-      .map((subject) =>
-        orUnreadable(
-          subject,
-          live.has(keyOf(subject)) ? Promise.resolve(live.get(keyOf(subject))) : kube.get(VMDiskImage, subject),
-        ),
-      ),
+    ...named.slice(0, namedPerReconcile).map((subject) => orUnreadable(subject, imageAt(subject))),
   ]);
   const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
   const images = read.flat().filter((image) => image !== undefined);
