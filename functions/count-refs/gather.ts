@@ -109,10 +109,11 @@ async function namedImages(
   policy: Policy,
 ): Promise<{ refs: ObjectReference[]; unreadable: Unreadable[] }> {
   const [ofMachines, ofWorkspaces] = [changesOf(batch, VirtualMachine), changesOf(batch, Workspace)];
-  const [machines, workspaces] = [
-    partition(await machinesNamed(kube, ofMachines.refs)),
-    partition(await Promise.all(ofWorkspaces.refs.map((ref) => orUnreadable(ref, kube.get(Workspace, ref))))),
-  ];
+  const [foundMachines, foundWorkspaces] = await Promise.all([
+    machinesNamed(kube, ofMachines.refs),
+    Promise.all(ofWorkspaces.refs.map((ref) => orUnreadable(ref, kube.get(Workspace, ref)))),
+  ]);
+  const [machines, workspaces] = [partition(foundMachines), partition(foundWorkspaces)];
   const imageOf = readOnce((ref) => kube.get(VMDiskImage, ref));
   const ofMachine = async (machine: VirtualMachine) => {
     const ref = machine.spec.vmDiskImageRef;
