@@ -1,5 +1,4 @@
 import type { Action } from '../../shared/actions.ts';
-import { publish } from '../../shared/images/status.ts';
 import { useRevision as annotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
@@ -7,7 +6,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
 import { isLostInUse } from './snapshot.ts';
-import { withLost } from './snapshotting.ts';
+import { tellUsable, withLost } from './snapshotting.ts';
 
 /**
  * Makes new machines clone from the revision that the image's annotation names, and from the newest again once the annotation is
@@ -46,13 +45,12 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
   const pinned = { type: 'RevisionPinned', status: 'True', reason, message, observedGeneration } as const;
   const conditions = isPin ? withCondition(others, pinned, now) : others;
   const snapshot = found ? heldBy(found, revision) : { name, revision };
-  const isAtRest = image.status?.phase === 'Succeeded';
-  const status = { snapshot, conditions, ...(isAtRest ? { message } : {}) };
+  const status = { snapshot, conditions, ...(image.status?.phase === 'Succeeded' ? { message } : {}) };
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     recordEvent(image, false, reason, message, `${revision}/${now}`),
     // Machines may wait for this, for example if the newest is lost.
-    ...(isAtRest ? [publish(image, 'succeeded', revision, now, { phase: 'Succeeded', reason, message })] : []),
+    ...tellUsable(image, revision, { reason, message, nowMs }),
   ];
 }
 
