@@ -102,6 +102,15 @@ function served({ observe, decide = () => [], refuse, publish, cached, now = () 
   return { app, post, drain, writes, batches, pauses, told, retold: () => retold };
 }
 
+/** A function whose first reconcile observes nothing until it is released. */
+async function heldUp() {
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  const { post, batches } = served({ observe: () => promise.then(() => []) });
+  const first = post(changed);
+  await vi.waitFor(() => expect(batches).toHaveLength(1));
+  return { post, batches, first, release };
+}
+
 const event = (type: string, more: Record<string, string> = {}) => ({
   'ce-specversion': '1.0',
   'ce-id': '1',
@@ -555,18 +564,10 @@ describe('a pass', () => {
     expect(batches).toHaveLength(5);
   });
   test('is shared by all events that come while another runs', async () => {
-    const gate = Promise.withResolvers<void>();
-    const { post, batches } = served({
-      observe: async () => {
-        await gate.promise;
-        return [];
-      },
-    });
-    const first = post(changed);
-    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    const { post, batches, first, release } = await heldUp();
     const others = ['a', 'b', 'a'].map((name) => post({ ...changed, 'ce-name': name }));
     const sweep = post(ping('sweep'));
-    gate.resolve();
+    release();
     const statuses = (await Promise.all([first, ...others, sweep])).map((response) => response.status);
     expect(statuses).toEqual([202, 202, 202, 202, 202]);
     expect(batches).toMatchObject([
@@ -575,19 +576,11 @@ describe('a pass', () => {
     ]);
   });
   test('name an object once, with what happened to it only if all of them say the same', async () => {
-    const gate = Promise.withResolvers<void>();
-    const { post, batches } = served({
-      observe: async () => {
-        await gate.promise;
-        return [];
-      },
-    });
-    const first = post(changed);
-    await vi.waitFor(() => expect(batches).toHaveLength(1));
+    const { post, batches, first, release } = await heldUp();
     const of = (name: string, verb: string) =>
       post({ ...changed, 'ce-name': name, 'ce-type': `dev.knative.apiserver.ref.${verb}` });
     const others = [of('a', 'update'), of('b', 'update'), of('a', 'add'), of('b', 'update')];
-    gate.resolve();
+    release();
     await Promise.all([first, ...others]);
     const verbs = batches[1]?.subjects.map(({ name, verb }) => [name, verb]);
     expect(verbs).toEqual([

@@ -8,6 +8,7 @@ import type { KubernetesObject, ObjectReference, Resource } from '../../shared/k
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { firstPage, type Kube, type ListOptions, nextPage } from '../../shared/runtime/kube.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
+import { aVMDiskImage } from '../support/builders/images.ts';
 import { memoryKube } from '../support/harness/memory-kube.ts';
 import { benchNamespace } from './bench-cluster.ts';
 import { finishedName, statusOf } from './finished-images.ts';
@@ -59,14 +60,7 @@ const createImage = (kube: Kube, name: string, users: readonly string[]) => {
       finalizers: [diskImageFinalizer],
       managedFields: managedFields(1_500),
     },
-    spec: {
-      storageClass: 'gp3',
-      snapshotClass: 'ebs-snapshot',
-      secretRef: 's3-reader',
-      url: `https://s3.eu-west-1.amazonaws.com/images/${name}.qcow2`,
-      sourceType: 's3',
-      diskSize: '64Mi',
-    },
+    spec: aVMDiskImage({ name, spec: { diskSize: '64Mi' } }).spec,
   };
   return kube.create(VMDiskImage, object).then(async (image) => {
     const { unreferencedSince, ...status } = statusOf(image);
