@@ -178,7 +178,7 @@ describe('a Broker', () => {
     }
   });
 
-  test('is there for everybody, and for each system that a timer or a source wakes', () => {
+  test('exists for the public, and for each system that a timer or a source wakes', () => {
     const talk = { ...aFunction('talk', [on.event('paint.wanted.v1', z.object({}))]), system: 'workspaces' } as const;
     const rent = { ...count, name: 'rent', system: 'machines' } as const;
     const brokers = objectsIn('base/brokers.yaml', [paint, count, talk, rent]);

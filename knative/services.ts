@@ -110,7 +110,7 @@ const scaleOf = ({ scale }: FunctionDeclaration): Record<string, string> => ({
 });
 
 /**
- * The activator holds requests for a function that is asleep, and takes part in every request to one that is awake until there are this
+ * The activator holds requests for a function without a pod, and takes part in every request to a running function until it has this
  * many free places (211 by default). Of a function that always runs that is a hop for each event, which cost 23 ms of CPU an image.
  */
 const withoutActivator = { 'autoscaling.knative.dev/target-burst-capacity': '0' };

@@ -19,7 +19,7 @@ type Watched = Changed & { system: System | undefined; part: Part | undefined };
 
 /**
  * The manifests of the ApiServerSources that functions ask for, one for each system that watches kinds of an operator, by the operator.
- * Throws for a kind that its source would never watch, and for one that two sources of a system would bring twice.
+ * Throws for a kind that its source would never watch, and for a kind that two sources of a system would bring twice.
  */
 export function sourceManifests(functions: readonly FunctionDeclaration[]): Map<SourceName, Manifest[]> {
   const watched = functions.flatMap(({ on, system, part }) =>

@@ -1,7 +1,7 @@
 /** The namespace of the operator: its policy, its Lease, its functions. */
 export const operatorNamespace = 'sync-operator';
 
-/** The Broker for publications, facts and everybody's Triggers. The others, one for each system, are internal. */
+/** The Broker for publications, facts and users' Triggers. The others, one for each system, are internal. */
 export const publicBroker = 'default';
 
 /** The label of what belongs to a part: installer, overlays and chart leave it out by this label. */

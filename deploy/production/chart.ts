@@ -63,7 +63,7 @@ function knativeTemplates(functions: readonly FunctionDeclaration[]): [string, s
   });
 }
 
-/** Objects as a template that leaves out the objects of a part whose source is off, but for the one that is known to be on. */
+/** Objects as a template that leaves out the objects of a part whose source is off, except the part `known`, whose source is on. */
 const withConditions = (objects: readonly Manifest[], known?: string) =>
   [...Map.groupBy(objects, ({ metadata }) => metadata?.labels?.[partLabel])]
     .map(([part, ofPart]) =>

@@ -149,7 +149,7 @@ async function namedImages(
   };
 }
 
-/** The objects of a kind that events are about, each once, and whether the events only say that one was updated. */
+/** The objects of a kind that events are about, each once, and whether the events only report an update of it. */
 function changesOf(batch: Batch, resource: Resource) {
   const subjects = subjectsOf(batch, resource);
   const others = new Set(subjects.filter(({ verb }) => verb !== 'update').map(keyOf));

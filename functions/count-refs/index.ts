@@ -15,7 +15,7 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.changed(Workspace, { source: 'pelotech' }),
-    // A new image is counted once it is queued; an unused image once it is finished. Machines of one that is gone need not wait.
+    // A new image is counted once it is queued; an unused image once it is finished. Machines of a deleted image need not wait.
     ...imageFacts('queued', 'succeeded', 'failed', 'pruned'),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),

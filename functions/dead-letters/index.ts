@@ -43,7 +43,7 @@ async function observe({ kube, nowMs, refusals }: Context, { messages }: Batch):
 
 type Reader = Context['kube'];
 
-/** Whose Trigger it is; one that leads elsewhere stands for itself. */
+/** The function of a Trigger; its own name if it leads elsewhere. */
 const ownerOf = (trigger: Trigger) => functionOf(trigger) || trigger.metadata.name;
 
 /** The Trigger of the function that failed: messages come by the one on the public Broker, all else by its other one. */

@@ -30,7 +30,7 @@ export function decide(observed: Observed): Action[] {
 
 const soonMs = 5000;
 
-/** prune has let go of an image that another finalizer still holds, and said that it is gone: nobody says when it really is. */
+/** prune has published the end of an image that another finalizer still retains: no event reports when it is deleted. */
 const awaitEnd = ({ image }: Observed): Action[] =>
   image?.metadata.deletionTimestamp && !image.metadata.finalizers?.includes(diskImageFinalizer)
     ? [{ do: 'requeueAfter', about: image, afterMs: soonMs }]

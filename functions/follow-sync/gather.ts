@@ -51,7 +51,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
 
 /**
  * Names the images that an audit may do something about. What was made for an image is listed before it here, so that it may be out of
- * date: the decision is made again when both are read in their order.
+ * date: the decision is made again after the image and then these are read.
  */
 export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
   const ofImages = { labelSelector: imageUidLabel };

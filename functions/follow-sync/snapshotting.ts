@@ -152,7 +152,7 @@ export function atRest(observed: Observed): Action[] {
 
 /**
  * How the snapshot stands that the status names; undefined if it was not found and is not known to be deleted. It may be not ready if
- * another process of this function took it again while this one reported the one that was ready before.
+ * another process of this function took it again while this one reported the earlier, ready one.
  */
 function stateOf({ image, isSnapshotGone }: Observed, snapshot: VolumeSnapshot | undefined) {
   if (snapshot && !isOf(image, snapshot)) return 'taken';
@@ -214,7 +214,7 @@ function waitAgain({ image, nowMs }: Observed, name: string, why: 'lost' | 'not 
     reason: isLost ? 'SnapshotLost' : 'SnapshotNotReady',
     message,
     nowMs,
-    // Machines cannot be cloned from one that is not ready, which is none to the status until it is.
+    // Machines cannot be cloned from a snapshot that is not ready, so the status names none until it is.
     fields: { snapshottingAt: toTime(nowMs), completedAt: null, ...(isLost ? {} : { snapshot: null }) },
   });
 }

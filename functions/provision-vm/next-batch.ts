@@ -7,7 +7,7 @@ import { isOfUsable } from './root-disk.ts';
 
 /** Machines started per reconcile, with four writes each. The events of these writes start the next reconcile. */
 const begunPerReconcile = 25;
-/** Machines per reconcile that are told of a newer revision of their image, with a write each. */
+/** Machines per reconcile whose status reports a newer revision of their image, with a write each. */
 const toldPerReconcile = 100;
 
 export interface Waiting {

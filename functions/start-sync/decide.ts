@@ -78,7 +78,7 @@ export function decide(observed: Observed): Action[] {
     // An image that cannot be queued is to keep the slots from those behind it, so this comes first.
     ...(isCrowd ? [] : actionsOf(inTurn)),
     ...actions,
-    // Before the groups: one that fails ends what follows without a group.
+    // Before the groups: a group that fails ends what follows without a group.
     ...requeueAfter(observed, later),
     ...together([...begun, ...(isCrowd ? inTurn.map((move) => move.actions) : [])]),
   ];

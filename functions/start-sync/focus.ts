@@ -14,7 +14,7 @@ export interface Focus {
   images: readonly VMDiskImage[];
   /** All unfinished ones. */
   unfinished: readonly VMDiskImage[];
-  /** What was read live, by key: finished ones, too, and undefined for one that does not exist. */
+  /** What was read live, by key: finished ones, too; undefined if it does not exist. */
   live: ReadonlyMap<string, VMDiskImage | undefined>;
 }
 
@@ -67,7 +67,7 @@ export async function focusOf(
   const isKept = ({ holder, image }: HeldImage) => keptBy(holder, image, downloads) !== undefined;
   const kept = withImages(holders, unfinished.values()).filter(isKept);
   const free = Math.max(0, concurrency - kept.length);
-  // Twice as many as may get a slot: some may not be allowed to sync.
+  // Twice the number of slots: some images may not be allowed to sync.
   const first = firstOf(unfinished.values().filter(isQueued), 2 * concurrency);
   const next = first.slice(0, free).filter(({ metadata }) => !live.has(keyOf(metadata)));
   await readLive(next.map(referenceOf));

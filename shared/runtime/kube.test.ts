@@ -66,7 +66,7 @@ describe('a DELETE', () => {
 });
 
 describe('a list', () => {
-  /** A server of so many Secrets of so many bytes, and the limits that it was asked with. */
+  /** A server with that number of Secrets of that size, and the limits that it was asked with. */
   async function serving(count: number, bytes: number) {
     const limits: number[] = [];
     const config = await listening((request, response) => {

@@ -8,7 +8,7 @@ const label = 'pelotech.ot/disk-image-uid';
 const kube = memoryKube();
 for (const value of ['uid-0', 'uid-1', 'uid-600', 'uid-another'])
   await kube.create(Pod, { metadata: { namespace: 'farm', name: `of-${value}`, labels: { [label]: value } } });
-await kube.create(Pod, { metadata: { namespace: 'farm', name: 'of-nobody' } });
+await kube.create(Pod, { metadata: { namespace: 'farm', name: 'unused' } });
 
 test.each([
   { count: 2, lists: 1, found: ['of-uid-0', 'of-uid-1'] },

@@ -58,7 +58,7 @@ test('an event that comes during an audit waits for the page at hand, not for th
   expect(reconciled.indexOf('answered')).toBeLessThan(reconciled.indexOf('d'));
 });
 
-test('an audit that is asked for while one runs is that one', async () => {
+test('an audit that is asked for while another runs shares its result', async () => {
   const take = enqueue();
   await Promise.all([take(timer), take(timer)]);
   expect(walks).toBe(1);

@@ -190,7 +190,7 @@ type Walking = Pick<ReconcileRequest<unknown>, 'declaration' | 'background' | 'r
 
 /**
  * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
- * it. An audit that is asked for during another is that one.
+ * it. An audit that is asked for during another shares its result.
  */
 export function pagedAudits(
   { declaration, ports, background, republish }: Walking,

@@ -42,7 +42,7 @@ test('every policy has filters, names senders without "*", and no sender is in t
   expect(new Set(subjects).size).toBe(subjects.length);
 });
 
-test('sources and timers may post to the internal Brokers, everybody else to the public one', async () => {
+test('sources and timers may post to the internal Brokers, all others to the public one', async () => {
   const brokers = (await policies()).map(({ metadata, spec }) => [metadata.name, spec.to.map(({ ref }) => ref.name)]);
   const internal = ['images', 'machines', 'workspaces'];
   expect(Object.fromEntries(brokers)).toEqual({

@@ -20,6 +20,6 @@ export const Trigger = defineResource(
 );
 export type Trigger = ObjectOf<typeof Trigger>;
 
-/** The function that a Trigger leads to; empty for one that leads elsewhere. */
+/** The function that a Trigger leads to; empty if it leads elsewhere. */
 export const functionOf = ({ spec }: { spec?: unknown }) =>
   (spec as { subscriber?: { ref?: { name?: string } } } | undefined)?.subscriber?.ref?.name ?? '';

@@ -32,7 +32,7 @@ export async function cpuSoFar(): Promise<ReadonlyMap<string, Used>> {
   return new Map(found.filter((one) => one !== undefined));
 }
 
-/** Undefined for a process of something else. Throws for one that has ended. */
+/** Undefined for a process of something else. Throws if it has ended. */
 async function usedBy(pid: string): Promise<[string, Used] | undefined> {
   const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ');
   const known = parts.find(([pattern]) => pattern.test(command));

@@ -87,7 +87,7 @@ describe('S1', () => {
     expectBroken(s1Capacity, aHistory(still, { before }), '108', '2 images download');
   });
 
-  test('an attempt goes on after the queue was paused and the Lease rebuilt or edited, even if its DataVolume is made again', () => {
+  test('an attempt continues after the queue was paused and the Lease rebuilt or edited, even if its DataVolume is made again', () => {
     const running = download(syncing);
     const begun = [limit('1'), give([]), give([first], 102), running, limit('0')];
     const rebuilt = [...begun, gone(granted(first)), give([first], 106), gone(running), running];

@@ -186,7 +186,7 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 export const misjudged: typeof examples = [
   {
     invariant: 'S1',
-    what: 'an attempt goes on after the queue was paused and the Lease rebuilt, even if its DataVolume is made again',
+    what: 'an attempt continues after the queue was paused and the Lease rebuilt, even if its DataVolume is made again',
     plan: plainly(
       [
         { seconds: 0, do: 'createImage', image: 'b' },

@@ -55,7 +55,7 @@ describe('a run over an API server that checks no write', () => {
     expect(unconfirmed).not.toEqual([]);
   });
 
-  test('is judged again over one that checks every write if it breaks something', async () => {
+  test('is judged again over a full API server if it breaks something', async () => {
     const bug = bugs.find(({ name }) => name === 'a machine is never created in KubeVirt');
     const { isThin, violations, unconfirmed } = await judgeQuickly({ ...plan, ...bug?.plan, seed: 1 }, bug?.sabotage);
     expect({ isThin, unconfirmed }).toEqual({ isThin: false, unconfirmed: undefined });

@@ -8,7 +8,7 @@ export interface Verdict {
   run: Run;
   violations: readonly Violation[];
   isThin: boolean;
-  /** What the plan broke over a thin API server, and not over one that checks every write. */
+  /** What the plan broke over a thin API server, and not over a full one. */
   unconfirmed?: readonly Violation[];
 }
 
@@ -21,7 +21,7 @@ export async function judge(plan: Plan, sabotage?: Sabotage, isThin = false): Pr
   return { run, violations: [{ invariant: 'L1', revision: '', message }], isThin };
 }
 
-/** Judges most plans over a thin API server; what one breaks there counts if it also breaks it over one that checks every write. */
+/** Judges most plans over a thin API server; what a plan breaks there counts if it also breaks it over a full one. */
 export async function judgeQuickly(plan: Plan, sabotage?: Sabotage): Promise<Verdict> {
   const verdict = await judge(plan, sabotage, mayBeThin(plan));
   if (!verdict.isThin || verdict.violations.length === 0) return verdict;

@@ -28,7 +28,7 @@ export function report(result: CampaignResult): string[] {
       '',
     ]),
     ...unconfirmed.flatMap(({ messages, plan }) => [
-      'Broken over an API server that checks no write, and not over one that does:',
+      'Broken over an API server that checks no write, and not over a full one:',
       ...messages.map((line) => `  ${line}`),
       `  ${JSON.stringify(plan)}`,
       '',
@@ -36,7 +36,7 @@ export function report(result: CampaignResult): string[] {
     ...table('operation', operations),
     ...table('fault', faults),
     `${runs} runs in ${Math.round(seconds)} s, ${Math.round(cpuSeconds)} s of CPU (${runsPerSecond.toFixed(1)} runs a second, ${runsPerCpuSecond.toFixed(1)} a second of CPU), ${workers} workers, seed ${seed}: ${violations.length} violations`,
-    `${runs - thinRuns} runs over an API server that checks every write, ${thinRuns} over one that checks none; each violation was judged over the first`,
+    `${runs - thinRuns} runs over an API server that checks every write, ${thinRuns} without these checks; each violation was judged over the first`,
   ];
 }
 

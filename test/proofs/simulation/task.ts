@@ -8,7 +8,7 @@ import type { Plan } from './plan.ts';
 import { search } from './search.ts';
 import { count, emptyTally, type Tally } from './tally.ts';
 
-/** A part of a campaign that one thread does. */
+/** A part of a campaign, for a single thread. */
 export type Task =
   /** Injects a fault at every write of a journey, or at that many of a large one. */
   | { do: 'strike'; journey: keyof typeof journeys }

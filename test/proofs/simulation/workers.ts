@@ -124,7 +124,7 @@ class Instance {
     return through ? through(kube, name) : kube;
   }
 
-  /** Its lines arrive in their order, each in a step of its own, so that the cache is behind by any number of them. */
+  /** Its lines arrive one after the other, each in a step of its own, so that the cache is behind by any number of them. */
   #watch: Kube['watch'] = async (resource, { signal, resourceVersion = '', fieldSelector = '' }, onEvent) => {
     const { state, scheduler, faults } = this.#around;
     const lines: WatchEvent[] = [];

@@ -75,7 +75,7 @@ const tellers = {
 /** Used at a scrape and by no event: proven in deploy/local/telemetry.slow.test.ts. */
 const atScrape = ['start-sync list virtualmachines.pelotech.ot', 'start-sync list workspaces.pelotech.ot'];
 
-/** Without it everything goes on, at a higher price: proven in functions/start-sync/index.test.ts. */
+/** Without it everything works, at a higher price: proven in functions/start-sync/index.test.ts. */
 const forItsCost = ['start-sync watch vmdiskimages.pelotech.ot'];
 
 const granted = grantedRules(await readManifests(...generatedFolders)).filter(
