@@ -1,5 +1,5 @@
 import { distinct } from '../distinct.ts';
-import { type Batch, type Context, type FunctionDeclaration, noEvents, type Subject } from '../function.ts';
+import type { Batch, Context, FunctionDeclaration, Subject } from '../function.ts';
 import { defaultGracePeriodMs } from '../images/slots.ts';
 import type { Refusal } from '../kubernetes/refusal.ts';
 import type { Background } from './background.ts';
@@ -182,38 +182,3 @@ function asOne(events: readonly Subject[]): Subject[] {
 }
 
 const withoutVerb = ({ verb, ...subject }: Subject): Subject => subject;
-
-/** What an audit that is walked page by page runs with. */
-type Walking = Pick<ReconcileRequest<unknown>, 'declaration' | 'background' | 'republish'> & {
-  ports: Pick<Ports, 'kube' | 'now'>;
-};
-
-/**
- * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
- * it. An audit that is asked for during another shares its result.
- */
-export function pagedAudits(
-  { declaration, ports, background, republish }: Walking,
-  enqueue: (batch: Batch) => Promise<void>,
-): (batch: Batch) => Promise<void> {
-  const { audit } = declaration;
-  if (!audit) return enqueue;
-  const walk = async () => {
-    background.waitUntil(republish());
-    const errors: unknown[] = [];
-    for await (const audited of audit({ kube: ports.kube, nowMs: ports.now() })) {
-      if (audited.length === 0) continue;
-      await enqueue({ ...noEvents, audit: true, audited }).catch((error: unknown) => errors.push(error));
-    }
-    const [error] = errors;
-    if (error !== undefined) throw errors.find((one) => !(one instanceof Conflict)) ?? error;
-  };
-  let walking: Promise<void> | undefined;
-  return (batch) => {
-    if (!batch.audit) return enqueue(batch);
-    walking ??= walk().finally(() => {
-      walking = undefined;
-    });
-    return walking;
-  };
-}

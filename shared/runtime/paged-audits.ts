@@ -1,0 +1,38 @@
+import { type Batch, noEvents } from '../function.ts';
+import { Conflict } from './errors.ts';
+import type { Ports, ReconcileRequest } from './reconcile.ts';
+
+/** What an audit that is walked page by page runs with. */
+type Walking = Pick<ReconcileRequest<unknown>, 'declaration' | 'background' | 'republish'> & {
+  ports: Pick<Ports, 'kube' | 'now'>;
+};
+
+/**
+ * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
+ * it. An audit that is asked for during another shares its result.
+ */
+export function pagedAudits(
+  { declaration, ports, background, republish }: Walking,
+  enqueue: (batch: Batch) => Promise<void>,
+): (batch: Batch) => Promise<void> {
+  const { audit } = declaration;
+  if (!audit) return enqueue;
+  const walk = async () => {
+    background.waitUntil(republish());
+    const errors: unknown[] = [];
+    for await (const audited of audit({ kube: ports.kube, nowMs: ports.now() })) {
+      if (audited.length === 0) continue;
+      await enqueue({ ...noEvents, audit: true, audited }).catch((error: unknown) => errors.push(error));
+    }
+    const [error] = errors;
+    if (error !== undefined) throw errors.find((one) => !(one instanceof Conflict)) ?? error;
+  };
+  let walking: Promise<void> | undefined;
+  return (batch) => {
+    if (!batch.audit) return enqueue(batch);
+    walking ??= walk().finally(() => {
+      walking = undefined;
+    });
+    return walking;
+  };
+}
