@@ -244,7 +244,7 @@ test.each([
   ['Pod', 'that imports an image', ofImporter, ['images']],
   ['Pod', 'that copies a disk', { app: 'containerized-data-importer', ...ofCdi }, []],
   ['Pod', 'of a container cluster', { ...ofOurs, app: 'web' }, ['workspaces']],
-  ['PersistentVolumeClaim', 'of an image', { app: 'containerized-data-importer', ...ofCdi, ...ofImage }, ['images']],
+  ['PersistentVolumeClaim', 'of an image', { app: 'containerized-data-importer', ...ofCdi, ...ofImage }, []],
   ['PersistentVolumeClaim', 'that CDI works in', { app: 'containerized-data-importer', ...ofCdi }, []],
   ['PersistentVolumeClaim', "of a workspace's volume", { ...ofOurs, 'pelotech.ot/workspace': 'lab' }, ['workspaces']],
   ['VolumeSnapshot', 'of an image', { ...ofOurs, ...ofImage }, ['images']],

@@ -56,6 +56,13 @@ export const facts = {
   'ot.pelotech.disk-image.retrying.v1': imageFact('Retrying'),
   'ot.pelotech.disk-image.succeeded.v1': imageFact('Succeeded'),
   'ot.pelotech.disk-image.failed.v1': imageFact('Failed'),
+  /** An image is being deleted, or has lost the last workspace it was made for. Told again when anything of it changes. */
+  'ot.pelotech.disk-image.prunable.v1': z.object({
+    ...subject,
+    revision: z.int().nonnegative(),
+    url: z.string(),
+    reason: z.string(),
+  }),
   /** An image is gone with all that was made for it; the rule is why. */
   'ot.pelotech.disk-image.pruned.v1': z.object({
     ...subject,

@@ -17,7 +17,7 @@ export type SourceName = 'pelotech' | 'kupenstack' | 'cdi' | 'snapshotter' | 'ku
  * What a function works for. Each system has an internal Broker with sources and timers of its own, so that its events cost the others
  * nothing; of another system's objects a function hears by the facts on the public Broker.
  */
-export type System = 'images' | 'machines' | 'workspaces' | 'openstack';
+export type System = 'images' | 'pruning' | 'machines' | 'workspaces' | 'openstack';
 
 /** What a function subscribes to: a change of an object, a posted event, what no other function accepted, or time. */
 export type Subscription =

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { updateStatus as updateWorkspaceStatus, workspaceFacts } from '../../functions/compose-workspace/status.ts';
+import { decide as followSync } from '../../functions/follow-sync/decide.ts';
 import { machineFacts, updateStatus } from '../../functions/provision-vm/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import type { Action } from '../../shared/actions.ts';
@@ -29,21 +30,15 @@ const ofImages = phases.flatMap((to) => told(transition(aVMDiskImage(), { to, ..
 const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
   told(updateStatus(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, nowMs)),
 );
+const deleted = { nowMs, policy: parsePolicy(undefined), image: aVMDiskImage({ deleted: true }) };
+const nothing = { dataVolumes: [], pods: [], snapshots: [], isSnapshotGone: false, refusals: new Map() };
+const ofDeleting = told(followSync({ ...deleted, ...nothing, isAudit: false, isNamed: true }));
 const left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
-const ofDeletion = told(
-  prune({
-    nowMs,
-    policy: parsePolicy(undefined),
-    image: aVMDiskImage({ deleted: true }),
-    machines: [],
-    workspaces: [],
-    left,
-  }),
-);
+const ofDeletion = told(prune({ ...deleted, machines: [], workspaces: [], left }));
 const ofWorkspaces = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
   told(updateWorkspaceStatus(aWorkspace(), { phase, ...said, findings: [], fields: {} }, nowMs)),
 );
-const all = [...ofImages, ...ofMachines, ...ofDeletion, ...ofWorkspaces];
+const all = [...ofImages, ...ofMachines, ...ofDeleting, ...ofDeletion, ...ofWorkspaces];
 
 test('every published fact has a schema, and every schema belongs to a published fact', () => {
   expect(all.map(({ type }) => type).sort()).toEqual(Object.keys(facts).sort());

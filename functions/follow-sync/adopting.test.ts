@@ -65,6 +65,7 @@ function pass(image: VMDiskImage, snapshots: VolumeSnapshot[], more: Partial<Obs
     pods: [],
     snapshots,
     isSnapshotGone: false,
+    isNamed: false,
     isAudit: false,
     refusals: new Map(),
     ...more,

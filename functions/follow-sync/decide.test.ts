@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Action } from '../../shared/actions.ts';
+import { diskImageFact } from '../../shared/images/facts.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, anImporter, aSnapshot, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
@@ -26,6 +27,7 @@ function pass(observed: Partial<Observed> & Pick<Observed, 'image'>, data: Recor
     snapshots: [],
     isSnapshotGone: false,
     isAudit: false,
+    isNamed: false,
     refusals: new Map(),
     ...observed,
   });
@@ -387,4 +389,29 @@ test('an image that is being deleted is left to prune', () => {
   expect(
     pass({ image: image({ phase: 'Syncing' }, { deleted: true }), dataVolumes: [aDataVolume(syncing, cut)] }).actions,
   ).toEqual([]);
+});
+
+describe('word that an image is to be pruned', () => {
+  const orphan = image(
+    { phase: 'Succeeded', unreferencedSince: at(0) },
+    { labels: { 'pelotech.ot/made-for': 'workspaces' } },
+  );
+  const told = (observed: Pick<Observed, 'image'> & Partial<Observed>) =>
+    pass({ isNamed: true, ...observed }).actions.filter(
+      (action) => action.do === 'publish' && action.type === diskImageFact('prunable'),
+    );
+
+  test.each([
+    ['is deleted', image({ phase: 'Syncing' }, { deleted: true }), 'Deleted'],
+    ['was made for a workspace and is unused', orphan, 'LastReference'],
+  ])('is published when an event is about one that %s', (_, one, reason) => {
+    expect(told({ image: one })).toMatchObject([{ data: { name: 'ubuntu', reason } }]);
+    expect(told({ image: one, isNamed: false })).toEqual([]);
+  });
+  test.each([
+    ['stays', image({ phase: 'Succeeded', unreferencedSince: at(0) })],
+    ['a user keeps', { ...orphan, metadata: { ...orphan.metadata, annotations: { 'pelotech.ot/keep': '' } } }],
+  ])('is not published of one that %s', (_, one) => {
+    expect(told({ image: one })).toEqual([]);
+  });
 });

@@ -4,7 +4,8 @@ import { isAdopting } from '../../shared/images/adoption.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { currentName } from '../../shared/images/current-volume.ts';
 import { refusals } from '../../shared/images/failure-reasons.ts';
-import { transition } from '../../shared/images/status.ts';
+import { isOrphan } from '../../shared/images/pruning.ts';
+import { publish, transition } from '../../shared/images/status.ts';
 import { attemptLabel, isOfAnotherVersion, revisionLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
 import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
@@ -27,10 +28,18 @@ import { useRevision } from './use-revision.ts';
  */
 export function decide(observed: Observed): Action[] {
   const { image } = observed;
-  if (image.metadata.deletionTimestamp) return [...disown(observed), ...atRest(observed)];
-  if (isOfAnotherVersion(image)) return disown(observed);
+  const common = [...disown(observed), ...tellPrunable(observed)];
+  if (image.metadata.deletionTimestamp) return [...common, ...atRest(observed)];
+  if (isOfAnotherVersion(image)) return common;
   const used = useRevision(observed);
-  return [...disown(observed), ...(used.length > 0 ? used : [...stepOf(observed), ...garbage(observed)])];
+  return [...common, ...(used.length > 0 ? used : [...stepOf(observed), ...garbage(observed)])];
+}
+
+/** Wakes prune, which hears of no image otherwise: most of them change often and are not to be pruned. */
+function tellPrunable({ image, isNamed, nowMs }: Observed): Action[] {
+  const reason = image.metadata.deletionTimestamp ? 'Deleted' : isOrphan(image) ? 'LastReference' : undefined;
+  if (!isNamed || reason === undefined) return [];
+  return [{ ...publish(image, 'prunable', image.status?.revision ?? 0, toTime(nowMs), { reason }), about: image }];
 }
 
 function stepOf(observed: Observed): Action[] {

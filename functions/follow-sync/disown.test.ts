@@ -21,6 +21,7 @@ const seen = (snapshot: ReturnType<typeof ownedBy>): Observed => ({
   snapshots: [snapshot],
   isSnapshotGone: false,
   isAudit: false,
+  isNamed: false,
   refusals: new Map(),
 });
 

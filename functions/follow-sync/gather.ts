@@ -27,7 +27,8 @@ import type { Observed } from './observed.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
-  const { read: images, unreadable } = partition(await imagesOf(context, batch));
+  const named = imagesNamed(batch);
+  const { read: images, unreadable } = partition(await imagesOf(context, named));
   if (images.length === 0) return unreadable;
   const uids = images.map(({ metadata }) => metadata.uid);
   const [policy, dataVolumes] = await Promise.all([
@@ -39,11 +40,11 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
     listLabelled(kube, Pod, imageUidLabel, uids),
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
   ]);
-  const common = { nowMs, policy, refusals, isAudit: batch.audit };
+  const common = { nowMs, policy, refusals, isAudit: batch.audit, named };
   const listed = byName(snapshots);
   const observeOne = observing(common, dataVolumes, pods, snapshots);
   const reads = images.map((image) => {
-    const observed = namedSnapshots(kube, image, listed).then((named) => observeOne(image, named));
+    const observed = namedSnapshots(kube, image, listed).then((found) => observeOne(image, found));
     return orUnreadable(image.metadata, observed);
   });
   return [...unreadable, ...(await Promise.all(reads))];
@@ -62,7 +63,12 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     listTrimmed(kube, VolumeSnapshot, ofImages),
   ]);
   const listed = byName(snapshots);
-  const observeOne = observing({ nowMs, policy, refusals: new Map(), isAudit: true }, dataVolumes, pods, snapshots);
+  const observeOne = observing(
+    { nowMs, policy, refusals: new Map(), isAudit: true, named: [] },
+    dataVolumes,
+    pods,
+    snapshots,
+  );
   const mayAct = (image: VMDiskImage) => {
     const named = new Map(namesOf(image).map((name) => [name, listed.get(keyOf({ ...image.metadata, name }))]));
     return [...named.values()].includes(undefined) || decide(observeOne(image, named)).length > 0;
@@ -72,11 +78,15 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
 
 /** How an image is observed among what was made for images, given the snapshots that it names. */
 function observing(
-  common: Pick<Observed, 'nowMs' | 'policy' | 'refusals' | 'isAudit'>,
+  {
+    named,
+    ...common
+  }: Pick<Observed, 'nowMs' | 'policy' | 'refusals' | 'isAudit'> & { named: readonly ObjectReference[] },
   dataVolumes: readonly DataVolume[],
   pods: readonly Pod[],
   snapshots: readonly VolumeSnapshot[],
 ) {
+  const names = new Set(named.map(keyOf));
   const [dataVolumesOf, podsOf, snapshotsOf] = [byImage(dataVolumes), byImage(pods), byImage(snapshots)];
   return (image: VMDiskImage, named: ReadonlyMap<string, VolumeSnapshot | undefined>): Observed => {
     const held = snapshotOf(image);
@@ -84,6 +94,7 @@ function observing(
     return {
       ...common,
       image,
+      isNamed: names.has(keyOf(image.metadata)),
       dataVolumes: dataVolumesOf(image),
       pods: podsOf(image),
       snapshots: [...snapshotsOf(image), ...others.filter((one) => uidIn(one) !== image.metadata.uid)],
@@ -106,17 +117,18 @@ function byImage<T extends KubernetesObject>(objects: readonly T[]): (image: VMD
   return ({ metadata }) => groups.get(metadata.uid) ?? [];
 }
 
-/** The images under way, those that still hold a slot, and those an event is about or an audit found. */
-async function imagesOf({ kube }: Context, batch: Batch): Promise<(VMDiskImage | Unreadable)[]> {
+/** The images that events are about, by name or by the name of a child, or that an audit found. */
+const imagesNamed = (batch: Batch): readonly ObjectReference[] =>
+  [...subjectsOf(batch, VMDiskImage), ...batch.subjects.map(ownerOf)].filter((ref) => ref !== undefined);
+
+/** The images under way, those that still hold a slot, and those named. */
+async function imagesOf({ kube }: Context, named: readonly ObjectReference[]): Promise<(VMDiskImage | Unreadable)[]> {
   const [open, lease] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: underWay }),
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
   ]);
   const known = new Set(open.map(({ metadata }) => keyOf(metadata)));
-  const wanted = [
-    ...[...subjectsOf(batch, VMDiskImage), ...batch.subjects.map(ownerOf)].filter((ref) => ref !== undefined),
-    ...(holdersOf(lease) ?? []).map(({ image }) => referenceIn(image)),
-  ];
+  const wanted = [...named, ...(holdersOf(lease) ?? []).map(({ image }) => referenceIn(image))];
   const missing = distinct(wanted, keyOf).filter((ref) => !known.has(keyOf(ref)));
   const others = await Promise.all(missing.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
   return [...open, ...others.filter((image) => image !== undefined)];

@@ -1,9 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { contentDigest } from '../../shared/images/content-digest.ts';
+import { diskImageFact } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { adoptSnapshot, imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import {
+  adoptSnapshot,
+  diskImageFinalizer,
+  imageUidLabel,
+  VMDiskImage,
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { aDataVolume, at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -36,6 +42,23 @@ test('word of a failing DataVolume ends the attempt: the status says why, the Da
 
 test('an event of a DataVolume without an image is no error', async () => {
   expect(await harness.changed(DataVolume, { name: 'other', namespace: 'vmdi-farm' })).toBe(202);
+});
+
+test('each event of a deleted image, its DataVolume or its snapshot tells that it may be pruned; a sweep does not', async () => {
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  const ref = { name: 'leaving', namespace: 'vmdi-farm' };
+  const metadata = { ...ref, finalizers: [diskImageFinalizer] };
+  const image = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+  const status = { phase: 'Syncing' as const, revision: 1, attempt: 1 };
+  await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+  await harness.kube.delete(VMDiskImage, ref);
+  const told = () => harness.published.filter(({ type }) => type === diskImageFact('prunable')).length;
+  await harness.changed(VMDiskImage, ref);
+  await harness.changed(DataVolume, aDataVolume(image).metadata, 'delete');
+  await harness.changed(VolumeSnapshot, aSnapshot(image).metadata, 'delete');
+  expect(told()).toBe(3);
+  await harness.sweep();
+  expect(told()).toBe(3);
 });
 
 describe('an image that adopts a snapshot', () => {

@@ -19,6 +19,8 @@ export interface Observed {
   isSnapshotGone: boolean;
   /** An audit retries what the API server refused: no event reports that a quota or another cause was removed. */
   isAudit: boolean;
+  /** An event is about the image, its DataVolume or its snapshot. */
+  isNamed: boolean;
   refusals: Refusals;
 }
 

@@ -63,6 +63,7 @@ function pass(image: VMDiskImage, snapshots: Observed['snapshots'], data = {}, m
     snapshots,
     isSnapshotGone: false,
     isAudit: false,
+    isNamed: false,
     refusals: new Map(),
     ...more,
   });

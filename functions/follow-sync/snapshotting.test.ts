@@ -42,6 +42,7 @@ function pass(found: VMDiskImage, more: Partial<Observed> & { data?: Record<stri
     snapshots: [],
     isSnapshotGone: false,
     isAudit: false,
+    isNamed: false,
     refusals: new Map(),
     ...rest,
   });

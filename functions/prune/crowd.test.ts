@@ -10,9 +10,9 @@ import {
   VMDiskImage,
   type VMDiskImageStatus,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { nameOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
+import { nameOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { dataVolumeName } from '../../shared/kubernetes/names.ts';
+import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -22,21 +22,21 @@ import { reconcileOnce } from '../../test/support/harness/reconcile-once.ts';
 import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';
-const subjectOf = ({ apiVersion, kind }: Resource, { name }: ObjectReference): Subject => ({
-  apiVersion,
-  kind,
+const subjectOf = (name: string): Subject => ({
+  apiVersion: VMDiskImage.apiVersion,
+  kind: VMDiskImage.kind,
   namespace,
   name,
 });
 
-/** `pass` runs one pass over the objects in memory and resolves with the subjects of the next one. */
+/** `pass` runs one pass over the objects in memory and resolves with the images that are told of for the next one. */
 function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
   const kube = memoryKube();
   const requests = { get: 0, list: 0, write: 0 };
   let next: Subject[] = [];
-  const wrote = (resource: Resource, ref: ObjectReference) => {
+  const wrote = ({ name }: ObjectReference) => {
     requests.write++;
-    next.push(subjectOf(resource, ref));
+    next.push(subjectOf(imageNameOf(name) ?? name));
   };
   const counted: Kube = {
     ...kube,
@@ -50,11 +50,11 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
       return kube.list(resource, options);
     },
     patch: async (resource, ref, patch, options) => {
-      wrote(resource, ref);
+      wrote(ref);
       return kube.patch(resource, ref, patch, options);
     },
     delete: async (resource, ref, preconditions) => {
-      wrote(resource, ref);
+      wrote(ref);
       await kube.delete(resource, ref, preconditions);
     },
   };
@@ -105,7 +105,7 @@ test('a thousand images deleted at once are finalized in passes of bounded size,
 test('an image that cannot be read does not block the others, and its event is redelivered', async () => {
   const { kube, pass, createDeleted } = inMemory(({ name }) => name === 'image-1');
   await createDeleted(3);
-  const subjects = [0, 1, 2].map((index) => subjectOf(VMDiskImage, { name: `image-${index}` }));
+  const subjects = [0, 1, 2].map((index) => subjectOf(`image-${index}`));
   await expect(pass({ subjects })).rejects.toThrow('the server is out of order');
   await expect(pass({ subjects })).rejects.toThrow();
   expect((await kube.list(VMDiskImage)).map(({ metadata }) => metadata.name)).toEqual(['image-1']);

@@ -19,9 +19,7 @@ import type { Left, Seen } from './observed.ts';
 
 const nowMs = start + 3_600_000;
 const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
-const ownerless = PersistentVolumeClaim.parse({ metadata: { name: 'x', namespace: 'vmdi-farm', uid: 'claim' } });
-const ownerReferences = [{ apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', name: 'x', uid: 'volume' }];
-const claim = { ...ownerless, metadata: { ...ownerless.metadata, ownerReferences } };
+const claim = PersistentVolumeClaim.parse({ metadata: { name: 'x', namespace: 'vmdi-farm', uid: 'claim' } });
 
 type Given = Partial<Omit<Seen, 'left'>> & { left?: Partial<Left>; data?: Record<string, string> };
 const pass = ({ left, data = {}, ...more }: Given) =>
@@ -72,12 +70,15 @@ describe('a deleted image that no machine uses', () => {
     const left = { dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)], claims: [claim] };
     expect(verbs(pass({ image, left }))).toEqual(['delete', 'delete']);
   });
-  test('keeps the finalizer while a claim is left', () => {
-    expect(pass({ image, left: { claims: [claim] } })).toEqual([]);
+  test('keeps the finalizer while a DataVolume or a snapshot is left, whatever becomes of a claim', () => {
+    expect(verbs(pass({ image, left: { dataVolumes: [aDataVolume(image)], claims: [claim] } }))).toEqual(['delete']);
+    expect(pass({ image, left: { snapshots: [aSnapshot(image, { leaving: true })], claims: [claim] } })).toEqual([]);
   });
-  test('loses a claim that no DataVolume owns: no other controller deletes it', () => {
-    const left = { claims: [ownerless, claim] };
-    expect(pass({ image, left })).toMatchObject([{ do: 'delete', of: { metadata: { uid: 'claim' } } }]);
+  test('loses its claims right before the finalizer, for no event of their end is heard', () => {
+    const leaving = { ...claim, metadata: { ...claim.metadata, uid: 'leaving', deletionTimestamp: at(0) } };
+    const [first, second] = pass({ image, left: { claims: [leaving, claim] } });
+    expect(first).toMatchObject({ do: 'delete', of: { metadata: { uid: 'claim' } } });
+    expect(second).toMatchObject({ do: 'patchMetadata', metadata: { finalizers: [] } });
   });
   test('keeps it while it holds a slot, and the event is wanted again', () => {
     expect(pass({ image, left: { holdsSlot: true } })).toMatchObject([{ do: 'redeliver' }]);

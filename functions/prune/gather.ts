@@ -1,22 +1,22 @@
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { imagesTold } from '../../shared/images/facts.ts';
+import { isOrphan } from '../../shared/images/pruning.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import { imageUidLabel, underWay, unreferenced, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, unreferenced, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { imageNameOf } from '../../shared/kubernetes/names.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
-import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 import type { Left, Observed, Postponed, Seen } from './observed.ts';
 import { mayBeOrphan } from './orphan.ts';
 import { straysOf } from './strays-of.ts';
@@ -40,8 +40,7 @@ export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(O
     ...[...postponed, ...allDeleted.slice(finalizedPerReconcile).map(refOf)].map(postpone),
   ];
   const looksForUnused = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
-  // Most events are about images that stay. They cost only the read of the image.
-  if (deleted.length === 0 && !looksForUnused && !images.some(isMadeForWorkspaces)) return others;
+  if (deleted.length === 0 && !looksForUnused && !images.some(isOrphan)) return others;
   const policy = await readPolicy(kube);
   const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
   const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerReconcile);
@@ -124,27 +123,16 @@ interface Candidates {
   unreadable: readonly Unreadable[];
 }
 
-/**
- * The images events are about, by name or by the name of a child; where a slot changed hands those under way, where the
- * policy changed those that are unused; at an audit all.
- */
+/** The images that facts are about; where the policy changed those that are unused; at an audit all. */
 async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
   if (batch.audit) return { images: await kube.list(VMDiskImage), postponed: [], unreadable: [] };
-  const refs = batch.subjects.flatMap(({ kind, namespace, name }): ObjectReference[] => {
-    const image = kind === VMDiskImage.kind ? name : imageNameOf(name);
-    return image === undefined ? [] : [{ namespace, name: image }];
-  });
-  const named = distinct(refs, keyOf);
-  const listing = async (kind: Resource, fieldSelector: string) => {
-    const [subject] = subjectsOf(batch, kind);
-    return subject ? orUnreadable(subject, kube.list(VMDiskImage, { fieldSelector })) : [];
-  };
-  const [open, unused, ...found] = await Promise.all([
-    listing(Lease, underWay),
-    listing(ConfigMap, unreferenced),
+  const named = distinct([...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
+  const [policyEvent] = subjectsOf(batch, ConfigMap);
+  const [unused, ...found] = await Promise.all([
+    policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: unreferenced })) : [],
     ...named.slice(0, finalizedPerReconcile).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
   ]);
-  const [single, listed] = [partition(found), partition([open, unused])];
+  const [single, listed] = [partition(found), partition([unused])];
   const images = [...single.read.filter((image) => image !== undefined), ...listed.read.flat()];
   return {
     images: uniqueByName(images),

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { diskImageFact } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -8,7 +9,7 @@ import {
   managedBy,
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource, type Resource } from '../../shared/kinds/resource.ts';
+import { defineResource, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyRef } from '../../shared/policy.ts';
@@ -27,6 +28,8 @@ await harness.kube.create(Namespace, { metadata: { name: 'lab' } });
 const policy = policyRef;
 const setPolicy = (data: Record<string, string | null>) => harness.kube.patch(ConfigMap, policy, { data });
 const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
+const prunable = diskImageFact('prunable');
+const told = (ref: ObjectReference) => harness.message(prunable, ref);
 
 /** An image with a snapshot, as its status says. */
 async function createImage(name: string, status: object = {}, annotations: Record<string, string> = {}) {
@@ -66,11 +69,11 @@ test('a deleted image goes when its snapshot is gone, not before', async () => {
   const held = { ...snapshot, labels, finalizers: ['test/hold'] };
   await harness.kube.create(VolumeSnapshot, { metadata: held, spec: { source } });
   await harness.kube.delete(VMDiskImage, ref);
-  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+  expect(await told(ref)).toBe(202);
   expect((await harness.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeDefined();
   expect(await harness.kube.get(VMDiskImage, ref)).toBeDefined();
   await harness.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
-  expect(await harness.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
+  expect(await told(ref)).toBe(202);
   expect(await harness.kube.get(VMDiskImage, ref)).toBeUndefined();
   expect(harness.published.map(({ type }) => type)).toEqual(['ot.pelotech.disk-image.pruned.v1']);
 });
@@ -86,7 +89,7 @@ test('an image that adopted a snapshot goes alone: what was there before it stay
   const status = { phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } };
   await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
   await harness.kube.delete(VMDiskImage, ref);
-  expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+  expect(await told(ref)).toBe(202);
   expect(await harness.kube.get(VMDiskImage, ref)).toBeUndefined();
   expect((await harness.kube.get(VolumeSnapshot, golden))?.metadata.deletionTimestamp).toBeUndefined();
 });
@@ -97,7 +100,7 @@ describe('a deleted image that machines use', () => {
     await createMachine('held-a', 'held');
     await createMachine('held-b', 'held');
     await harness.kube.delete(VMDiskImage, ofImage('held'));
-    expect(await harness.changed(VMDiskImage, ofImage('held'))).toBe(202);
+    expect(await told(ofImage('held'))).toBe(202);
     const condition = async () => conditionOf((await imageOf('held'))?.status?.conditions, 'DeletionHeld');
     expect(await condition()).toMatchObject({
       status: 'True',
@@ -109,12 +112,12 @@ describe('a deleted image that machines use', () => {
     expect((await imageOf('held'))?.metadata.resourceVersion).toBe(before);
 
     await harness.kube.delete(VirtualMachine, { name: 'held-a', namespace: 'lab' });
-    await harness.changed(VMDiskImage, ofImage('held'));
+    await told(ofImage('held'));
     expect((await condition())?.message).toContain('used by 1 machine: lab/held-b.');
     expect((await harness.kube.get(VolumeSnapshot, ofImage('held-r1')))?.metadata.deletionTimestamp).toBeUndefined();
     await harness.kube.delete(VirtualMachine, { name: 'held-b', namespace: 'lab' });
-    await harness.changed(VMDiskImage, ofImage('held'));
-    await harness.changed(VMDiskImage, ofImage('held'));
+    await told(ofImage('held'));
+    await told(ofImage('held'));
     expect(await imageOf('held')).toBeUndefined();
     expect(await harness.kube.get(VolumeSnapshot, ofImage('held-r1'))).toBeUndefined();
   });
@@ -146,7 +149,7 @@ test('the namespace of an image is deleted although a machine elsewhere has its 
   const status = { rootDisk: { name: 'root', image: uid, revision: 1 }, conditions: [ready] };
   await harness.kube.patch(VirtualMachine, user, { status }, { subresource: 'status' });
   await harness.kube.delete(VMDiskImage, ref);
-  await harness.changed(VMDiskImage, ref);
+  await told(ref);
   expect((await harness.kube.get(VMDiskImage, ref))?.status?.conditions).toMatchObject([
     { type: 'DeletionHeld', status: 'True' },
   ]);
@@ -154,7 +157,7 @@ test('the namespace of an image is deleted although a machine elsewhere has its 
   await harness.kube.delete(Namespace, { name: namespace });
   await harness.kube.delete(VolumeSnapshot, snapshot);
   await harness.kube.patch(VolumeSnapshot, snapshot, { metadata: { finalizers: null } });
-  expect(await harness.changed(VolumeSnapshot, snapshot, 'delete')).toBe(202);
+  expect(await told(ref)).toBe(202);
   expect(await harness.kube.get(VMDiskImage, ref)).toBeUndefined();
 });
 
@@ -187,8 +190,8 @@ describe('an unused image', () => {
     for (const name of ['kept', 'used', 'new'])
       expect((await imageOf(name))?.metadata.deletionTimestamp).toBeUndefined();
     expect((await imageOf('goes'))?.metadata.deletionTimestamp).toBeDefined();
-    await harness.changed(VMDiskImage, ofImage('goes'));
-    await harness.changed(VMDiskImage, ofImage('goes'));
+    await told(ofImage('goes'));
+    await told(ofImage('goes'));
     expect(await imageOf('goes')).toBeUndefined();
     expect(await eventsOf('goes')).toEqual(['Pruned']);
     expect(harness.published.at(-1)).toMatchObject({ subject: 'vmdi-farm/goes', data: { rule: 'WhenUnreferenced' } });
@@ -253,7 +256,7 @@ describe('between the look and the DELETE', () => {
       const source = { persistentVolumeClaimName: 'another' };
       await harness.kube.create(VolumeSnapshot, { metadata: ofImage('gone-r1'), spec: { source } });
     });
-    expect(await instance.changed(VMDiskImage, ofImage('gone'))).toBe(202);
+    expect(await instance.message(prunable, ofImage('gone'))).toBe(202);
     expect(instance.answers).toEqual(['Conflict']);
     expect(await imageOf('gone')).toBeUndefined();
     expect((await harness.kube.get(VolumeSnapshot, ofImage('gone-r1')))?.metadata.deletionTimestamp).toBeUndefined();

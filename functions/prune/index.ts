@@ -1,5 +1,5 @@
 import { defineFunction, on } from '../../shared/function.ts';
-import { leaseName } from '../../shared/images/slots.ts';
+import { imageFacts } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -7,10 +7,9 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { withLabel } from '../../shared/kubernetes/selectors.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide } from './decide.ts';
 import { gather } from './gather.ts';
@@ -19,16 +18,8 @@ import type { Observed } from './observed.ts';
 /** Deletes unused images if the policy asks for it, and deletes what a deleted image leaves. */
 export default defineFunction<Observed>({
   name: 'prune',
-  system: 'images',
-  on: [
-    on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.deleted(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
-    on.deleted(PersistentVolumeClaim, { source: 'cdi', selector: withLabel(imageUidLabel) }),
-    on.deleted(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
-    on.changed(Lease, { source: 'own', name: leaseName }),
-    on.changed(ConfigMap, { source: 'own', name: policyName }),
-    on.audit(),
-  ],
+  system: 'pruning',
+  on: [...imageFacts('prunable'), on.changed(ConfigMap, { source: 'own', name: policyName }), on.audit()],
   may: [
     { resource: VMDiskImage, verbs: ['get', 'list', 'patch', 'delete'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },

@@ -1,17 +1,13 @@
 import type { Action } from '../../shared/actions.ts';
-import { isKept } from '../../shared/images/pruning.ts';
+import { isOrphan } from '../../shared/images/pruning.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
-import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 import { markUnused } from './unused.ts';
 
-/** The image was made for a workspace and is unused according to its status. The policy does not matter. */
+/** The image is to be deleted, whether the policy asks to prune or not. */
 export const mayBeOrphan = (image: VMDiskImage, policy: Policy) =>
-  isMadeForWorkspaces(image) &&
-  image.metadata.deletionTimestamp === undefined &&
-  image.status?.unreferencedSince !== undefined &&
-  !isKept(image) &&
+  isOrphan(image) &&
   // Where machines and workspaces may name images decides which of them count.
   isValid(policy, 'imageNamespaces');
 

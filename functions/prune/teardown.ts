@@ -36,8 +36,8 @@ export function hold(
 }
 
 /**
- * Says that the image is Ready no more, so that nobody clones from it, then deletes volumes and snapshots; gives up the
- * finalizer only when nothing is left: no DataVolume, no claim, no snapshot, no slot.
+ * Says that the image is Ready no more, so that nobody clones from it, then deletes volumes and snapshots. Gives up the finalizer only
+ * when no DataVolume, no snapshot and no slot is left, and each claim is deleted: without an event of its end none is waited for.
  */
 export function takeDown(
   image: VMDiskImage,
@@ -45,14 +45,10 @@ export function takeDown(
   nowMs: number,
 ): Action[] {
   const { namespace, name, finalizers, deletionTimestamp = '' } = image.metadata;
-  if (dataVolumes.length + claims.length + snapshots.length > 0) {
+  if (dataVolumes.length + snapshots.length > 0) {
     return [
       ...reportTakenDown(image, nowMs),
       ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolume, of)),
-      ...claims
-        .filter(isNotLeaving)
-        .filter(isOwnerless)
-        .map((of) => remove(image, PersistentVolumeClaim, of)),
       ...snapshots.filter(isNotLeaving).map((of) => remove(image, VolumeSnapshot, of)),
     ];
   }
@@ -63,6 +59,7 @@ export function takeDown(
   const others = finalizers?.filter((finalizer) => finalizer !== diskImageFinalizer);
   const rule = ruleOf(image);
   return [
+    ...claims.filter(isNotLeaving).map((of) => remove(image, PersistentVolumeClaim, of)),
     { do: 'patchMetadata', resource: VMDiskImage, of: image, metadata: { finalizers: others } },
     publish(image, 'pruned', image.status?.revision ?? 0, deletionTimestamp, { rule, reason: rule }),
     { do: 'measure', metric: 'ot.image.pruned', value: 1, attributes: { rule } },
@@ -101,9 +98,6 @@ function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[]
 type Made = DataVolume | PersistentVolumeClaim | VolumeSnapshot;
 
 const isNotLeaving = ({ metadata }: Made) => !metadata.deletionTimestamp;
-
-/** The garbage collector deletes a claim with its DataVolume. A deletion with --cascade=orphan leaves the claim without an owner. */
-const isOwnerless = ({ metadata }: PersistentVolumeClaim) => !metadata.ownerReferences?.length;
 
 const remove = (
   image: VMDiskImage,

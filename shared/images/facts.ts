@@ -10,7 +10,7 @@ const ImageFact = z.object({ namespace: z.string(), name: z.string() });
 
 /** How a function of another system hears of images. */
 export const imageFacts = (
-  ...facts: readonly ('queued' | 'syncing' | 'retrying' | 'succeeded' | 'failed' | 'pruned')[]
+  ...facts: readonly ('queued' | 'syncing' | 'retrying' | 'succeeded' | 'failed' | 'prunable' | 'pruned')[]
 ): Subscription[] => facts.map((fact) => ({ on: 'event', type: diskImageFact(fact), schema: ImageFact }));
 
 /** The images that the facts of a batch are about, for a function with no other messages. */

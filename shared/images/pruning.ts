@@ -1,11 +1,19 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import type { Policy } from '../policy.ts';
+import { isMadeForWorkspaces } from '../workspaces/images.ts';
 
 /** Keeps an unused image from being pruned, with any value but "false". */
 export const keepAnnotation = 'pelotech.ot/keep';
 
 /** A user asked to keep it. */
 export const isKept = ({ metadata }: VMDiskImage) => (metadata.annotations?.[keepAnnotation] ?? 'false') !== 'false';
+
+/** The image was made for a workspace and is unused according to its status. */
+export const isOrphan = (image: VMDiskImage) =>
+  isMadeForWorkspaces(image) &&
+  image.metadata.deletionTimestamp === undefined &&
+  image.status?.unreferencedSince !== undefined &&
+  !isKept(image);
 
 /** When an unused image will have been unused for the policy's pruneAfter, in milliseconds since 1970. */
 export function dueAtMs(image: VMDiskImage, { values }: Policy): number | undefined {

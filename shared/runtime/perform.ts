@@ -6,13 +6,14 @@ import { hashedName } from '../kubernetes/names.ts';
 import { type Refusal, refusalKey } from '../kubernetes/refusal.ts';
 import { toTime } from '../kubernetes/time.ts';
 import { callKey } from '../openstack/call-key.ts';
+import { mapConcurrently } from './concurrency.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
 import { logError } from './log.ts';
 import { type Clouds, isFault } from './openstack/clouds.ts';
 import { OpenStackError } from './openstack/open-stack-error.ts';
 import { Unreachable } from './openstack/session.ts';
-import type { About, DomainEvent, EventPublisher } from './publish.ts';
+import { type About, type DomainEvent, type EventPublisher, postsAtOnce } from './publish.ts';
 import type { ActionTelemetry } from './telemetry/action-telemetry.ts';
 import { traceparentOf } from './telemetry/telemetry.ts';
 
@@ -90,15 +91,14 @@ export async function notify(effects: Notifier, notifications: readonly Notifica
     if (notification.do === 'measure') effects.telemetry.measure(notification);
   }
   // Facts first: they wake the functions of other systems.
-  const told = notifications.map((notification) =>
-    notification.do === 'publish' ? effects.publisher.publish(...domainEvent(notification)) : undefined,
-  );
+  const facts = notifications.filter((notification) => notification.do === 'publish');
+  const told = mapConcurrently(facts, postsAtOnce, async (fact) => effects.publisher.publish(...domainEvent(fact)));
   for (const notification of notifications) {
     if (notification.do !== 'recordEvent') continue;
     await recordEvent(effects, notification).catch((error: unknown) => logError(effects.name, error));
   }
   // A process that is asked to end waits for this: no other process would publish these events.
-  await Promise.all(told);
+  await told;
 }
 
 /** Only what goes over the wire; others may join the trace of the image by its `traceparent`. */

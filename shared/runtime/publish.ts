@@ -26,8 +26,8 @@ export interface EventPublisher {
 /** How often an event that was not acknowledged is published again. */
 const repeats = 2;
 const keptAtMost = 2000;
-/** The limit of repeats that are posted at once. */
-export const repeatsAtOnce = 32;
+/** The limit of events that are posted at once. */
+export const postsAtOnce = 32;
 
 /** What could not be published, and how often it is still tried. */
 interface Unacknowledged {
@@ -85,7 +85,7 @@ export function publisher(
     async republish(exists) {
       const all = kept;
       kept = [];
-      await mapConcurrently(all, repeatsAtOnce, (one) => again(one, exists));
+      await mapConcurrently(all, postsAtOnce, (one) => again(one, exists));
     },
   };
 }

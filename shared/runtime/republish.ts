@@ -2,7 +2,7 @@ import type { FunctionDeclaration } from '../function.ts';
 import { mapConcurrently } from './concurrency.ts';
 import type { Kube } from './kube.ts';
 import { domainEvent } from './perform.ts';
-import { type About, type EventPublisher, repeatsAtOnce } from './publish.ts';
+import { type About, type EventPublisher, postsAtOnce } from './publish.ts';
 
 /** An audit interval: a Pod is restarted within five minutes, and a function that only an audit starts within ten. */
 const windowMs = 600_000;
@@ -25,7 +25,7 @@ export function republishing(
     try {
       for await (const { items } of kube.pages(facts.resource)) {
         const earlier = items.flatMap(facts.of).filter(({ data }) => isBefore(startMs, String(data.time)));
-        await mapConcurrently(earlier, repeatsAtOnce, async (one) => publisher.publish(...domainEvent(one)));
+        await mapConcurrently(earlier, postsAtOnce, async (one) => publisher.publish(...domainEvent(one)));
       }
     } catch (error) {
       isDone = false;

@@ -195,6 +195,7 @@ const followSyncFinds = anyImage('a').chain((image) =>
       children: anyChildren(image),
       refusals: anyRefusals(image),
       isSnapshotGone: fc.boolean(),
+      isNamed: fc.boolean(),
       isAudit: fc.boolean(),
     })
     .map(({ children, ...found }) => ({ ...found, ...children, nowMs, image })),

@@ -121,8 +121,8 @@ export const misconfigurations: readonly Misconfiguration[] = [
   },
   {
     name: 'a Trigger with other filters',
-    break: (kube) => kube.patch(Trigger, ours('prune-images'), { spec: { filters: [{ exact: { type: 'none' } }] } }),
-    finding: /^Trigger prune-images/,
+    break: (kube) => kube.patch(Trigger, ours('prune-pruning'), { spec: { filters: [{ exact: { type: 'none' } }] } }),
+    finding: /^Trigger prune-pruning/,
     remedy: /upgrade/,
   },
   {
