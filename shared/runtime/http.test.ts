@@ -715,6 +715,11 @@ describe('a pass', () => {
     taken.resolve();
     await ended;
   });
+  test('publishes again at the end of the process what was not acknowledged', async () => {
+    const { drain, retold } = served();
+    await drain();
+    expect(retold()).toBe(1);
+  });
   test('whose Event cannot be recorded is done all the same', async () => {
     const recorded: Action = {
       do: 'recordEvent',

@@ -27,10 +27,12 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   app.get('/health/:probe', (c) => c.text('ok'));
   if (declaration.on.some((subscription) => subscription.on === 'deadLetter')) deadLetterRoute(context, run);
   else eventRoute(context, enqueue);
-  /** Resolves when all that was begun is done: for SIGTERM. */
-  const drain = () => {
+  /** Resolves when all that was begun is done, and published if it can be: for SIGTERM. */
+  const drain = async () => {
     later.forget();
-    return background.drain();
+    await background.drain();
+    background.waitUntil(republish(true));
+    await background.drain();
   };
   return { app, drain };
 }

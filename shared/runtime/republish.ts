@@ -8,13 +8,14 @@ import { type About, type EventPublisher, postsAtOnce } from './publish.ts';
 const windowMs = 600_000;
 
 /**
- * Publishes what was not published or not acknowledged, under the same ids; a timer event calls it. The first call also publishes
- * the facts of the last minutes before this process: the process before it may have ended between a status and its event.
+ * Publishes what was not published or not acknowledged, under the same ids; a timer event calls it, and the end of the process, for
+ * which a function that sleeps need not live to see another timer event. The first timer event also publishes the facts of the last
+ * minutes before this process: the process before it may have ended between a status and its event.
  */
 export function republishing(
   { facts }: Pick<FunctionDeclaration, 'facts'>,
   { kube, publisher, now }: { kube: Kube; publisher: EventPublisher; now(): number },
-): () => Promise<void> {
+): (isEnding?: boolean) => Promise<void> {
   const startMs = now();
   let isDone = facts === undefined;
   const exists = async (about: About) =>
@@ -32,9 +33,9 @@ export function republishing(
       throw error;
     }
   };
-  return async () => {
+  return async (isEnding = false) => {
     await publisher.republish(exists);
-    await publishEarlier();
+    if (!isEnding) await publishEarlier();
   };
 }
 
