@@ -286,14 +286,15 @@ describe('where the image is being deleted', () => {
   });
 
   test('an end that no fact will tell of is awaited, and only that', () => {
-    const finalizersOf = (finalizers: string[]) => {
-      const image = going();
-      return { ...image, metadata: { ...image.metadata, finalizers } };
-    };
-    const looks = (image: VMDiskImage) =>
-      pass({ image, machines: [wanting()] }).filter((action) => action.do === 'requeueAfter');
-    expect(looks(finalizersOf([diskImageFinalizer]))).toEqual([]);
-    expect(looks(finalizersOf(['foregroundDeletion']))).toMatchObject([{ about: { kind: 'VMDiskImage' } }]);
+    const looks = (image: VMDiskImage, ...finalizers: string[]) =>
+      pass({ image: { ...image, metadata: { ...image.metadata, finalizers } }, machines: [wanting()] }).filter(
+        (action) => action.do === 'requeueAfter',
+      );
+    expect(looks(going(), diskImageFinalizer)).toEqual([]);
+    expect(looks(going(), 'foregroundDeletion')).toMatchObject([{ about: { kind: 'VMDiskImage' } }]);
+    // start-sync has not seen it yet.
+    expect(looks(aVMDiskImage())).toMatchObject([{ about: { kind: 'VMDiskImage' } }]);
+    expect(looks(aVMDiskImage(), diskImageFinalizer)).toEqual([]);
   });
 
   test('without a template it waits for another of that name', () => {

@@ -30,9 +30,9 @@ export function decide(observed: Observed): Action[] {
 
 const soonMs = 5000;
 
-/** prune has published the end of an image that another finalizer still retains: no event reports when it is deleted. */
+/** Of an image without our finalizer no fact reports the end: start-sync has not seen it yet, or prune has finished with it. */
 const awaitEnd = ({ image }: Observed): Action[] =>
-  image?.metadata.deletionTimestamp && !image.metadata.finalizers?.includes(diskImageFinalizer)
+  image && !image.metadata.finalizers?.includes(diskImageFinalizer)
     ? [{ do: 'requeueAfter', about: image, afterMs: soonMs }]
     : [];
 
