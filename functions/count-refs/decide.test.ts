@@ -100,9 +100,11 @@ test('an image that has not been taken in is not written to, for that would cost
 
 describe('an unfinished image that was never used', () => {
   const queued = (status: VMDiskImageStatus = {}) => aVMDiskImage({ status: { phase: 'Queued', ...status } });
-  test('is not counted before it has come to its end', () => {
+  test('is not counted before it has come to its end, and then once', () => {
     expect(pass([], { image: queued() })).toEqual([]);
-    expect(statusIn(pass([], { image: taken({ phase: 'Failed' }) }))?.references).toEqual({ count: 0, by: [] });
+    const counted = pass([], { image: taken({ phase: 'Failed' }) });
+    expect(statusIn(counted)?.references).toEqual({ count: 0, by: [] });
+    expect(inWords(counted)).toEqual(['patchStatus']);
   });
   test('is counted with its first machine, and when that goes', () => {
     expect(statusIn(pass([named('a')], { image: queued() }))?.references).toEqual({ count: 1, by: ['lab/a'] });

@@ -77,7 +77,7 @@ const rest = (count: number): Action => ({ do: 'redeliver', because: `${count} m
 
 /**
  * Writes the count if it differs, then counts again: another instance may have seen a newer machine in the meantime and found the old
- * count right, and would not correct this one.
+ * count right, and would not correct this one. Where nothing was counted before, it would correct a zero.
  */
 function count({ image, machines, workspaces, policy, nowMs }: Observed): Action[] {
   if (!image || !isToCount(image)) return [];
@@ -97,7 +97,7 @@ function count({ image, machines, workspaces, policy, nowMs }: Observed): Action
   const status = { references, unreferencedSince };
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status },
-    { do: 'requeue', about: image },
+    ...(before || !isUnused ? [{ do: 'requeue', about: image } as const] : []),
   ];
 }
 
