@@ -65,6 +65,7 @@ interface Posted {
 }
 
 type Changed = Extract<Subscription, { on: 'changed' }>;
+type Posts = Extract<Subscription, { on: 'event' }>;
 type Verb = 'add' | 'update' | 'delete';
 
 const change = await Promise.all(
@@ -93,8 +94,14 @@ const tickOf = (timer: string, namespace = 'sync-operator'): Posted => ({
   body: '{}',
 });
 
-const messageOf = (type: string): Posted => ({
-  headers: { ...ofTimer.headers, 'ce-type': type, 'ce-source': '/publisher', 'content-type': 'application/json' },
+const messageOf = ({ type, attributes = {} }: Pick<Posts, 'type' | 'attributes'>): Posted => ({
+  headers: {
+    ...ofTimer.headers,
+    'ce-type': type,
+    'ce-source': '/publisher',
+    'content-type': 'application/json',
+    ...Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`ce-${name}`, value])),
+  },
   body: JSON.stringify({ namespace: 'vmdi-farm', name: 'ubuntu' }),
 });
 
@@ -107,7 +114,7 @@ const placeOf = ({ resource, namespace, name = 'one' }: Changed, isInside = name
 
 function wantedBy(subscription: Subscription): Posted[] {
   if (subscription.on === 'sweep' || subscription.on === 'audit') return [tickOf(subscription.on)];
-  if (subscription.on === 'event') return [messageOf(subscription.type)];
+  if (subscription.on === 'event') return [messageOf(subscription)];
   if (subscription.on !== 'changed') return [];
   return (subscription.verbs ?? (['add', 'update', 'delete'] as const)).map((verb) =>
     changeOf(verb, placeOf(subscription)),
@@ -118,7 +125,11 @@ function wantedBy(subscription: Subscription): Posted[] {
 function unwantedBy(subscription: Subscription): Posted[] {
   if (subscription.on === 'sweep' || subscription.on === 'audit')
     return [tickOf(subscription.on, 'elsewhere'), tickOf('lunch')];
-  if (subscription.on === 'event') return [messageOf(subscription.type.replace(/v1$/, 'v2'))];
+  if (subscription.on === 'event') {
+    const { type, attributes = {} } = subscription;
+    const others = Object.keys(attributes).map((name) => ({ type, attributes: { ...attributes, [name]: 'other' } }));
+    return [{ type: type.replace(/v1$/, 'v2'), attributes }, ...others].map(messageOf);
+  }
   if (subscription.on !== 'changed') return [];
   const { verbs, namespace, name } = subscription;
   const verb = verbs?.[0] ?? 'update';
@@ -136,7 +147,7 @@ const nameOf = (subscription: Subscription) =>
   [
     subscription.on,
     subscription.on === 'changed' ? subscription.resource.kind : '',
-    subscription.on === 'event' ? subscription.type : '',
+    ...(subscription.on === 'event' ? [subscription.type, ...Object.values(subscription.attributes ?? {})] : []),
   ]
     .filter(Boolean)
     .join(' ');

@@ -59,6 +59,8 @@ export type Action = { trace?: TraceOf; group?: number } & (
       id: string;
       subject: string;
       data: Readonly<Record<string, unknown>>;
+      /** Extension attributes, by which a Trigger can select; lower-case letters and digits. */
+      attributes?: Readonly<Record<string, string>>;
       about?: { metadata: ObjectReference & { uid: string } };
     }
   /** A point of a metric of shared/runtime/telemetry/metrics.ts; of seconds that began at `since` a span of the trace, too. */

@@ -54,7 +54,7 @@ const tickOf = (timer: Timer): EventFilter => ({
 function attributesOf(subscription: Exclude<Subscription, { on: Timer }>): Record<string, string>[] {
   // No Trigger delivers dead letters.
   if (subscription.on === 'deadLetter') return [];
-  if (subscription.on === 'event') return [{ type: subscription.type }];
+  if (subscription.on === 'event') return [{ type: subscription.type, ...subscription.attributes }];
   const { apiVersion, kind } = subscription.resource;
   const changed = { apiversion: apiVersion, kind, ...(subscription.name ? { name: subscription.name } : {}) };
   return subscription.verbs?.map((verb) => ({ ...changed, type: `dev.knative.apiserver.ref.${verb}` })) ?? [changed];

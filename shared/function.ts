@@ -37,7 +37,8 @@ export type Subscription =
       /** Only word that the object is new, or that it is gone (which proves nothing, like any event). */
       verbs?: readonly ('add' | 'delete')[];
     }
-  | { on: 'event'; type: string; schema: z.ZodType }
+  /** `attributes`: only with these extension attributes. */
+  | { on: 'event'; type: string; schema: z.ZodType; attributes?: Readonly<Record<string, string>> }
   | { on: 'deadLetter' }
   | { on: 'sweep' }
   | { on: 'audit' };

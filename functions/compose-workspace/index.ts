@@ -34,8 +34,8 @@ export default defineFunction<Observed>({
   system: 'workspaces',
   on: [
     on.changed(Workspace, { source: 'pelotech' }),
-    // How far an image is stands in the image; a workspace waits for its end.
-    ...imageFacts('queued', 'syncing', 'retrying', 'succeeded', 'failed', 'pruned'),
+    // The sweep finds the image that does not count its workspace yet.
+    ...imageFacts(['queued', 'syncing', 'retrying', 'succeeded', 'failed', 'pruned'], { named: 'true' }),
     on.changed(Namespace, { source: 'pelotech', namespace: 'workspace' }),
     on.changed(VirtualMachine, { source: 'pelotech', ...inWorkspaces }),
     on.changed(Deployment, { source: 'pelotech', ...inWorkspaces }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { diskImageFact } from '../../shared/images/facts.ts';
+import { diskImageFact, factAttributes } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -11,6 +11,7 @@ import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
+const fresh = factAttributes(aVMDiskImage());
 const harness = await serveFunction(declaration);
 afterAll(harness.close);
 const { kube } = harness;
@@ -43,7 +44,7 @@ const referencesOf = async (image: string) => (await kube.get(VMDiskImage, ofIma
 describe('an image', () => {
   test('says who uses it, from the first machine to the last', async () => {
     await createImage('life');
-    expect(await harness.message(diskImageFact('queued'), ofImage('life'))).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('life'), fresh)).toBe(202);
     const unused = await kube.get(VMDiskImage, ofImage('life'));
     expect(unused?.status).toMatchObject({ references: { count: 0 } });
     expect(Date.now() - Date.parse(unused?.status?.unreferencedSince ?? '')).toBeLessThan(5000);
@@ -66,13 +67,13 @@ describe('an image', () => {
   test('that is queued and has machines is counted when the queued event arrives', async () => {
     await createImage('told', 'Queued');
     await createMachine('told', 'told');
-    expect(await harness.message('ot.pelotech.disk-image.queued.v1', ofImage('told'))).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('told'), fresh)).toBe(202);
     expect(await referencesOf('told')).toEqual({ count: 1, by: ['lab/told'] });
   });
   test.each(['Succeeded', 'Failed'])('without machines is counted when its %s event arrives', async (phase) => {
     const name = `unused-${phase.toLowerCase()}`;
     await createImage(name, phase);
-    expect(await harness.message(`ot.pelotech.disk-image.${phase.toLowerCase()}.v1`, ofImage(name))).toBe(202);
+    expect(await harness.message(diskImageFact(phase.toLowerCase()), ofImage(name), fresh)).toBe(202);
     expect(await referencesOf(name)).toEqual({ count: 0, by: [] });
   });
   test('is written to once for one change, however often the event comes', async () => {
@@ -125,7 +126,7 @@ describe('a machine', () => {
     expect(await harness.changed(VirtualMachine, ofMachine('leaves'))).toBe(202);
     expect(await kube.get(VirtualMachine, ofMachine('leaves'))).toBeUndefined();
     await createImage('late');
-    expect(await harness.message(diskImageFact('queued'), ofImage('late'))).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('late'), fresh)).toBe(202);
     expect(await referencesOf('late')).toEqual({ count: 1, by: ['lab/early'] });
   });
   test('whose finalizer another manager also owns is still released', async () => {
@@ -140,7 +141,7 @@ describe('a machine', () => {
   });
   test('that is gone is no error', async () => {
     expect(await harness.changed(VirtualMachine, ofMachine('never'))).toBe(202);
-    expect(await harness.message(diskImageFact('queued'), ofImage('never'))).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('never'), fresh)).toBe(202);
   });
 });
 

@@ -16,7 +16,8 @@ export default defineFunction<Observed>({
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.changed(Workspace, { source: 'pelotech' }),
     // A new image is counted once it is queued; an unused image once it is finished. Machines of a deleted image need not wait.
-    ...imageFacts('queued', 'succeeded', 'failed', 'pruned'),
+    ...imageFacts(['queued', 'succeeded', 'failed'], { counted: 'false' }),
+    ...imageFacts(['pruned'], { named: 'true' }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),
   ],

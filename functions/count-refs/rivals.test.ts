@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { diskImageFact } from '../../shared/images/facts.ts';
+import { diskImageFact, factAttributes } from '../../shared/images/facts.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
@@ -8,6 +8,7 @@ import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
+const fresh = factAttributes(aVMDiskImage());
 const harness = await serveFunction(declaration);
 afterAll(harness.close);
 const { kube } = harness;
@@ -79,7 +80,7 @@ test('a count that another instance found right, while this one was about to wri
   const names = Array.from({ length: 21 }, (_, index) => `same-${String(index).padStart(2, '0')}`);
   await createImage('same');
   for (const name of names) await createMachine(name, 'same');
-  await harness.message(diskImageFact('queued'), ofImage('same'));
+  await harness.message(diskImageFact('queued'), ofImage('same'), fresh);
   expect(await countOf('same')).toBe(21);
 
   await kube.delete(VirtualMachine, ofMachine('same-20'));

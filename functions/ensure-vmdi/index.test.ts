@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import * as z from 'zod';
-import { diskImageFact } from '../../shared/images/facts.ts';
+import { diskImageFact, factAttributes } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
@@ -13,6 +13,7 @@ import { aVirtualMachine, type MachineOptions } from '../../test/support/builder
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
+const fresh = factAttributes(aVMDiskImage());
 const harness = await serveFunction(declaration);
 const { kube } = harness;
 await kube.create(Namespace, { metadata: { name: 'lab' } });
@@ -85,14 +86,14 @@ test('the image that came wakes all that name it', async () => {
   expect(await Promise.all(refs.map(resolvedOf))).toEqual(['False ImageMissing', 'False ImageMissing']);
   const { apiVersion, kind, spec } = aVMDiskImage();
   await kube.create(VMDiskImage, { apiVersion, kind, metadata: farm('late'), spec });
-  expect(await harness.message(diskImageFact('queued'), farm('late'))).toBe(202);
+  expect(await harness.message(diskImageFact('queued'), farm('late'), fresh)).toBe(202);
   expect(await Promise.all(refs.map(resolvedOf))).toEqual(['True ImageFound', 'True ImageFound']);
 });
 
 test('a difference is one Event, whatever comes after it', async () => {
   const ref = await machine('differs', 'one', { vmDiskImageTemplate: { ...template, diskSize: '8Gi' } });
   await harness.changed(VirtualMachine, ref);
-  await harness.message(diskImageFact('queued'), farm('one'));
+  await harness.message(diskImageFact('queued'), farm('one'), fresh);
   await harness.audit();
   const events = await kube.list(Event, { namespace: 'lab', fieldSelector: 'reason=TemplateMismatch' });
   expect(events).toMatchObject([

@@ -16,8 +16,8 @@ export default defineFunction<Observed>({
   system: 'machines',
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
-    // A new image is queued, or, with a snapshot to adopt, ready.
-    ...imageFacts('queued', 'succeeded', 'pruned'),
+    ...imageFacts(['queued'], { counted: 'false' }),
+    ...imageFacts(['pruned']),
     on.cameOrWent(Namespace, { source: 'pelotech' }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),

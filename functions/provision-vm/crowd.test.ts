@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Batch, noEvents } from '../../shared/function.ts';
+import { noEvents } from '../../shared/function.ts';
 import { diskImageFact } from '../../shared/images/facts.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -9,13 +9,18 @@ import declaration from './index.ts';
 
 const namespace = 'vmdi-farm';
 
-test('one list finds the machines that wait for many images changed at once', async () => {
+/** Machines in memory; `tell` observes after these images succeeded. */
+function inMemory() {
   const kube = memoryKube();
-  const lists: string[] = [];
+  const requests: string[] = [];
   const counted: Kube = {
     ...kube,
+    get: (resource, ref) => {
+      requests.push(`get ${resource.kind}`);
+      return kube.get(resource, ref);
+    },
     list: (resource, options) => {
-      if (resource.kind === VirtualMachine.kind) lists.push(options?.fieldSelector ?? '');
+      requests.push(`list ${resource.kind} ${options?.fieldSelector}`);
       return kube.list(resource, options);
     },
   };
@@ -25,22 +30,38 @@ test('one list finds the machines that wait for many images changed at once', as
       ...{ apiVersion, kind, metadata: { namespace: 'lab', name }, status: { phase } },
       spec: { ...spec, vmDiskImageRef: { namespace, name: image } },
     });
+  const tell = (...images: string[]) => {
+    const messages = images.map((name) => ({
+      ...{ id: name, type: diskImageFact('succeeded'), source: '/test', time: undefined },
+      data: { namespace, name },
+    }));
+    const context = {
+      kube: counted,
+      nowMs: Date.now(),
+      refusals: new Map(),
+      gracePeriodMs: 0,
+      openClouds: () => [] as never,
+    };
+    return declaration.observe(context, { ...noEvents, messages });
+  };
+  return { requests, create, tell };
+}
+
+test('one list finds the machines that wait for many images changed at once', async () => {
+  const { requests, create, tell } = inMemory();
   await create('waits', 'image-7', 'Pending');
   await create('runs', 'image-8', 'Ready');
   await create('waits-for-another', 'another', 'Pending');
-  const messages = Array.from({ length: 100 }, (_, index) => ({
-    ...{ id: String(index), type: diskImageFact('succeeded'), source: '/test', time: undefined },
-    data: { namespace, name: `image-${index}` },
-  }));
-  const batch: Batch = { ...noEvents, messages };
-  const context = {
-    kube: counted,
-    nowMs: Date.now(),
-    refusals: new Map(),
-    gracePeriodMs: 0,
-    openClouds: () => [] as never,
-  };
-  const observed = await declaration.observe(context, batch);
-  expect(lists).toEqual(['status.phase!=Ready']);
+  const observed = await tell(...Array.from({ length: 100 }, (_, index) => `image-${index}`));
+  expect(requests.filter((request) => request.startsWith('list VirtualMachine '))).toEqual([
+    'list VirtualMachine status.phase!=Ready',
+  ]);
   expect(observed.map((one) => 'machine' in one && one.machine.metadata.name)).toEqual(['waits']);
+});
+
+test('an image that no machine waits for costs one request', async () => {
+  const { requests, create, tell } = inMemory();
+  await create('runs', 'ubuntu', 'Ready');
+  expect(await tell('ubuntu')).toEqual([]);
+  expect(requests).toHaveLength(1);
 });

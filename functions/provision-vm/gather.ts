@@ -26,9 +26,10 @@ import { type Observed, passwordKey } from './observed.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube } = context;
-  const [policy, named] = await Promise.all([readPolicy(kube), namedBy(kube, batch)]);
+  const named = await namedBy(kube, batch);
   const machines = await withWaiting(kube, batch, named.read);
-  const images = await imagesOf(kube, machines.read);
+  if (machines.read.length === 0) return [...named.unreadable, ...machines.unreadable];
+  const [policy, images] = await Promise.all([readPolicy(kube), imagesOf(kube, machines.read)]);
   const found = partition(
     machines.read
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)

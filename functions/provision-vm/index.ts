@@ -23,7 +23,9 @@ export default defineFunction<Observed>({
   part: 'kubevirt',
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
-    ...imageFacts('queued', 'syncing', 'retrying', 'succeeded', 'failed', 'pruned'),
+    // Those that a machine waits for always, for its image may not count it yet; those that its status shows only if the image does.
+    ...imageFacts(['succeeded', 'failed']),
+    ...imageFacts(['queued', 'syncing', 'retrying', 'pruned'], { named: 'true' }),
     on.changed(DataVolume, { source: 'cdi', selector: withLabel(machineUidLabel) }),
     on.changed(KubeVirtMachine, { source: 'kubevirt', selector: { matchLabels: managedBy } }),
     on.changed(KubeVirtInstance, { source: 'kubevirt', selector: { matchLabels: managedBy } }),

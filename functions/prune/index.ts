@@ -19,7 +19,7 @@ import type { Observed } from './observed.ts';
 export default defineFunction<Observed>({
   name: 'prune',
   system: 'pruning',
-  on: [...imageFacts('prunable'), on.changed(ConfigMap, { source: 'own', name: policyName }), on.audit()],
+  on: [...imageFacts(['prunable']), on.changed(ConfigMap, { source: 'own', name: policyName }), on.audit()],
   may: [
     { resource: VMDiskImage, verbs: ['get', 'list', 'patch', 'delete'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },

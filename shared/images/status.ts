@@ -5,7 +5,7 @@ import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
 import { recordEvent, tellable } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { toTime } from '../kubernetes/time.ts';
-import { diskImageFact } from './facts.ts';
+import { diskImageFact, factAttributes } from './facts.ts';
 import { withoutQuery } from './sources.ts';
 
 const factOf: Partial<Record<Phase, string>> = {
@@ -145,6 +145,7 @@ export function publish(
     id: digestOf([uid, revision, fact, time]),
     subject: keyOf(image.metadata),
     data: { namespace, name, uid, revision, time, url: withoutQuery(image.spec.url), ...data },
+    attributes: factAttributes(image),
     trace: { uid, revision },
   };
 }

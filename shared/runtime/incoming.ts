@@ -96,7 +96,7 @@ function dataOf({ data, datacontenttype }: Received): unknown {
 }
 
 function message({ on }: FunctionDeclaration, event: Received): Incoming {
-  const subscription = on.find((candidate) => candidate.on === 'event' && candidate.type === event.type);
+  const subscription = on.find((candidate) => candidate.on === 'event' && isWanted([candidate], event));
   if (subscription?.on !== 'event') return { ignored: true };
   const parsed = subscription.schema.safeParse(dataOf(event));
   if (!parsed.success) return { faults: faultsOf('data', parsed.error) };

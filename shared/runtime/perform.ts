@@ -102,10 +102,14 @@ export async function notify(effects: Notifier, notifications: readonly Notifica
 }
 
 /** Only what goes over the wire; others may join the trace of the image by its `traceparent`. */
-export const domainEvent = ({ type, id, subject, data, trace, about }: Publish): [DomainEvent, About | undefined] => [
-  { type, id, subject, data, ...(trace ? { traceparent: traceparentOf(trace) } : {}) },
-  about && { ...ref(about), uid: about.metadata.uid },
-];
+export const domainEvent = (told: Publish): [DomainEvent, About | undefined] => {
+  const { type, id, subject, data, attributes, trace, about } = told;
+  const traceparent = trace ? { traceparent: traceparentOf(trace) } : {};
+  return [
+    { type, id, subject, data, attributes: { ...attributes, ...traceparent } },
+    about && { ...ref(about), uid: about.metadata.uid },
+  ];
+};
 
 /** What was refused for what it is, by its key. */
 type Refused = readonly [key: string, refusal: Refusal];

@@ -63,6 +63,17 @@ describe('an event', () => {
   });
 });
 
+test('an event carries its attributes beside its data', async () => {
+  const sent: RequestInit[] = [];
+  const send = (async (_url: string, request: RequestInit) => {
+    sent.push(request);
+    return new Response(null, { status: 202 });
+  }) as unknown as typeof fetch;
+  const { publish } = publisher(() => 'http://broker.test/', '/source', send);
+  await publish({ ...event('a'), attributes: { named: 'true' } }, image);
+  expect(sent).toMatchObject([{ headers: { 'ce-id': 'a', 'ce-source': '/source', 'ce-named': 'true' }, body: '{}' }]);
+});
+
 test('an event carries the token that its file holds at that moment', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const folder = await mkdtemp(join(tmpdir(), 'tell-'));

@@ -8,8 +8,8 @@ export interface DomainEvent {
   id: string;
   subject: string;
   data: unknown;
-  /** The trace of what it reports, by CloudEvents' distributed tracing extension. */
-  traceparent?: string;
+  /** Extension attributes; `traceparent` is the trace of what it reports. */
+  attributes?: Readonly<Record<string, string>>;
 }
 
 /** The object that an event is about. */
@@ -51,10 +51,12 @@ export function publisher(
     if (one.left > 0) kept = [...kept, one].slice(-keptAtMost);
   };
   /** True if it was acknowledged, or if nothing listens. */
-  const post = async (event: DomainEvent): Promise<boolean> => {
+  const post = async ({ attributes, ...event }: DomainEvent): Promise<boolean> => {
     const to = sink();
     if (to === undefined) return true;
-    const { headers, body } = HTTP.binary(new CloudEvent({ ...event, source, datacontenttype: 'application/json' }));
+    const { headers, body } = HTTP.binary(
+      new CloudEvent({ ...event, ...attributes, source, datacontenttype: 'application/json' }),
+    );
     try {
       const file = tokenFile();
       const response = await send(to, {

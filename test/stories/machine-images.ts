@@ -247,6 +247,23 @@ export const stories: readonly Story[] = [
     },
   },
   {
+    name: 'a machine that its image does not count yet continues as soon as the image has succeeded, without a timer',
+    localOnly: 'a real Broker drops nothing on demand',
+    local: {
+      faults: {
+        drop: ({ event, trigger }) =>
+          event.attributes.type === 'dev.knative.sources.ping' || trigger.includes('count-refs'),
+      },
+    },
+    run: async (world) => {
+      await putImage(world, 'uncounted');
+      await createImage(world, 'uncounted');
+      await createMachine(world, 'vm', 'uncounted');
+      await untilMachine(world, 'vm', 'Ready');
+      expect((await imageOf(world, 'uncounted'))?.status?.references).toBeUndefined();
+    },
+  },
+  {
     name: 'with every event dropped the audit alone makes the image',
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,

@@ -321,7 +321,7 @@ describe('a function that is served', () => {
     const { post, drain, told } = served({ action: { do: 'publish', ...event, trace: image } });
     await post();
     await drain();
-    expect(told).toEqual([{ ...event, traceparent: traceparentOf(image) }]);
+    expect(told).toEqual([{ ...event, attributes: { traceparent: traceparentOf(image) } }]);
   });
   test('links a pass with the traces of all events that share it, and with those of no other', async () => {
     const gate = Promise.withResolvers<unknown>();

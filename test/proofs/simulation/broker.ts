@@ -63,9 +63,9 @@ export class Broker {
 
   /** A function or a pipeline posted an event. */
   posted(event: DomainEvent, from: string) {
-    const { type, id, data } = event;
+    const { type, id, data, attributes } = event;
     const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
-    this.#tell((subscription) => subscription.on === 'event' && subscription.type === type, {
+    this.#tell((subscription) => subscription.on === 'event' && isWanted([subscription], { ...attributes, type }), {
       ...noEvents,
       messages: [message],
     });

@@ -19,7 +19,7 @@ export interface Instance {
   changed(resource: Resource, ref: ObjectReference, verb?: 'add' | 'update' | 'delete'): Promise<number>;
   sweep(): Promise<number>;
   audit(): Promise<number>;
-  message(type: string, data: unknown): Promise<number>;
+  message(type: string, data: unknown, attributes?: Record<string, string>): Promise<number>;
 }
 
 /** A function with nothing around it but an API server: an event in, its writes out. */
@@ -104,6 +104,6 @@ function posting(send: (request: RequestInit) => Promise<number>): Instance {
       }),
     sweep: () => post(pingAttributes('sweep')),
     audit: () => post(pingAttributes('audit')),
-    message: (type, data) => post({ type }, data),
+    message: (type, data, attributes) => post({ ...attributes, type }, data),
   };
 }
