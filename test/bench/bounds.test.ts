@@ -17,7 +17,7 @@ const whole = { what: 'whole', retryLimit: 2, attempts: 1, needed: 100, sent: 10
 const start = { what: 'prune', firstAnswerMs: [90, 300, 400, 500], residentBytes: 90e6, ownBytes: 40e6 };
 const bare = { ...start, what: 'bare Node', firstAnswerMs: [40, 70, 80, 900] };
 
-const events = { images: 10, deliveries: new Map([['Pod → prune', 1300]]), events: 660, hops: 2000 };
+const events = { images: 10, deliveries: new Map([['Pod → prune', 920]]), events: 580, hops: 1280 };
 
 const broken = (measured: Partial<Measured>) =>
   boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start], events, ...measured })
@@ -53,7 +53,7 @@ test('more than a hundred reads an image break their bound', () => {
 });
 
 test('an event, a delivery or a hop more break their bounds', () => {
-  const more = { images: 10, deliveries: new Map([['Pod → prune', 1301]]), events: 661, hops: 2001 };
+  const more = { images: 10, deliveries: new Map([['Pod → prune', 921]]), events: 581, hops: 1281 };
   expect(broken({ events: more })).toEqual(['events', 'deliveries', 'hops through a filter']);
 });
 

@@ -79,9 +79,9 @@ const costBounds = (run: SyncRun): Bound[] => [
 
 /** About a tenth above what is found, for how often CDI reports progress is a matter of time. */
 const eventBounds = ({ images, deliveries, events, hops }: ImageEvents): Bound[] => [
-  bound('events', events / images, 66, 'an image'),
-  bound('deliveries', deliveriesOf(deliveries) / images, 130, 'an image'),
-  bound('hops through a filter', hops / images, 200, 'an image'),
+  bound('events', events / images, 58, 'an image'),
+  bound('deliveries', deliveriesOf(deliveries) / images, 92, 'an image'),
+  bound('hops through a filter', hops / images, 128, 'an image'),
 ];
 
 function sweepBounds(passes: readonly PassCost[]): Bound[] {
