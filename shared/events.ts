@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { diskQuantity } from './kinds/pelotech/vm-disk-image.ts';
+import { diskQuantity, phases } from './kinds/pelotech/vm-disk-image.ts';
 
 /** A pipeline published an image: download it, or download it again. */
 export const imagePublished = 'ot.pelotech.image.published.v1';
@@ -39,7 +39,7 @@ const subject = {
 /** One word, the same in condition, Event and metric, and a sentence for people. */
 const said = { reason: z.string(), message: z.string() };
 
-const imageFact = (phase: string) =>
+const imageFact = (...phase: [string, ...string[]]) =>
   z.object({ ...subject, revision: z.int().nonnegative(), url: z.string(), phase: z.literal(phase), ...said });
 
 const machineFact = (phase: string) =>
@@ -56,6 +56,8 @@ export const facts = {
   'ot.pelotech.disk-image.retrying.v1': imageFact('Retrying'),
   'ot.pelotech.disk-image.succeeded.v1': imageFact('Succeeded'),
   'ot.pelotech.disk-image.failed.v1': imageFact('Failed'),
+  /** Another revision is used, or the snapshot exists again: machines can be cloned from this revision, whatever the phase. */
+  'ot.pelotech.disk-image.ready.v1': imageFact(...phases),
   /** An image is being deleted, or has lost the last workspace it was made for. Told again when anything of it changes. */
   'ot.pelotech.disk-image.prunable.v1': z.object({
     ...subject,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { updateStatus as updateWorkspaceStatus, workspaceFacts } from '../../functions/compose-workspace/status.ts';
 import { decide as followSync } from '../../functions/follow-sync/decide.ts';
+import { tellReady } from '../../functions/follow-sync/snapshotting.ts';
 import { machineFacts, updateStatus } from '../../functions/provision-vm/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import type { Action } from '../../shared/actions.ts';
@@ -26,7 +27,10 @@ const noFields = {
   trouble: undefined,
 };
 
-const ofImages = phases.flatMap((to) => told(transition(aVMDiskImage(), { to, ...said, nowMs })));
+const ofImages = told([
+  ...phases.flatMap((to) => transition(aVMDiskImage(), { to, ...said, nowMs })),
+  tellReady(aVMDiskImage({ status: { phase: 'Failed' } }), 1, { ...said, nowMs }),
+]);
 const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
   told(updateStatus(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, nowMs)),
 );

@@ -35,7 +35,7 @@ export default defineFunction<Observed>({
   on: [
     on.changed(Workspace, { source: 'pelotech' }),
     // The sweep finds the image that does not count its workspace yet.
-    ...imageFacts(['queued', 'syncing', 'retrying', 'succeeded', 'failed', 'pruned'], { named: 'true' }),
+    ...imageFacts(['queued', 'syncing', 'retrying', 'succeeded', 'ready', 'failed', 'pruned'], { named: 'true' }),
     on.changed(Namespace, { source: 'pelotech', namespace: 'workspace' }),
     on.changed(VirtualMachine, { source: 'pelotech', ...inWorkspaces }),
     on.changed(Deployment, { source: 'pelotech', ...inWorkspaces }),

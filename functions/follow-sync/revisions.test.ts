@@ -136,16 +136,17 @@ describe('an annotation that names a revision', () => {
     ]);
     expect(actions.slice(1)).toMatchObject([
       { do: 'recordEvent', type: 'Normal', reason: 'RevisionPinned' },
-      { do: 'publish', type: 'ot.pelotech.disk-image.succeeded.v1', data: { revision: 2 } },
+      { do: 'publish', type: 'ot.pelotech.disk-image.ready.v1', data: { revision: 2, phase: 'Succeeded' } },
     ]);
   });
   test('takes effect once', () => {
     expect(pass(at3({ snapshot: held(2), conditions: pinned(2) }, asking('2')), cut(2, 3)).actions).toEqual([]);
   });
   test.each(['Queued', 'Syncing', 'Failed'])('takes effect in phase %s, too', (phase) => {
-    const { status } = pass(at3({ phase, revision: 4 }, asking('2')), cut(2, 3));
+    const { status, actions } = pass(at3({ phase, revision: 4 }, asking('2')), cut(2, 3));
     expect(status).toMatchObject({ snapshot: held(2) });
     expect(status).not.toHaveProperty('message');
+    expect(actions.at(-1)).toMatchObject({ type: 'ot.pelotech.disk-image.ready.v1', data: { revision: 2, phase } });
   });
   test.each([
     ['is not kept', '1'],
@@ -199,7 +200,8 @@ describe('an annotation that names a revision', () => {
     expect(actions[1]).toMatchObject({ reason: 'NewestUsed' });
   });
   test('that is removed while the newest is lost reports SnapshotLost, and does not use another content', () => {
-    const { status } = pass(at3({ snapshot: held(2), conditions: pinned(2) }), cut(2));
+    const { status, verbs } = pass(at3({ snapshot: held(2), conditions: pinned(2) }), cut(2));
+    expect(verbs).not.toContain('publish');
     expect(status).toMatchObject({ snapshot: held(3) });
     expect(status?.conditions).toMatchObject([
       { type: 'Ready', status: 'False' },

@@ -131,7 +131,7 @@ describe('the volume of an image that has Succeeded', () => {
     const lost = image({ phase: 'Succeeded', snapshot: { name, revision: 1 }, conditions });
     const { actions, statuses } = pass(lost, { snapshots: [ready] });
     expect(statuses[0]?.conditions).toMatchObject([{ type: 'Ready', status: 'True' }, { status: 'False' }]);
-    expect(actions).toContainEqual(expect.objectContaining({ do: 'publish', type: diskImageFact('succeeded') }));
+    expect(actions).toContainEqual(expect.objectContaining({ do: 'publish', type: diskImageFact('ready') }));
   });
   test('is not used again if a snapshot of another user has the name', () => {
     const theirs = { ...ready, metadata: { ...ready.metadata, labels: {} } };

@@ -174,19 +174,16 @@ function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string):
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions, message } },
     recordEvent(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
-    ...(isLost ? [] : tellUsable(image, image.status?.snapshot?.revision ?? 1, { reason, message, nowMs })),
+    ...(isLost ? [] : [tellReady(image, image.status?.snapshot?.revision ?? 1, { reason, message, nowMs })]),
   ];
 }
 
-/** Tells the machines that wait for the image that they can be cloned from this revision. */
-export const tellUsable = (
+/** Tells the machines that wait for the image, whatever its phase, that they can be cloned from this revision. */
+export const tellReady = (
   image: VMDiskImage,
   revision: number,
   { nowMs, ...why }: { reason: string; message: string; nowMs: number },
-): Action[] =>
-  image.status?.phase === 'Succeeded'
-    ? [publish(image, 'succeeded', revision, toTime(nowMs), { phase: 'Succeeded', ...why })]
-    : [];
+): Action => publish(image, 'ready', revision, toTime(nowMs), { phase: image.status?.phase, ...why });
 
 export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, message: string, nowMs: number) {
   const [now, said] = [toTime(nowMs), { message, observedGeneration: metadata.generation }];

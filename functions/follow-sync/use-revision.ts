@@ -6,7 +6,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
 import { isLostInUse } from './snapshot.ts';
-import { tellUsable, withLost } from './snapshotting.ts';
+import { tellReady, withLost } from './snapshotting.ts';
 
 /**
  * Makes new machines clone from the revision that the image's annotation names, and from the newest again once the annotation is
@@ -38,9 +38,8 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
     ? `Revision ${revision} is used, as annotation ${annotation} says: machines are cloned from snapshot ${name}.`
     : `Revision ${revision}, the newest, is used again: machines are cloned from snapshot ${name}.`;
   const reason = isPin ? 'RevisionPinned' : 'NewestUsed';
-  const others = withLost(image, !found || isLostInUse(found), message, nowMs).filter(
-    ({ type }) => type !== 'RevisionPinned',
-  );
+  const isLost = !found || isLostInUse(found);
+  const others = withLost(image, isLost, message, nowMs).filter(({ type }) => type !== 'RevisionPinned');
   const observedGeneration = image.metadata.generation;
   const pinned = { type: 'RevisionPinned', status: 'True', reason, message, observedGeneration } as const;
   const conditions = isPin ? withCondition(others, pinned, now) : others;
@@ -49,8 +48,7 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     recordEvent(image, false, reason, message, `${revision}/${now}`),
-    // Machines may wait for this, for example if the newest is lost.
-    ...tellUsable(image, revision, { reason, message, nowMs }),
+    ...(isLost ? [] : [tellReady(image, revision, { reason, message, nowMs })]),
   ];
 }
 

@@ -24,7 +24,7 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     // Those that a machine waits for always, for its image may not count it yet; those that its status shows only if the image does.
-    ...imageFacts(['succeeded', 'failed']),
+    ...imageFacts(['succeeded', 'ready', 'failed']),
     ...imageFacts(['queued', 'syncing', 'retrying', 'pruned'], { named: 'true' }),
     on.changed(DataVolume, { source: 'cdi', selector: withLabel(machineUidLabel) }),
     on.changed(KubeVirtMachine, { source: 'kubevirt', selector: { matchLabels: managedBy } }),
