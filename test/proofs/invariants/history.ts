@@ -36,9 +36,9 @@ export interface Reconcile {
   /** The resourceVersion at which it began to read. */
   since: number;
   atMs: number;
-  /** What its events named: objects as `Kind namespace/name`, facts as their type. */
+  /** What its events, or the page of an audit, named: objects as `Kind namespace/name`, facts as their type. */
   about: readonly string[];
-  /** A timer requested it; a timer names no object. */
+  /** A timer requested it. */
   isTimed: boolean;
   asked: readonly Asked[];
   /**

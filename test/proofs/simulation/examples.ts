@@ -185,6 +185,20 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'B1',
+    what: 'the images that an audit found in a page are read one by one',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 1, do: 'createImage', image: 'b' },
+        { seconds: 0, do: 'adopt', image: 'b' },
+        { seconds: 0, do: 'adopt', image: 'a' },
+      ],
+      [],
+      { order: { seed: 0, share: 1 }, troubleSeconds: 0 },
+    ),
+  },
+  {
     invariant: 'S1',
     what: 'an attempt continues after the queue was paused and the Lease rebuilt, even if its DataVolume is made again',
     plan: plainly(

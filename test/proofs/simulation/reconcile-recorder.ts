@@ -22,10 +22,11 @@ export class ReconcileRecorder {
   /** Runs `read` as the beginning of a reconcile: what the process asks for from now on belongs to it. */
   begin<T>(
     { by, since, atMs }: Pick<Reconcile, 'by' | 'since' | 'atMs'>,
-    { subjects, messages, sweep, audit }: Batch,
+    { subjects, messages, sweep, audit, audited = [] }: Batch,
     read: () => T,
   ): T {
-    const about = [...subjects.map((one) => `${one.kind} ${keyOf(one)}`), ...messages.map(({ type }) => type)];
+    const named = [...subjects, ...audited].map((one) => `${one.kind} ${keyOf(one)}`);
+    const about = [...named, ...messages.map(({ type }) => type)];
     const counts = { mostInFlight: this.#inFlight, mostWritesBegun: this.#writesBegun };
     this.#reconcile = { by, since, atMs, about, isTimed: sweep || audit, asked: [], ...counts };
     this.#begun(this.#reconcile);
