@@ -4,7 +4,7 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { aHolder, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { focusOf } from './focus.ts';
+import { focusOf, lookAt } from './focus.ts';
 
 const queued = (name: string, second: number, resourceVersion = '10') => {
   const image = aVMDiskImage({ name, status: { phase: 'Queued', revision: 1, attempt: 0, queuedAt: at(second) } });
@@ -28,7 +28,7 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     if (ref.name in live) return live[ref.name];
     return cached?.find(({ metadata }) => keyOf(metadata) === keyOf(ref));
   };
-  const context = { kube: { get } as unknown as Kube, cached: async () => cached as never };
+  const kube = { get } as unknown as Kube;
   const subjects = named.map(({ apiVersion, kind, ...image }) => ({
     apiVersion,
     kind,
@@ -42,7 +42,8 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     holders: holders.map((image) => aHolder(image)),
     concurrency,
   };
-  const found = await focusOf(context, { ...noEvents, subjects }, slots);
+  const look = await lookAt({ kube, cached: async () => cached as never }, { ...noEvents, subjects });
+  const found = look && (await focusOf(kube, look, slots));
   return { images: found?.images.map(({ metadata }) => metadata.name), unfinished: found?.unfinished.length, read };
 }
 

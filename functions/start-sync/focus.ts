@@ -18,6 +18,14 @@ export interface Focus {
   live: ReadonlyMap<string, VMDiskImage | undefined>;
 }
 
+/** What a reconcile of events sees of the images before it reads anything else. */
+export interface Look {
+  /** What was read live, by key; undefined if it does not exist. */
+  live: Map<string, VMDiskImage | undefined>;
+  /** The unfinished ones, by key: as the cache has them, if they were not read live. */
+  unfinished: Map<string, VMDiskImage>;
+}
+
 /** With more names than this, a list costs less than a read for each. */
 const mostNamed = 100;
 
@@ -28,41 +36,55 @@ interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'pods'> {
 
 /**
  * Looks the images up in the cache, so that an event costs the same however many wait. The cache may be behind. What events name is read
- * live and the cache waits for it, so no older image is missing. Slots are given and freed by what is read live, since nothing guards the
- * write of the Lease against a stale image. Undefined if that is not possible: then all are listed.
+ * live and the cache waits for it, so no older image is missing. Undefined if that is not possible: then all are listed.
  */
-export async function focusOf(
+export async function lookAt(
   { kube, cached }: Pick<Context, 'kube' | 'cached'>,
   batch: Batch,
-  { holders, concurrency, ...downloads }: Slots,
-): Promise<Focus | undefined> {
+): Promise<Look | undefined> {
   const subjects = distinct(subjectsOf(batch, VMDiskImage), keyOf);
   if (!cached || subjects.length > mostNamed) return undefined;
-  const live = new Map<string, VMDiskImage | undefined>();
-  const unfinished = new Map<string, VMDiskImage>();
-  const readLive = async (refs: readonly ObjectReference[]) => {
-    const found = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
-    for (const [index, ref] of refs.entries()) {
-      const [key, image] = [keyOf(ref), found[index]];
-      live.set(key, image);
-      if (image && !isFinished(image.status?.phase)) unfinished.set(key, image);
-      else unfinished.delete(key);
-    }
-  };
-  await readLive(subjects);
-  const named = new Set(live.keys());
+  const look: Look = { live: new Map(), unfinished: new Map() };
+  await readLive(kube, look, subjects);
   const known = await cached(VMDiskImage);
   if (!known) return undefined;
   for (const image of known) {
     const key = keyOf(image.metadata);
-    if (!live.has(key)) unfinished.set(key, image);
+    if (!look.live.has(key)) look.unfinished.set(key, image);
   }
+  return look;
+}
 
+async function readLive(kube: Context['kube'], { live, unfinished }: Look, refs: readonly ObjectReference[]) {
+  const found = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
+  for (const [index, ref] of refs.entries()) {
+    const [key, image] = [keyOf(ref), found[index]];
+    live.set(key, image);
+    if (image && !isFinished(image.status?.phase)) unfinished.set(key, image);
+    else unfinished.delete(key);
+  }
+}
+
+/**
+ * Slots are given and freed by what is read live, since nothing guards the write of the Lease against a stale image. Undefined if the
+ * cache was behind: then all images are listed.
+ */
+export async function focusOf(
+  kube: Context['kube'],
+  look: Look,
+  { holders, concurrency, ...downloads }: Slots,
+): Promise<Focus | undefined> {
+  const { live, unfinished } = look;
+  const named = new Set(live.keys());
   // A holder whose image seems to be elsewhere may have begun after the cache was written.
   const isDoubtful = ({ holder, image }: HeldImage) =>
     image !== undefined && !live.has(keyOf(image.metadata)) && !isActiveAttempt(holder, image);
   const doubtful = withImages(holders, unfinished.values()).filter(isDoubtful);
-  await readLive(doubtful.flatMap(({ image }) => (image ? [referenceOf(image)] : [])));
+  await readLive(
+    kube,
+    look,
+    doubtful.flatMap(({ image }) => (image ? [referenceOf(image)] : [])),
+  );
 
   const isKept = ({ holder, image }: HeldImage) => keptBy(holder, image, downloads) !== undefined;
   const kept = withImages(holders, unfinished.values()).filter(isKept);
@@ -70,7 +92,7 @@ export async function focusOf(
   // Twice the number of slots: some images may not be allowed to sync.
   const first = firstOf(unfinished.values().filter(isQueued), 2 * concurrency);
   const next = first.slice(0, free).filter(({ metadata }) => !live.has(keyOf(metadata)));
-  await readLive(next.map(referenceOf));
+  await readLive(kube, look, next.map(referenceOf));
   if (next.some((image) => isChanged(image, live.get(keyOf(image.metadata))))) return undefined;
 
   const head = new Set(first.map(({ metadata }) => keyOf(metadata)));
@@ -80,12 +102,12 @@ export async function focusOf(
   return { images: inFocus.map(([, image]) => image), unfinished: [...unfinished.values()], live };
 }
 
-interface HeldImage {
+export interface HeldImage {
   holder: Holder;
   image: VMDiskImage | undefined;
 }
 
-function withImages(holders: readonly Holder[], images: Iterable<VMDiskImage>): HeldImage[] {
+export function withImages(holders: readonly Holder[], images: Iterable<VMDiskImage>): HeldImage[] {
   const uids = new Set(holders.map(({ uid }) => uid));
   const held = [...images].filter(({ metadata }) => uids.has(metadata.uid));
   const byUid = new Map(held.map((image) => [image.metadata.uid, image]));

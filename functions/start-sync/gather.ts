@@ -14,9 +14,11 @@ import { isIn } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { lacksFinalizer, newImagesPerReconcile } from './decide.ts';
-import { type Focus, focusOf, hasBegunBefore } from './focus.ts';
+import { type Focus, focusOf, hasBegunBefore, lookAt } from './focus.ts';
+import { isIdle } from './idle.ts';
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
 import { byFirstSight } from './places.ts';
@@ -51,19 +53,20 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const mayHaveAttempt = (image: VMDiskImage) =>
     image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
   const policy = parsePolicy(policyMap);
+  const { concurrency } = policy.values;
+  // What no event reports is found by the timers; a policy concerns all that wait.
+  const needsAll = batch.sweep || batch.audit || subjectsOf(batch, ConfigMap).length > 0;
+  const look = needsAll || !holders ? undefined : await lookAt(context, batch).catch(ifFailed);
+  if (look && holders && (await isIdle(kube, batch, look, { holders, concurrency, nowMs }).catch(ifFailed))) return [];
   const ofHeld = reading(attemptsOf(kube, held), noAttempts, held ? isHolder : mayHaveAttempt);
   const listAll = async (): Promise<Focus> => {
     const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
     return { images: all, unfinished: all, live: new Map() };
   };
-  // What no event reports is found by the timers; a policy concerns all that wait.
-  const needsAll = batch.sweep || batch.audit || subjectsOf(batch, ConfigMap).length > 0;
   const inFocus = async () => {
-    if (needsAll || !holders) return listAll();
-    const { concurrency } = policy.values;
+    if (!look || !holders) return listAll();
     const slots = { holders, concurrency, nowMs, ...(await ofHeld) };
-    // A read that fails, fails in the list as well or is one of an image that the list reads without.
-    return (await focusOf(context, batch, slots).catch(() => undefined)) ?? listAll();
+    return (await focusOf(kube, look, slots).catch(ifFailed)) ?? listAll();
   };
   // A free slot waits for these reads, so they run concurrently.
   const [focus, ofHolders] = await Promise.all([inFocus(), ofHeld]);
@@ -124,6 +127,9 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   };
   return [...unread, ...skipped.map(({ why }) => why), gathered];
 }
+
+/** A read that fails, fails in the list as well or is one of an image that the list reads without. */
+const ifFailed = (error: unknown) => logError('start-sync', error);
 
 type Reader = Context['kube'];
 

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { noEvents, type Subject, subjectOf } from '../../shared/function.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import {
+  aDataVolume,
+  aHolder,
+  at,
+  aVMDiskImage,
+  type ImageOptions,
+  start,
+} from '../../test/support/builders/images.ts';
+import { lookAt } from './focus.ts';
+import { isIdle } from './idle.ts';
+
+const image = (name: string, status: VMDiskImageStatus, more: ImageOptions = {}) => {
+  const bare = aVMDiskImage({ name, ...more });
+  return aVMDiskImage({
+    name,
+    ...more,
+    status: { revision: 1, attempt: 1, contentDigest: contentDigest(bare), ...status },
+  });
+};
+
+const syncing = image('syncing', { phase: 'Syncing', dataVolume: 'seen' });
+const begun = image('begun', { phase: 'Syncing' });
+const queued = image('queued', { phase: 'Queued', attempt: 0, queuedAt: at(0) });
+const done = image('done', { phase: 'Succeeded' });
+
+interface Given {
+  events: readonly (VMDiskImage | DataVolume | Lease)[];
+  cached?: readonly VMDiskImage[];
+  holders?: readonly VMDiskImage[];
+  /** The DataVolumes that exist: by default those of the holders. */
+  dataVolumes?: readonly DataVolume[];
+}
+
+async function idle({
+  events,
+  holders = [syncing],
+  cached = [...holders],
+  dataVolumes = holders.map((one) => aDataVolume(one)),
+}: Given) {
+  const read: string[] = [];
+  const objects = [...events.filter((one) => one.kind === 'VMDiskImage'), ...cached, ...dataVolumes];
+  const get = async ({ kind }: { kind: string }, ref: ObjectReference) => {
+    read.push(`${kind} ${ref.name}`);
+    return objects.find((one) => one.kind === kind && keyOf(one.metadata) === keyOf(ref));
+  };
+  const kube = { get } as unknown as Kube;
+  const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
+  const look = await lookAt({ kube, cached: async () => cached as never }, batch);
+  const slots = { holders: holders.map((one) => aHolder(one)), concurrency: 1, nowMs: start };
+  return { isIdle: look && (await isIdle(kube, batch, look, slots)), read };
+}
+
+test('a download that goes on costs a read of what the event names', async () => {
+  expect(await idle({ events: [syncing] })).toEqual({ isIdle: true, read: ['VMDiskImage syncing'] });
+  const volume = aDataVolume(syncing);
+  expect(await idle({ events: [volume] })).toEqual({ isIdle: true, read: [`DataVolume ${volume.metadata.name}`] });
+});
+
+test('one that has just begun costs a read of its DataVolume, too', async () => {
+  const { name } = aDataVolume(begun).metadata;
+  const read = ['VMDiskImage begun', `DataVolume ${name}`];
+  expect(await idle({ events: [begun], holders: [begun] })).toEqual({ isIdle: true, read });
+});
+
+const retrying = (nextAttemptAt: string) => image('retrying', { phase: 'Retrying', nextAttemptAt });
+const gone = aDataVolume(done);
+
+test.each<[string, Given, boolean]>([
+  ['of a finished image', { events: [done] }, true],
+  ['of an image that waits for its snapshot', { events: [image('x', { phase: 'Snapshotting' })] }, true],
+  ['of the source volume that is deleted', { events: [gone] }, true],
+  [
+    'beside images that wait for a slot, or for their next attempt',
+    { events: [done], cached: [syncing, queued, retrying(at(60))] },
+    true,
+  ],
+  ['of an image that waits', { events: [queued] }, false],
+  ['of an image that failed', { events: [image('x', { phase: 'Failed' })] }, false],
+  ['of an image that is deleted', { events: [image('x', { phase: 'Succeeded' }, { deleted: true })] }, false],
+  ['of an image that has no finalizer', { events: [image('x', { phase: 'Succeeded' }, { finalizers: [] })] }, false],
+  ['of an image of another content', { events: [image('x', { phase: 'Succeeded', contentDigest: 'other' })] }, false],
+  ['of a finished image that has a slot', { events: [done], holders: [done], cached: [] }, false],
+  ['of an image that syncs without a slot', { events: [syncing], holders: [] }, false],
+  [
+    'of a download that is over',
+    { events: [aDataVolume(syncing)], dataVolumes: [aDataVolume(syncing, { phase: 'Succeeded' })] },
+    false,
+  ],
+  ['of a download whose DataVolume is gone', { events: [aDataVolume(syncing)], dataVolumes: [] }, false],
+  ['of a download without a slot', { events: [gone], dataVolumes: [gone] }, false],
+  ['of the Lease', { events: [Lease.parse({ metadata: { name: 'sync-slots', namespace: 'sync-operator' } })] }, false],
+  ['beside a new image', { events: [done], cached: [syncing, aVMDiskImage({ name: 'new' })] }, false],
+  ['beside an attempt that is due', { events: [done], cached: [syncing, retrying(at(-1))] }, false],
+  ['beside a free slot and an image that waits', { events: [done], holders: [], cached: [queued] }, false],
+  ['beside an image that was given a slot and has not begun', { events: [done], holders: [queued] }, false],
+  ['beside one whose DataVolume is not made', { events: [done], holders: [begun], dataVolumes: [] }, false],
+])('an event %s', async (_, given, expected) => {
+  expect((await idle(given)).isIdle).toBe(expected);
+});

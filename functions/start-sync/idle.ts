@@ -1,0 +1,67 @@
+import { distinct } from '../../shared/distinct.ts';
+import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
+import { isQueued } from '../../shared/images/queue.ts';
+import type { Holder } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
+import { dataVolumeName } from '../../shared/kubernetes/names.ts';
+import { lacksFinalizer } from './decide.ts';
+import { type Look, withImages } from './focus.ts';
+import { isActiveAttempt } from './occupancy.ts';
+import { newRevision } from './revision.ts';
+
+interface Slots {
+  holders: readonly Holder[];
+  concurrency: number;
+  nowMs: number;
+}
+
+/**
+ * Whether these events leave nothing to do: what they name is as wanted, every holder downloads, and no one waits for a free slot or is
+ * new or due. So are most events: a download goes on, a snapshot is taken, users are counted. They need no more reads than these.
+ */
+export async function isIdle(
+  kube: Context['kube'],
+  batch: Batch,
+  { live, unfinished }: Look,
+  { holders, concurrency, nowMs }: Slots,
+): Promise<boolean> {
+  const volumes = subjectsOf(batch, DataVolume);
+  if (volumes.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
+  const uids = new Set(holders.map(({ uid }) => uid));
+  const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
+  const images = [...unfinished.values()];
+  if (holders.length < concurrency && images.some(isQueued)) return false;
+  if (!images.every((image) => isAtRest(image, isHeld(image), nowMs))) return false;
+  if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image)))) return false;
+  const attempts = withImages(holders, images);
+  if (!attempts.every(({ holder, image }) => image?.status?.phase === 'Syncing' && isActiveAttempt(holder, image)))
+    return false;
+  const made = attempts.flatMap(({ holder: { revision, attempt }, image }) =>
+    image ? [{ image, ref: { ...image.metadata, name: dataVolumeName(image.metadata, revision, attempt) } }] : [],
+  );
+  // That an importer was at work proves that the DataVolume was made.
+  const unproven = made.filter(({ image }) => image.status?.dataVolume === undefined).map(({ ref }) => ref);
+  const wanted = new Set(made.map(({ ref }) => keyOf(ref)));
+  const looks = distinct([...volumes, ...unproven], keyOf).map(async (ref) => {
+    const found = await kube.get(DataVolume, ref);
+    if (!found) return !wanted.has(keyOf(ref));
+    return (found.status?.phase === 'Succeeded') !== uids.has(found.metadata.labels?.[imageUidLabel] ?? '');
+  });
+  return (await Promise.all(looks)).every((isAsExpected) => isAsExpected);
+}
+
+/** Nothing but an event or a turn changes the image. */
+function isAtRest({ status }: VMDiskImage, isHeld: boolean, nowMs: number) {
+  const { phase, nextAttemptAt } = status ?? {};
+  if (phase === 'Retrying') return Date.parse(nextAttemptAt ?? '') > nowMs;
+  return phase === 'Syncing' ? isHeld : phase !== undefined;
+}
+
+/** The image of an event needs nothing of start-sync: it syncs in its slot, or has gone on without one. */
+function isAsWanted(image: VMDiskImage, isHeld: boolean) {
+  const { phase } = image.status ?? {};
+  if (image.metadata.deletionTimestamp || lacksFinalizer(image) || newRevision(image)) return false;
+  return phase === 'Syncing' ? isHeld : !isHeld && (phase === 'Snapshotting' || phase === 'Succeeded');
+}
