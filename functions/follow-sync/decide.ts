@@ -4,7 +4,7 @@ import { isAdopting } from '../../shared/images/adoption.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { currentName } from '../../shared/images/current-volume.ts';
 import { refusals } from '../../shared/images/failure-reasons.ts';
-import { isOrphan } from '../../shared/images/pruning.ts';
+import { whyPrunable } from '../../shared/images/pruning.ts';
 import { publish, transition } from '../../shared/images/status.ts';
 import { attemptLabel, isOfAnotherVersion, revisionLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
@@ -37,7 +37,7 @@ export function decide(observed: Observed): Action[] {
 
 /** Wakes prune, which hears of no image otherwise: most of them change often and are not to be pruned. */
 function tellPrunable({ image, isNamed, nowMs }: Observed): Action[] {
-  const reason = image.metadata.deletionTimestamp ? 'Deleted' : isOrphan(image) ? 'LastReference' : undefined;
+  const reason = whyPrunable(image);
   if (!isNamed || reason === undefined) return [];
   return [{ ...publish(image, 'prunable', image.status?.revision ?? 0, toTime(nowMs), { reason }), about: image }];
 }

@@ -8,12 +8,19 @@ import {
   type Unreadable,
 } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
+import { whyPrunable } from '../../shared/images/pruning.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { imageUidLabel, underWay, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type ObjectReference, referenceIn } from '../../shared/kinds/resource.ts';
+import {
+  type KubernetesObject,
+  keyOf,
+  type ObjectReference,
+  type Resource,
+  referenceIn,
+} from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
@@ -28,17 +35,29 @@ import type { Observed } from './observed.ts';
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
   const named = imagesNamed(batch);
-  const { read: images, unreadable } = partition(await imagesOf(context, named));
+  const { read, unreadable } = partition(
+    await (isAboutNamed(batch, named) ? readAll(kube, named) : imagesOf(kube, named)),
+  );
+  const images = read.filter((image) => !isUntouched(image));
   if (images.length === 0) return unreadable;
-  const uids = images.map(({ metadata }) => metadata.uid);
-  const [policy, dataVolumes] = await Promise.all([
-    readPolicy(kube),
-    listLabelled(kube, DataVolume, imageUidLabel, uids),
-  ]);
+  const made = <T extends KubernetesObject>(resource: Resource<T>, of: readonly VMDiskImage[]) =>
+    listLabelled(
+      kube,
+      resource,
+      imageUidLabel,
+      of.map(({ metadata }) => metadata.uid),
+    );
+  const [policy, dataVolumes] = await Promise.all([readPolicy(kube), made(DataVolume, images)]);
   // The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods.
   const [pods, snapshots] = await Promise.all([
-    listLabelled(kube, Pod, imageUidLabel, uids),
-    listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),
+    made(
+      Pod,
+      images.filter(({ status }) => status?.phase === 'Syncing'),
+    ),
+    made(
+      VolumeSnapshot,
+      images.filter((image) => !isFirstDownload(image)),
+    ),
   ]);
   const common = { nowMs, policy, refusals, isAudit: batch.audit, named };
   const listed = byName(snapshots);
@@ -121,18 +140,43 @@ function byImage<T extends KubernetesObject>(objects: readonly T[]): (image: VMD
 const imagesNamed = (batch: Batch): readonly ObjectReference[] =>
   [...subjectsOf(batch, VMDiskImage), ...batch.subjects.map(ownerOf)].filter((ref) => ref !== undefined);
 
+/** With more names than this, a list costs less than a read for each. */
+const mostNamed = 20;
+
+/** Only the timers look for what no event told of, and a Pod does not tell the name of its image. */
+const isAboutNamed = ({ sweep, audit, subjects }: Batch, named: readonly ObjectReference[]) =>
+  !sweep && !audit && named.length <= mostNamed && subjects.every(({ kind }) => kind !== Pod.kind);
+
+async function readAll(kube: Reader, refs: readonly ObjectReference[]): Promise<(VMDiskImage | Unreadable)[]> {
+  const found = distinct(refs, keyOf).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref)));
+  return (await Promise.all(found)).filter((image) => image !== undefined);
+}
+
 /** The images under way, those that still hold a slot, and those named. */
-async function imagesOf({ kube }: Context, named: readonly ObjectReference[]): Promise<(VMDiskImage | Unreadable)[]> {
+async function imagesOf(kube: Reader, named: readonly ObjectReference[]): Promise<(VMDiskImage | Unreadable)[]> {
   const [open, lease] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: underWay }),
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
   ]);
   const known = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...named, ...(holdersOf(lease) ?? []).map(({ image }) => referenceIn(image))];
-  const missing = distinct(wanted, keyOf).filter((ref) => !known.has(keyOf(ref)));
-  const others = await Promise.all(missing.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
-  return [...open, ...others.filter((image) => image !== undefined)];
+  const missing = wanted.filter((ref) => !known.has(keyOf(ref)));
+  return [...open, ...(await readAll(kube, missing))];
 }
+
+const isRevisionAsked = ({ metadata, status }: VMDiskImage) =>
+  metadata.annotations?.[useRevision] !== undefined || conditionOf(status?.conditions, 'RevisionPinned') !== undefined;
+
+/** Nothing was made for the image yet, and it stays. */
+function isUntouched(image: VMDiskImage) {
+  const { phase, revision = 1, attempt = 0 } = image.status ?? {};
+  if (whyPrunable(image) !== undefined || isRevisionAsked(image)) return false;
+  return phase === undefined || (phase === 'Queued' && revision === 1 && attempt === 0);
+}
+
+/** No snapshot was made for the image yet. */
+const isFirstDownload = (image: VMDiskImage) =>
+  image.status?.phase === 'Syncing' && (image.status.revision ?? 1) === 1 && !isRevisionAsked(image);
 
 /** The image a child was made for, by the child's name: the child itself may be gone. */
 const ownerOf = (subject: Subject): ObjectReference | undefined => {
@@ -154,10 +198,9 @@ async function namedSnapshots(kube: Reader, image: VMDiskImage, listed: Readonly
 
 /** The snapshot in use, and the adopted ones if an annotation asks or asked for a revision: no list has them. */
 function namesOf(image: VMDiskImage): string[] {
-  const { revisions = [], conditions } = image.status ?? {};
-  const isAsked = image.metadata.annotations?.[useRevision] ?? conditionOf(conditions, 'RevisionPinned');
+  const { revisions = [] } = image.status ?? {};
   const adopted = revisions.filter(({ snapshot, revision }) => snapshot !== snapshotName(image.metadata, revision));
-  const names = [snapshotOf(image), ...(isAsked ? adopted.map(({ snapshot }) => snapshot) : [])];
+  const names = [snapshotOf(image), ...(isRevisionAsked(image) ? adopted.map(({ snapshot }) => snapshot) : [])];
   return [...new Set(names.filter((name) => name !== undefined))];
 }
 

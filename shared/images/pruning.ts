@@ -8,6 +8,10 @@ export const keepAnnotation = 'pelotech.ot/keep';
 /** A user asked to keep it. */
 export const isKept = ({ metadata }: VMDiskImage) => (metadata.annotations?.[keepAnnotation] ?? 'false') !== 'false';
 
+/** Why the image is to be taken down or deleted, whatever the policy says; undefined if it stays. */
+export const whyPrunable = (image: VMDiskImage): 'Deleted' | 'LastReference' | undefined =>
+  image.metadata.deletionTimestamp ? 'Deleted' : isOrphan(image) ? 'LastReference' : undefined;
+
 /** The image was made for a workspace and is unused according to its status. */
 export const isOrphan = (image: VMDiskImage) =>
   isMadeForWorkspaces(image) &&
