@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../deploy/local/client.ts';
 import { realClock } from '../../deploy/local/clock.ts';
@@ -7,6 +7,7 @@ import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { isFinished, unfinished, VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { withCache } from './cache.ts';
+import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
 import { realPause } from './reflect.ts';
 
@@ -43,7 +44,7 @@ async function aCache(hold?: Promise<void>) {
   };
   const cache = withCache(kube, declared, { pause, signal: ending.signal }, { pages: kube.pages, watch });
   const names = async () => (await cache.cached?.(VMDiskImage))?.map(({ metadata }) => metadata.name).sort();
-  return { admin: kube, kube: cache.kube, create, names, waits: () => waits };
+  return { admin: kube, kube: cache.kube, cached: cache.cached, create, names, waits: () => waits };
 }
 
 const finish = (kube: Kube, name: string) =>
@@ -88,6 +89,29 @@ test('a finished image that is read is not waited for: no watch reports it', asy
   await admin.patch(VMDiskImage, { namespace: 'vmdi-farm', name: 'finished' }, { metadata: { labels: { a: 'b' } } });
   await kube.get(VMDiskImage, { namespace: 'vmdi-farm', name: 'finished' });
   expect(await names()).toEqual(['before']);
+});
+
+test('the cache keeps of an object what functions decide by, and not what the API server keeps for server-side apply', async () => {
+  const { cached } = await aCache();
+  await expect.poll(async () => (await cached?.(VMDiskImage))?.length).toBe(1);
+  expect((await cached?.(VMDiskImage))?.map(({ metadata }) => 'managedFields' in metadata)).toEqual([false]);
+});
+
+test('while the first list fails it is made again after growing pauses, each with a line in the log', async () => {
+  const lines = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  onTestFinished(() => lines.mockRestore());
+  const pauses: number[] = [];
+  const ending = new AbortController();
+  const pages = () => {
+    throw new ApiError(403, 'Forbidden', 'may not list');
+  };
+  const pause = async (milliseconds: number) => void (pauses.push(milliseconds) < 7 || ending.abort());
+  withCache({} as Kube, declared, { pause, signal: ending.signal }, { pages, watch: async () => undefined });
+  await expect.poll(() => pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  expect(lines.mock.calls[0]?.[0]).toContain(
+    '"function":"cache of VMDiskImage","message":"403 Forbidden: may not list"',
+  );
+  expect(lines).toHaveBeenCalledTimes(7);
 });
 
 test('a function without a cache has the client as it is', () => {

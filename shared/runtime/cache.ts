@@ -1,7 +1,8 @@
 import { compareVersions, type KubernetesObject, type Resource } from '../kinds/resource.ts';
 import { follow } from './follow.ts';
 import type { Kube } from './kube.ts';
-import type { Reflecting, Watching } from './reflect.ts';
+import { logError } from './log.ts';
+import { longerPause, pauseMs, type Reflecting, type Watching } from './reflect.ts';
 
 /** How long a reconcile waits for its cache, in milliseconds. */
 const patienceMs = 1000;
@@ -45,10 +46,11 @@ export function withCache(
     reached = resourceVersion;
     if (!isBehind()) for (const resume of waiting) resume();
   };
-  const list = async (): Promise<void> => {
-    await follow(watching, resource, { fieldSelector }, reflecting, objects, onChange).catch(async () => {
-      await reflecting.pause(patienceMs, reflecting.signal);
-      if (!reflecting.signal.aborted) return list();
+  const list = async (nextPauseMs = pauseMs.first): Promise<void> => {
+    await follow(watching, resource, { fieldSelector }, reflecting, objects, onChange).catch(async (error: unknown) => {
+      logError(`cache of ${resource.kind}`, error);
+      await reflecting.pause(nextPauseMs, reflecting.signal);
+      if (!reflecting.signal.aborted) return list(longerPause(nextPauseMs));
     });
   };
   void list();

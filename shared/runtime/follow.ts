@@ -1,8 +1,9 @@
 import { type KubernetesObject, keyOf, type Resource } from '../kinds/resource.ts';
 import type { ListOptions } from './kube.ts';
+import { trimmed } from './list-trimmed.ts';
 import { type Reflecting, reflect, type Watching } from './reflect.ts';
 
-/** Keeps `objects` equal to what the API server has of a kind; resolves once the first list is in. */
+/** Keeps `objects` equal to what the API server has of a kind, without managedFields; resolves once the first list is in. */
 export function follow<T extends KubernetesObject>(
   kube: Watching,
   resource: Resource<T>,
@@ -14,12 +15,12 @@ export function follow<T extends KubernetesObject>(
   return reflect(kube, resource, options, reflecting, {
     replaced: (items, resourceVersion) => {
       objects.clear();
-      for (const item of items) objects.set(keyOf(item.metadata), item);
+      for (const item of items) objects.set(keyOf(item.metadata), trimmed(item));
       onChange(resourceVersion);
     },
     changed: ({ type, object }) => {
       if (type === 'DELETED') objects.delete(keyOf(object.metadata));
-      else objects.set(keyOf(object.metadata), object);
+      else objects.set(keyOf(object.metadata), trimmed(object));
       onChange(object.metadata.resourceVersion);
     },
   });

@@ -1,7 +1,7 @@
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import type { Kube, ListOptions } from './kube.ts';
 
-/** All that match, for who holds them for a while: without managedFields, which are half of an object. */
+/** All that match, for who holds them for a while. */
 export async function listTrimmed<T extends KubernetesObject>(
   kube: Pick<Kube, 'pages'>,
   resource: Resource<T>,
@@ -12,7 +12,8 @@ export async function listTrimmed<T extends KubernetesObject>(
   return found;
 }
 
-function trimmed<T extends KubernetesObject>(object: T): T {
+/** Without managedFields, which are half of an object. */
+export function trimmed<T extends KubernetesObject>(object: T): T {
   const { managedFields, ...metadata } = object.metadata;
   return { ...object, metadata };
 }

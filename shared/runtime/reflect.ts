@@ -18,7 +18,9 @@ export const realPause: Reflecting['pause'] = (milliseconds, signal) =>
   sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
 /** The pause after a failure doubles from the first to the second, as in client-go: each list may be large. */
-const pauseMs = { first: 1000, most: 30_000 };
+export const pauseMs = { first: 1000, most: 30_000 };
+
+export const longerPause = (lastMs: number) => Math.min(2 * lastMs, pauseMs.most);
 
 /**
  * Lists once, then watches until the signal aborts, as client-go's reflector does: a watch that merely ended continues
@@ -64,7 +66,7 @@ export async function reflect<T extends KubernetesObject>(
       } catch {
         from = '';
         await pause(nextPauseMs, signal);
-        nextPauseMs = Math.min(2 * nextPauseMs, pauseMs.most);
+        nextPauseMs = longerPause(nextPauseMs);
       }
     }
   };
