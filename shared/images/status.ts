@@ -52,12 +52,13 @@ export function transition(
   };
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status },
-    ...(to === 'Queued' || to === 'Snapshotting'
-      ? []
-      : [recordEvent(image, to === 'Failed' || to === 'Retrying', reason, message, `${revision}/${now}`)]),
+    // The history has each step; an Event is a write of its own.
+    ...(isOutcome(to) ? [recordEvent(image, to !== 'Succeeded', reason, message, `${revision}/${now}`)] : []),
     ...told(image, { time: now, fact: to, revision, reason, message }),
   ];
 }
+
+const isOutcome = (phase: Phase) => phase === 'Succeeded' || phase === 'Failed' || phase === 'Retrying';
 
 type Entry = NonNullable<VMDiskImageStatus['history']>[number];
 

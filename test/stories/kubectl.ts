@@ -99,7 +99,7 @@ export const stories = withKubectl([
       const described = await ok(kubectl('describe', 'vmdi', 'day', '-n', 'lab'));
       expect(described).toMatch(/History:/);
       expect(described).toMatch(/Normal\s+SnapshotReady.*follow-sync/);
-      expect(await ok(kubectl('events', '-n', 'lab', '--for', 'vmdi/day'))).toContain('SyncStarted');
+      expect(await ok(kubectl('events', '-n', 'lab', '--for', 'vmdi/day'))).toContain('SnapshotReady');
       await ok(kubectl('annotate', 'vmdi/day', '-n', 'lab', 'pelotech.ot/sync-requested=now'));
       await ok(
         kubectl('wait', '-n', 'lab', '--for=jsonpath={.status.snapshot.revision}=2', 'vmdi/day', '--timeout=20s'),
