@@ -1,15 +1,20 @@
 import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
-import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
 import { contentOf, isTrue } from './plain-rules.ts';
 import { beganAt, longestReconcileMs } from './reconcile.ts';
 
-/** The content of a download: in its DataVolume, and what its image asked for while the reconcile decided. */
+/**
+ * The content of a download: in its DataVolume, and what its image asked for while the reconcile decided, or when it had only the
+ * snapshot taken again.
+ */
 interface Download {
   source: string;
-  asked: ReadonlySet<string>;
+  asked: Set<string>;
+  /** Uid and revision of its image. */
+  of: string;
 }
 
 /** A content that an image asked for, and until when. */
@@ -33,8 +38,6 @@ export const s17Content: Invariant = {
     /** By the uid of the snapshot, and by the name of its VolumeSnapshotContent, which a restored snapshot keeps. */
     const held = new Map<string, Download | undefined>();
     const asked = new Map<string, Asked[]>();
-    /** Image and revision of a requested sync that uses the existing download, because only the snapshot had Failed. */
-    const triedAgain = new Set<string>();
     /** When start-sync, which queues new content, last read each image. */
     const taken = new Map<string, number>();
     const snapshotOf = ({ metadata, status }: VMDiskImage) =>
@@ -47,23 +50,26 @@ export const s17Content: Invariant = {
       if (!download || isAdopted(image)) return undefined;
       const pinned = image.metadata.annotations?.['pelotech.ot/use-revision'];
       if (pinned !== undefined) return wronglyPinned(image, snapshot, download);
-      const isAgain = triedAgain.has(`${image.metadata.uid} ${image.status?.revision}`);
-      const plain = isAgain ? withoutRequest : (content: string) => content;
-      const before = new Set([...download.asked].map(plain));
-      if (contents.some((content) => before.has(plain(content)) && download.source === sourcePartOf(content)))
+      if (contents.some((content) => download.asked.has(content) && download.source === sourcePartOf(content)))
         return undefined;
       return `${image.metadata.name} is Ready with ${snapshot.metadata.name}, a download of ${download.source}, but asks for ${sourcePartOf(contentOf(image))}`;
+    };
+    const takenAgain = (image: VMDiskImage) => {
+      for (const { of, asked } of downloads.values())
+        if (of === `${image.metadata.uid} ${image.status?.revision}`) asked.add(contentOf(image));
     };
     return {
       download: ({ object, before, isGone, state: { images } }) => {
         if (before || isGone) return undefined;
-        const image = images.get(object.metadata.labels?.[imageUidLabel] ?? '');
+        const { [imageUidLabel]: uid = '', [revisionLabel]: revision } = object.metadata.labels ?? {};
+        const image = images.get(uid);
         const source = sourceOf(object);
         const contents = image && [
           contentOf(image),
           ...(asked.get(image.metadata.uid) ?? []).map(({ content }) => content),
         ];
-        if (source) downloads.set(keyOf(object.metadata), { source, asked: new Set(contents) });
+        const of = `${uid} ${revision}`;
+        if (source) downloads.set(keyOf(object.metadata), { source, asked: new Set(contents), of });
         return undefined;
       },
       snapshot: ({ object, before, isGone }) => {
@@ -86,12 +92,7 @@ export const s17Content: Invariant = {
           const since = { content: contentOf(before), untilRevision: revision, untilMs: change.atMs };
           asked.set(uid, [...(asked.get(uid) ?? []), since]);
         }
-        if (
-          before?.status?.phase === 'Failed' &&
-          before.status.snapshottingAt &&
-          object.status?.phase === 'Snapshotting'
-        )
-          triedAgain.add(`${uid} ${object.status.revision}`);
+        if (isSnapshotAgain(step)) takenAgain(object);
         const isNew = isHolding(object) && !(before && isHolding(before));
         if (!isNew || change.by === 'user' || gaps?.length) return undefined;
         const began = beganAt(step);
@@ -115,6 +116,10 @@ export const s17Content: Invariant = {
 };
 
 const isHolding = ({ status }: VMDiskImage) => status?.phase === 'Succeeded' && isTrue(status.conditions, 'Ready');
+
+/** A requested sync uses the existing download, because only the snapshot had Failed. */
+const isSnapshotAgain = ({ before, object }: Step<VMDiskImage>) =>
+  before?.status?.phase === 'Failed' && before.status.snapshottingAt && object.status?.phase === 'Snapshotting';
 
 /**
  * The start of its reconcile, if start-sync wrote the image. A status that a backup restored counts as written by such a
@@ -148,9 +153,6 @@ function sourceOf({ spec }: DataVolume): string | undefined {
     ' ',
   );
 }
-
-/** A content without the annotation that requested it. */
-const withoutRequest = (content: string) => content.split(' ').toSpliced(6, 1).join(' ');
 
 /** The part of a content that a DataVolume contains. */
 const sourcePartOf = (content: string) => content.split(' ').slice(0, 5).join(' ');

@@ -185,6 +185,19 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S17',
+    what: 'an image that a backup restored has the download of which a requested sync had only the snapshot taken again',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 40, do: 'requestSync', image: 'd' },
+        { seconds: 40, do: 'restoreImage', image: 'd', hasStatus: true, hasChildren: true },
+      ],
+      [{ kind: 'snapshotRefused', at: 0, count: 1 }],
+      { troubleSeconds: 0 },
+    ),
+  },
+  {
     invariant: 'B1',
     what: 'the images that an audit found in a page are read one by one',
     plan: plainly(
