@@ -6,7 +6,13 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { imageUidLabel, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference, referenceIn } from '../../shared/kinds/resource.ts';
+import {
+  type KubernetesObject,
+  keyOf,
+  type ObjectReference,
+  type Resource,
+  referenceIn,
+} from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
@@ -57,16 +63,18 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   // What no event reports is found by the timers; a policy concerns all that wait.
   const needsAll = batch.sweep || batch.audit || subjectsOf(batch, ConfigMap).length > 0;
   const look = needsAll || !holders ? undefined : await lookAt(context, batch).catch(ifFailed);
-  if (look && holders && (await isIdle(kube, batch, look, { holders, concurrency, nowMs }).catch(ifFailed))) return [];
-  const ofHeld = reading(attemptsOf(kube, held), noAttempts, held ? isHolder : mayHaveAttempt);
+  let listed: Promise<DataVolume[]> | undefined;
+  const volumesOfHeld = () => (listed ??= madeFor(kube, DataVolume, held));
+  const slots = { holders: holders ?? [], concurrency, nowMs };
+  if (look && (await isIdle(kube, batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return [];
+  const ofHeld = reading(attemptsOf(kube, held, volumesOfHeld), noAttempts, held ? isHolder : mayHaveAttempt);
   const listAll = async (): Promise<Focus> => {
     const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
     return { images: all, unfinished: all, live: new Map() };
   };
   const inFocus = async () => {
-    if (!look || !holders) return listAll();
-    const slots = { holders, concurrency, nowMs, ...(await ofHeld) };
-    return (await focusOf(kube, look, slots).catch(ifFailed)) ?? listAll();
+    if (!look) return listAll();
+    return (await focusOf(kube, look, { ...slots, ...(await ofHeld) }).catch(ifFailed)) ?? listAll();
   };
   // A free slot waits for these reads, so they run concurrently.
   const [focus, ofHolders] = await Promise.all([inFocus(), ofHeld]);
@@ -199,15 +207,24 @@ interface Attempts {
 const noAttempts: Attempts = { dataVolumes: [], pods: [] };
 
 /** The DataVolumes and Pods of these images; without uids, of all images. */
-async function attemptsOf(kube: Reader, uids: readonly string[] | undefined): Promise<Attempts> {
+async function attemptsOf(
+  kube: Reader,
+  uids: readonly string[] | undefined,
+  list = () => madeFor(kube, DataVolume, uids),
+): Promise<Attempts> {
   if (uids?.length === 0) return noAttempts;
-  const ofThem = uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : imageUidLabel;
-  const [dataVolumes, pods] = await Promise.all([
-    kube.list(DataVolume, { labelSelector: ofThem }),
-    kube.list(Pod, { labelSelector: ofThem }),
-  ]);
+  const [dataVolumes, pods] = await Promise.all([list(), madeFor(kube, Pod, uids)]);
   return { dataVolumes, pods };
 }
+
+const madeFor = <T extends KubernetesObject>(
+  kube: Reader,
+  resource: Resource<T>,
+  uids: readonly string[] | undefined,
+) =>
+  kube.list(resource, {
+    labelSelector: uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : imageUidLabel,
+  });
 
 const noClasses: Classes = { storage: new Map(), snapshot: new Map() };
 

@@ -54,7 +54,11 @@ async function idle({
   const kube = { get } as unknown as Kube;
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
   const look = await lookAt({ kube, cached: async () => cached as never }, batch);
-  const slots = { holders: holders.map((one) => aHolder(one)), concurrency: 1, nowMs: start };
+  const volumesOfHeld = async () => {
+    read.push('DataVolumes');
+    return dataVolumes;
+  };
+  const slots = { holders: holders.map((one) => aHolder(one)), concurrency: 1, nowMs: start, volumesOfHeld };
   return { isIdle: look && (await isIdle(kube, batch, look, slots)), read };
 }
 
@@ -68,6 +72,12 @@ test('one that has just begun costs a read of its DataVolume, too', async () => 
   const { name } = aDataVolume(begun).metadata;
   const read = ['VMDiskImage begun', `DataVolume ${name}`];
   expect(await idle({ events: [begun], holders: [begun] })).toEqual({ isIdle: true, read });
+});
+
+test('several that have just begun cost one list of their DataVolumes', async () => {
+  const another = image('another', { phase: 'Syncing' });
+  const read = ['VMDiskImage begun', 'DataVolumes'];
+  expect(await idle({ events: [begun], holders: [begun, another] })).toEqual({ isIdle: true, read });
 });
 
 const retrying = (nextAttemptAt: string) => image('retrying', { phase: 'Retrying', nextAttemptAt });

@@ -15,6 +15,8 @@ interface Slots {
   holders: readonly Holder[];
   concurrency: number;
   nowMs: number;
+  /** Lists the DataVolumes of the holders. */
+  volumesOfHeld(): Promise<readonly DataVolume[]>;
 }
 
 /**
@@ -25,7 +27,7 @@ export async function isIdle(
   kube: Context['kube'],
   batch: Batch,
   { live, unfinished }: Look,
-  { holders, concurrency, nowMs }: Slots,
+  { holders, concurrency, nowMs, volumesOfHeld }: Slots,
 ): Promise<boolean> {
   const volumes = subjectsOf(batch, DataVolume);
   if (volumes.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
@@ -44,8 +46,11 @@ export async function isIdle(
   // That an importer was at work proves that the DataVolume was made.
   const unproven = made.filter(({ image }) => image.status?.dataVolume === undefined).map(({ ref }) => ref);
   const wanted = new Set(made.map(({ ref }) => keyOf(ref)));
-  const looks = distinct([...volumes, ...unproven], keyOf).map(async (ref) => {
-    const found = await kube.get(DataVolume, ref);
+  const refs = distinct([...volumes, ...unproven], keyOf);
+  const listed = refs.length > 1 && holders.length > 0 ? await volumesOfHeld() : [];
+  const looks = refs.map(async (ref) => {
+    const isThat = ({ metadata }: DataVolume) => keyOf(metadata) === keyOf(ref);
+    const found = listed.find(isThat) ?? (await kube.get(DataVolume, ref));
     if (!found) return !wanted.has(keyOf(ref));
     return (found.status?.phase === 'Succeeded') !== uids.has(found.metadata.labels?.[imageUidLabel] ?? '');
   });
