@@ -51,6 +51,10 @@ export const s6Attempts: Invariant = {
       all.set(key, found);
       return found;
     };
+    /** A status that a user wiped is rebuilt from what is left, so that an earlier revision may begin again. */
+    const forget = (uid: string): undefined => {
+      for (const [key, found] of all) if (key.startsWith(`${uid} `)) found.made = 0;
+    };
     /** The time for which each DataVolume had an importer, by image and name. */
     const paid = new Map<string, number>();
     const importedFrom = new Map<string, number>();
@@ -97,12 +101,14 @@ export const s6Attempts: Invariant = {
       image: ({ object: { metadata, status }, before, revision, change }) => {
         if (status?.dataVolume && status.dataVolume !== before?.status?.dataVolume)
           named.set(`${metadata.uid} ${status.dataVolume}`, revision);
-        const { phase, attempts = 0, revision: of } = before?.status ?? {};
-        if (!phase || (status?.phase && status.revision !== of) || (status?.attempts ?? 0) >= attempts)
-          return undefined;
+        if (!before?.status?.phase) return undefined;
+        const { phase, attempts = 0, revision: of } = before.status;
+        const isByUser = change.by === undefined || isExternal(change);
+        if (!status?.phase) return isByUser ? forget(metadata.uid) : undefined;
+        if (status.revision !== of || (status.attempts ?? 0) >= attempts) return undefined;
         const found = ofRevision(metadata.uid, String(of), revision);
-        if (phase === 'Syncing' && status?.phase) found.uncounted += 1;
-        else if (change.by === undefined || isExternal(change)) found.made = 0;
+        if (phase === 'Syncing') found.uncounted += 1;
+        else if (isByUser) found.made = 0;
         return undefined;
       },
     };

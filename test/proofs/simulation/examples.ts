@@ -185,6 +185,31 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S6',
+    what: 'an image whose status a user wiped while its second revision was queued begins again with the first',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 5, do: 'createMachine', machine: 'm', image: 'd', hasTemplate: false },
+        { seconds: 40, do: 'useRevision', image: 'a', revision: 1 },
+        { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 5, do: 'changeUrl', image: 'a' },
+        { seconds: 40, do: 'wipeStatus', image: 'a' },
+      ],
+      [{ kind: 'download', at: 0, count: 6, how: 'podDeleted' }],
+      {
+        order: { seed: 25, share: 1 },
+        overtakings: [
+          { at: 557, by: 1 },
+          { at: 525, by: 1 },
+          { at: 661, by: 4 },
+        ],
+        troubleSeconds: 10,
+      },
+    ),
+  },
+  {
     invariant: 'S17',
     what: 'an image that a backup restored has the download of which a requested sync had only the snapshot taken again',
     plan: plainly(
