@@ -1,3 +1,4 @@
+import { timerOf } from '../../../shared/event-filter.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { type DataFolder, openDataFolder } from '../data-folder.ts';
 import { eventRequest } from '../eventing/event.ts';
@@ -85,12 +86,17 @@ async function startCluster(ports: Ports, store: ObjectStore, dataFolder: DataFo
   }
 }
 
-/** Events are lost while nothing listens, and the timer that makes up for them fires only minutes later. */
-async function strikeAudit({ kube, broker, clock }: LocalCluster): Promise<void> {
-  const audit = await kube.get(PingSource, { namespace: operatorNamespace, name: 'audit' });
-  if (!audit) return;
-  const answer = await fetch(eventRequest(broker, pingOf(audit, clock.now()), {}));
-  if (!answer.ok) throw new Error(`expected the Broker to take the tick of PingSource audit, found ${answer.status}`);
+/** Events are lost while nothing listens, and the timers that make up for them fire only minutes later. */
+async function strikeAudit({ kube, eventing, clock }: LocalCluster): Promise<void> {
+  const timers = await kube.list(PingSource, { namespace: operatorNamespace });
+  for (const audit of timers.filter(({ metadata }) => timerOf(metadata.name) === 'audit')) {
+    const broker = `${eventing.url}/${operatorNamespace}/${audit.spec.sink.ref?.name}`;
+    const answer = await fetch(eventRequest(broker, pingOf(audit, clock.now()), {}));
+    if (!answer.ok)
+      throw new Error(
+        `expected the Broker to take the tick of PingSource ${audit.metadata.name}, found ${answer.status}`,
+      );
+  }
 }
 
 const portsIn = ({ server, broker, metricsUrl = '', consoleUrl = '' }: LocalCluster, store: ObjectStore): Ports => ({
