@@ -428,10 +428,10 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     const options = readOptions(['upgrade', '--overlay', 'deployments', '--image', 'registry.example/f:1']) as Options;
     expect(await run(cluster, options)).toBe(0);
     const { sources, functions } = await inventoryOf(cluster);
-    expect(sources.map(({ metadata }) => metadata.name)).not.toContain('kube-ovn');
+    expect(sources.map(({ metadata }) => metadata.name)).not.toContain('workspaces-kube-ovn');
     expect(functions.map(({ metadata }) => metadata.name)).toContain('compose-workspace');
     expect(cluster.lines).toContainEqual(
-      expect.stringMatching(/^kube-ovn is missing: networks of workspaces .*ApiServerSource kube-ovn/),
+      expect.stringMatching(/^kube-ovn is missing: networks of workspaces .*ApiServerSource workspaces-kube-ovn/),
     );
   });
 
