@@ -111,7 +111,7 @@ test('while the first list fails it is made again after growing pauses, each wit
   expect(lines.mock.calls[0]?.[0]).toContain(
     '"function":"cache of VMDiskImage","message":"403 Forbidden: may not list"',
   );
-  expect(lines).toHaveBeenCalledTimes(7);
+  expect(lines).toHaveBeenCalledTimes(6);
 });
 
 test('a function without a cache has the client as it is', () => {

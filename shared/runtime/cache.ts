@@ -48,9 +48,11 @@ export function withCache(
   };
   const list = async (nextPauseMs = pauseMs.first): Promise<void> => {
     await follow(watching, resource, { fieldSelector }, reflecting, objects, onChange).catch(async (error: unknown) => {
-      logError(`cache of ${resource.kind}`, error);
       await reflecting.pause(nextPauseMs, reflecting.signal);
-      if (!reflecting.signal.aborted) return list(longerPause(nextPauseMs));
+      // Not at the end of everything.
+      if (reflecting.signal.aborted) return;
+      logError(`cache of ${resource.kind}`, error);
+      return list(longerPause(nextPauseMs));
     });
   };
   void list();
