@@ -228,6 +228,25 @@ describe('eventing on the local API server', () => {
     await expect.poll(() => seen[0], { timeout: 5000 }).toMatch(/^ping /);
   });
 
+  test('says of which generation of a source its status is', async () => {
+    const cluster = await aCluster();
+    const { apiVersion, kind } = PingSource;
+    const metadata = { name: 'sweep', namespace };
+    const source = (schedule: string) => ({
+      ...{ apiVersion, kind, metadata },
+      spec: { schedule, contentType: 'application/json', data: '{}', sink: brokerSink },
+    });
+    await cluster.apply(aBroker, source('0 0 1 1 *'));
+    await eventing(cluster, {});
+    const observed = async () => {
+      const { status } = (await cluster.kube.get(PingSource, metadata)) as { status?: { observedGeneration?: number } };
+      return status?.observedGeneration;
+    };
+    await expect.poll(observed).toBe(1);
+    await cluster.apply(source('0 0 2 1 *'));
+    await expect.poll(observed).toBe(2);
+  });
+
   test('posts to a subscriber elsewhere over HTTP, and listens for events from elsewhere', async () => {
     const cluster = await aCluster();
     const { handler, sees } = observer();

@@ -34,7 +34,8 @@ export function reporter(kube: Pick<Kube, 'patch'>, now: () => number) {
   };
 }
 
-function isSaid({ status }: Reported, fields: Report['fields'], ready: object) {
+function isSaid({ metadata, status }: Reported, fields: Report['fields'], ready: object) {
+  if (status?.observedGeneration !== metadata.generation) return false;
   const [before] = Array.isArray(status?.conditions) ? status.conditions : [];
   const { lastTransitionTime: _, ...known } = { lastTransitionTime: undefined, ...before };
   const isSame = Object.entries(fields).every(([name, value]) => isDeepStrictEqual(status?.[name], value));
