@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
+import { auditNow } from './audit.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { fieldManager, inventoryOf, obsoleteOf } from './inventory.ts';
 import {
@@ -22,7 +23,8 @@ import { removeTriggers, untilForgotten } from './triggers.ts';
 
 /**
  * Applies the manifests stage by stage, each ready before the next, and deletes what the installer applied before and the manifests no
- * longer have (Triggers one by one). Install and upgrade are the same, and both continue an interrupted run.
+ * longer have (Triggers one by one); then the functions look at everything. Install and upgrade are the same, and both continue an
+ * interrupted run.
  */
 export async function install(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<void> {
   const obsolete = obsoleteOf(await inventoryOf(cluster), wanted);
@@ -40,6 +42,7 @@ export async function install(cluster: Cluster, wanted: readonly KubernetesObjec
     );
   }
   await removeAll(cluster, [...obsolete.permissions, ...obsolete.broker]);
+  await auditNow(cluster, wanted);
 }
 
 async function applyStage(cluster: Cluster, stage: Stage, objects: readonly KubernetesObject[]): Promise<void> {
