@@ -12,10 +12,16 @@ export const bundleFolder = fileURLToPath(new URL('deploy/dist/', root));
 
 /** Makes one bundle of all functions and all they need; each function is a file that only its own pods load. */
 export async function bundle(folder: string = bundleFolder): Promise<void> {
+  await bundleProgram('deploy/main.ts', folder);
+  await copyPage(folder);
+}
+
+/** Makes `main.mjs` of a program that serves functions, in an empty folder. */
+export async function bundleProgram(entryPoint: string, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await build({
     absWorkingDir: fileURLToPath(root),
-    entryPoints: ['deploy/main.ts'],
+    entryPoints: { main: entryPoint },
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -36,7 +42,6 @@ export async function bundle(folder: string = bundleFolder): Promise<void> {
     plugins: [shakeClient],
     logLevel: 'warning',
   });
-  await copyPage(folder);
 }
 
 /** The console's page beside the bundle, its script without types. */

@@ -28,17 +28,27 @@ export async function install(
 ): Promise<void> {
   await prepare();
   const text = await manifestsOf(timers === 'fast' ? path(`overlays/${overlay}`) : path(`../../knative/${overlay}`));
-  const objects = documents(text).map((object) => withEnv(object, env));
-  const [senders, receivers] = partition(objects, ({ apiVersion }) => /^(eventing|sources)\./.test(apiVersion));
-  await applyText(textOf(receivers));
-  await fencesSeen();
-  await (isServing(overlay) ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
-  await applyText(textOf(senders));
-  await Promise.all([...['brokers', 'apiserversources', 'pingsources'].map((kinds) => ready(kinds)), triggersReady()]);
+  await bringUp(
+    overlay,
+    documents(text).map((object) => withEnv(object, env)),
+  );
 }
 
+/** Applies objects of an overlay and waits until an event would reach every function among them. */
+export async function bringUp(overlay: Overlay, objects: readonly KubernetesObject[]): Promise<void> {
+  const [senders, receivers] = partition(objects, isSender);
+  await applyText(textOf(receivers));
+  if (receivers.some(({ kind }) => kind === 'ValidatingAdmissionPolicy')) await fencesSeen();
+  await (isServing(overlay) ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
+  await applyText(textOf(senders));
+  const kinds = [...new Set(senders.map(({ kind }) => kind))];
+  await Promise.all(kinds.map((kind) => (kind === 'Trigger' ? triggersReady() : ready(kind))));
+}
+
+const isSender = ({ apiVersion }: KubernetesObject) => /^(eventing|sources)\./.test(apiVersion);
+
 /** The object with more in the environment of its containers, where it has any. */
-function withEnv<T extends object>(object: T, env: Readonly<Record<string, string>>): T {
+export function withEnv<T extends object>(object: T, env: Readonly<Record<string, string>>): T {
   const { spec } = object as { spec?: { template?: { spec?: { containers?: { env?: object[] }[] } } } };
   const changed = structuredClone(object) as { spec: NonNullable<typeof spec> };
   for (const container of changed.spec?.template?.spec?.containers ?? []) {
@@ -150,11 +160,20 @@ const manifestsOf = async (folder: string) =>
   (await kubectlOrFail('kustomize', folder)).replaceAll('image: ot-functions', `image: ${imageUnderTest()}`);
 
 /** Applies the objects of a YAML text. */
-export async function applyText(text: string, ...more: string[]): Promise<void> {
+export const applyText = (text: string, ...more: string[]): Promise<void> => withText(text, ...serverSide, ...more);
+
+/** Deletes the objects, senders first, and waits until they are deleted. */
+export async function removeObjects(objects: readonly KubernetesObject[]): Promise<void> {
+  for (const some of partition(objects, isSender))
+    await withText(textOf(some), 'delete', '--ignore-not-found', '--wait=true');
+}
+
+/** Runs kubectl on the objects of a YAML text. */
+async function withText(text: string, ...command: string[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'ot-manifests-'));
   try {
     await writeFile(join(folder, 'all.yaml'), text);
-    await kubectlOrFail(...serverSide, '-f', join(folder, 'all.yaml'), ...more);
+    await kubectlOrFail(...command, '-f', join(folder, 'all.yaml'));
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -12,6 +12,8 @@ import { until } from '../../stories/world.ts';
 import { loadNow, machineOf } from '../machine.ts';
 import { cpuBetween, cpuSoFar } from './cpu.ts';
 import { type DriverRun, drive, startFloor } from './driver.ts';
+import { floorDefinition, floorGroup } from './floor/function.ts';
+import { buildKnativeFloor, startKnativeFloor } from './floor/start.ts';
 import { memoryOfFunctions } from './memory.ts';
 import { type ClusterResult, type Driven, report } from './report.ts';
 import { measureWakes } from './wake.ts';
@@ -21,7 +23,7 @@ const help = `npm run bench:cluster [-- options]
 Measures the functions on a real Kubernetes with real Knative, as they are installed: how long a function that sleeps takes
 to its first answer, next to an empty one; what memory the functions hold; and, by the bench that knows no controller, how
 fast images go through and what CPU each part of the cluster spends on one, next to the least that any controller has to
-write (floor), before and after.
+write (floor), before and after: in one program without Knative, and in one function through Knative.
 
 Options
   --only PART    wake or sync; both by default
@@ -37,8 +39,7 @@ said), 2 for a wrong option.
 
 const importMs = 200;
 const ours = { readyPhase: 'Succeeded', group: 'pelotech.ot' };
-/** The floor knows other phases than our schema allows, so its images are of a group of their own. */
-const floors = { readyPhase: 'Ready', group: 'floor.example.com' };
+const floors = { readyPhase: 'Ready', group: floorGroup };
 /** Knative's ingress for names inside the cluster, as a test in the node's network reaches it. */
 const gateway = process.env.OT_GATEWAY ?? 'http://172.30.0.1:8080';
 
@@ -101,7 +102,10 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
   await prepare();
   await applyText(benchObjects);
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
-  if (parts.includes('sync')) driven.push(...(await driveFloor('floor, before', runs)));
+  if (parts.includes('sync')) {
+    await buildKnativeFloor();
+    driven.push(...(await driveFloors('before', runs, overlay)));
+  }
   say('installing the functions');
   await install(overlay, { timers: 'production' });
   const memory = await memoryOfFunctions();
@@ -118,8 +122,8 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
       driven.push({ who: `ot-functions, ${overlay}`, run, result, cpu, writes: added(before, await writesSoFar()) });
     }
     await removeFunctions(overlay);
-    await stopSources();
-    driven.push(...(await driveFloor('floor, after', runs)));
+    await removeSenders();
+    driven.push(...(await driveFloors('after', runs, overlay)));
   }
   const result: ClusterResult = { machine: machineOf(loadBefore), wakes, memory, driven };
   const { lines, ok } = report(result, lookOf(process.stdout));
@@ -135,17 +139,25 @@ async function untilSlotsAreGiven(): Promise<void> {
   if (over > 0) await setTimeout(over);
 }
 
-async function driveFloor(who: string, runs: readonly DriverRun[]): Promise<Driven[]> {
+async function driveFloors(when: string, runs: readonly DriverRun[], overlay: Overlay): Promise<Driven[]> {
   const driven: Driven[] = [];
-  for (const run of runs) {
-    say(`${who}: ${run.images} images through ${run.slots} slots`);
-    const floor = await startFloor(benchFolder(), floors.group, run.slots);
-    const before = await cpuSoFar();
-    const result = await drive(benchFolder(), { ...run, ...floors });
-    driven.push({ who, run, result, cpu: cpuBetween(before, await cpuSoFar()) });
-    // It removes its finalizers.
-    await kubectlOrFail('delete', `vmdiskimages.${floors.group}`, '--all', '-A', '--wait=true', '--timeout=120s');
-    await floor.stop();
+  const kinds = [
+    ['floor', (slots: number) => startFloor(benchFolder(), floors.group, slots)],
+    ['floor through Knative', (slots: number) => startKnativeFloor(overlay, slots)],
+  ] as const;
+  for (const [kind, start] of kinds) {
+    for (const run of runs) {
+      const who = `${kind}, ${when}`;
+      say(`${who}: ${run.images} images through ${run.slots} slots`);
+      const floor = await start(run.slots);
+      const before = await cpuSoFar();
+      const result = await drive(benchFolder(), { ...run, ...floors });
+      driven.push({ who, run, result, cpu: cpuBetween(before, await cpuSoFar()) });
+      // It removes its finalizers, and the garbage collector the rest, which has the same names in the next run.
+      for (const kind of [`vmdiskimages.${floors.group}`, 'datavolumes', 'volumesnapshots'])
+        await kubectlOrFail('delete', kind, '--all', '-A', '--wait=true', '--timeout=120s');
+      await floor.stop();
+    }
   }
   return driven;
 }
@@ -160,30 +172,14 @@ function benchFolder(): string {
 const deleteImages = () =>
   kubectlOrFail('delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=true', '--timeout=120s');
 
-const stopSources = () =>
-  kubectlOrFail('delete', 'apiserversources,pingsources', '--all', '-n', 'sync-operator', '--wait=true');
+const removeSenders = () =>
+  kubectlOrFail(
+    ...['delete', 'apiserversources,pingsources,triggers,brokers', '--all', '-n', operatorNamespace, '--wait=true'],
+  );
 
 /** What the outside bench's images name. */
 const benchObjects = [
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'vmdiskimages.floor.example.com' },
-    spec: {
-      group: floors.group,
-      scope: 'Namespaced',
-      names: { plural: 'vmdiskimages', kind: 'VMDiskImage', listKind: 'VMDiskImageList' },
-      versions: [
-        {
-          name: 'v1alpha1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  },
+  floorDefinition,
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } },
   {
     apiVersion: 'v1',
