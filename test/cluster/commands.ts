@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Ran } from './kubectl.ts';
@@ -14,9 +15,16 @@ const ran = (program: string, args: readonly string[]): Promise<Ran> =>
 
 const here = fileURLToPath(new URL('../../', import.meta.url));
 
-/** `npm run cluster -- …` in a checkout. */
-export const runInstallerOf = (folder: string, ...args: string[]) =>
-  ran(join(folder, 'deploy/cli/install/main.ts'), [...args, ...(args[0] === 'check' ? [] : ['--timeout', '4m'])]);
+/** `npm run cluster -- …` in a checkout, of any release. */
+export async function runInstallerOf(folder: string, ...args: string[]): Promise<Ran> {
+  const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Scripts;
+  const program = join(folder, scripts.cluster.replace('node ', ''));
+  return ran(program, [...args, ...(args[0] === 'check' ? [] : ['--timeout', '4m'])]);
+}
+
+interface Scripts {
+  scripts: { cluster: string };
+}
 
 /** `npm run cluster -- …` */
 export const runInstaller = (...args: string[]) => runInstallerOf(here, ...args);
