@@ -195,7 +195,11 @@ export const added = (
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
 ): Record<string, number> =>
-  Object.fromEntries([...after].map(([account, count]) => [account, count - (before.get(account) ?? 0)]));
+  Object.fromEntries(
+    [...after]
+      .map(([account, count]) => [account, count - (before.get(account) ?? 0)] as const)
+      .filter(([, count]) => count > 0),
+  );
 
 /** A line of the log (audit.k8s.io/v1 Event), as far as it is read here. */
 interface AuditEvent {

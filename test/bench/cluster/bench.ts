@@ -14,14 +14,14 @@ import { cpuBetween, cpuSoFar } from './cpu.ts';
 import { type DriverRun, drive, startFloor } from './driver.ts';
 import { floorDefinition, floorGroup } from './floor/function.ts';
 import { buildKnativeFloor, startKnativeFloor } from './floor/start.ts';
-import { memoryOfFunctions } from './memory.ts';
+import { memoryByPart } from './memory.ts';
 import { type ClusterResult, type Driven, report } from './report.ts';
 import { measureWakes } from './wake.ts';
 
 const help = `npm run bench:cluster [-- options]
 
 Measures the functions on a real Kubernetes with real Knative, as they are installed: how long a function that sleeps takes
-to its first answer, next to an empty one; what memory the functions hold; and, by the bench that knows no controller, how
+to its first answer, next to an empty one; what memory the functions and their sources hold; and, by the bench that knows no controller, how
 fast images go through and what CPU each part of the cluster spends on one, next to the least that any controller has to
 write (floor), before and after: in one program without Knative, and in one function through Knative.
 
@@ -108,18 +108,16 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
   }
   say('installing the functions');
   await install(overlay, { timers: 'production' });
-  const memory = await memoryOfFunctions();
+  const memory = await memoryByPart();
   const wakes = parts.includes('wake') && overlay === 'serving' ? await measureWakes(rounds, gateway, say) : [];
   if (parts.includes('sync')) {
     for (const run of runs) {
       await untilSlotsAreGiven();
       say(`${run.images} images through ${run.slots} slots`);
       const before = await writesSoFar();
-      const cpuBefore = await cpuSoFar();
-      const result = await drive(benchFolder(), run);
-      const cpu = cpuBetween(cpuBefore, await cpuSoFar());
+      const one = await measured(`ot-functions, ${overlay}`, run);
       await deleteImages();
-      driven.push({ who: `ot-functions, ${overlay}`, run, result, cpu, writes: added(before, await writesSoFar()) });
+      driven.push({ ...one, writes: added(before, await writesSoFar()) });
     }
     await removeFunctions(overlay);
     await removeSenders();
@@ -139,6 +137,12 @@ async function untilSlotsAreGiven(): Promise<void> {
   if (over > 0) await setTimeout(over);
 }
 
+async function measured(who: string, run: DriverRun): Promise<Driven> {
+  const before = await cpuSoFar();
+  const result = await drive(benchFolder(), run);
+  return { who, run, result, cpu: cpuBetween(before, await cpuSoFar()) };
+}
+
 async function driveFloors(when: string, runs: readonly DriverRun[], overlay: Overlay): Promise<Driven[]> {
   const driven: Driven[] = [];
   const kinds = [
@@ -150,9 +154,7 @@ async function driveFloors(when: string, runs: readonly DriverRun[], overlay: Ov
       const who = `${kind}, ${when}`;
       say(`${who}: ${run.images} images through ${run.slots} slots`);
       const floor = await start(run.slots);
-      const before = await cpuSoFar();
-      const result = await drive(benchFolder(), { ...run, ...floors });
-      driven.push({ who, run, result, cpu: cpuBetween(before, await cpuSoFar()) });
+      driven.push(await measured(who, { ...run, ...floors }));
       // It removes its finalizers, and the garbage collector the rest, which has the same names in the next run.
       for (const kind of [`vmdiskimages.${floors.group}`, 'datavolumes', 'volumesnapshots'])
         await kubectlOrFail('delete', kind, '--all', '-A', '--wait=true', '--timeout=120s');

@@ -4,7 +4,7 @@ import { tableLines } from '../../../deploy/terminal/table.ts';
 import type { Machine } from '../machine.ts';
 import { spreadOf } from '../spread.ts';
 import type { DriverResult, DriverRun } from './driver.ts';
-import type { FunctionMemory } from './memory.ts';
+import type { PartMemory } from './memory.ts';
 import type { Wake } from './wake.ts';
 
 /** A run of the outside bench. */
@@ -22,7 +22,7 @@ export interface Driven {
 export interface ClusterResult {
   machine: Machine;
   wakes: readonly Wake[];
-  memory: readonly FunctionMemory[];
+  memory: readonly PartMemory[];
   driven: readonly Driven[];
 }
 
@@ -40,7 +40,7 @@ export function report(
   const lines = [
     `Measured on ${machine.processors}, Node ${machine.node}, load ${before} before and ${after} after.`,
     ...section('From a request to the first answer of a function that sleeps', wakeTable(wakes, look)),
-    ...section('Memory of the functions (working set)', memoryTable(memory, look)),
+    ...section('Memory at rest, just installed (working set)', memoryTable(memory, look)),
     ...section('Images through slots, by the bench that knows no controller', drivenTable(driven, look)),
     ...section("Writes for each image, by the API server's audit log", writesTable(driven, look)),
     ...section('CPU for each image, in milliseconds, by part', cpuTable(driven, look)),
@@ -69,10 +69,10 @@ function wakeTable(wakes: readonly Wake[], look: Look) {
 const medianOf = (values: readonly number[]) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-const memoryTable = (memory: readonly FunctionMemory[], look: Look) =>
+const memoryTable = (memory: readonly PartMemory[], look: Look) =>
   tableLines(
-    [{ title: 'FUNCTION' }, right('WORKING SET')],
-    memory.map((each) => [each.function, formatBytes(each.workingSetBytes)]),
+    [{ title: 'PART' }, right('CONTAINERS'), right('WORKING SET')],
+    memory.map((each) => [each.part, `${each.containers}`, formatBytes(each.workingSetBytes)]),
     look,
   );
 
@@ -153,8 +153,12 @@ function wakePromises(wakes: readonly Wake[]): Promised[] {
   return empty && ours ? [promised('waking a function, × an empty one', ours / empty, most.wakeRatio, true)] : [];
 }
 
-const memoryPromises = (memory: readonly FunctionMemory[]): Promised[] =>
-  memory.map((each) => promised(`memory of ${each.function}, MB`, each.workingSetBytes / 1e6, most.memoryBytes / 1e6));
+const memoryPromises = (memory: readonly PartMemory[]): Promised[] =>
+  memory
+    .filter(({ isFunction }) => isFunction)
+    .map(({ part, containers, workingSetBytes }) =>
+      promised(`memory of ${part}, MB`, workingSetBytes / containers / 1e6, most.memoryBytes / 1e6),
+    );
 
 const cpuMs = ({ cpu, run }: Driven) =>
   (Object.values(cpu).reduce((sum, seconds) => sum + seconds, 0) * 1000) / run.images;
