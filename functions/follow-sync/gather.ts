@@ -89,8 +89,8 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     snapshots,
   );
   const mayAct = (image: VMDiskImage) => {
-    const named = new Map(namesOf(image).map((name) => [name, listed.get(keyOf({ ...image.metadata, name }))]));
-    return [...named.values()].includes(undefined) || decide(observeOne(image, named)).length > 0;
+    const found = new Map(namesOf(image).map((name) => [name, listed.get(keyOf({ ...image.metadata, name }))]));
+    return [...found.values()].includes(undefined) || decide(observeOne(image, found)).length > 0;
   };
   for await (const { items } of kube.pages(VMDiskImage)) yield items.filter(mayAct).map(subjectOf);
 }
@@ -107,9 +107,9 @@ function observing(
 ) {
   const names = new Set(named.map(keyOf));
   const [dataVolumesOf, podsOf, snapshotsOf] = [byImage(dataVolumes), byImage(pods), byImage(snapshots)];
-  return (image: VMDiskImage, named: ReadonlyMap<string, VolumeSnapshot | undefined>): Observed => {
+  return (image: VMDiskImage, found: ReadonlyMap<string, VolumeSnapshot | undefined>): Observed => {
     const held = snapshotOf(image);
-    const others = [...named.values()].filter((one) => one !== undefined);
+    const others = [...found.values()].filter((one) => one !== undefined);
     return {
       ...common,
       image,
@@ -117,7 +117,7 @@ function observing(
       dataVolumes: dataVolumesOf(image),
       pods: podsOf(image),
       snapshots: [...snapshotsOf(image), ...others.filter((one) => uidIn(one) !== image.metadata.uid)],
-      isSnapshotGone: held !== undefined && named.get(held) === undefined,
+      isSnapshotGone: held !== undefined && found.get(held) === undefined,
     };
   };
 }

@@ -5,7 +5,7 @@ import { defaultGracePeriodMs, leaseName } from '../../../shared/images/slots.ts
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { added, writesSoFar } from '../../cluster/audit.ts';
-import { applyText, install, type Overlay, prepare, removeFunctions } from '../../cluster/installation.ts';
+import { applyText, install, type Overlay, prepare, removeFunctions, textOf } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { adminClient } from '../../cluster/world.ts';
 import { until } from '../../stories/world.ts';
@@ -180,7 +180,7 @@ const removeSenders = () =>
   );
 
 /** What the outside bench's images name. */
-const benchObjects = [
+const benchObjects = textOf([
   floorDefinition,
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } },
   {
@@ -202,8 +202,6 @@ const benchObjects = [
     driver: 'bench.example.com',
     deletionPolicy: 'Delete',
   },
-]
-  .map((object) => JSON.stringify(object))
-  .join('\n---\n');
+]);
 
 process.exit(await main());

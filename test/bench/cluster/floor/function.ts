@@ -81,7 +81,9 @@ export default defineFunction<readonly Action[]>({
 
 async function observe({ kube }: Pick<Context, 'kube'>, batch: Batch): Promise<(readonly Action[])[]> {
   const named = async <T extends KubernetesObject>(resource: Resource<T>) =>
-    (await Promise.all(subjectsOf(batch, resource).map((subject) => kube.get(resource, subject)))).filter(isThere);
+    (await Promise.all(subjectsOf(batch, resource).map((subject) => kube.get(resource, subject)))).filter(
+      (found) => found !== undefined,
+    );
   const [images, volumes, snapshots] = await Promise.all([named(Image), named(DataVolume), named(VolumeSnapshot)]);
   for (const image of images) if (image.status?.phase === 'Queued') queue.set(image.metadata.uid, image);
   const ended = volumes.filter(
@@ -100,11 +102,9 @@ async function observe({ kube }: Pick<Context, 'kube'>, batch: Batch): Promise<(
     ...(lease ? [[withHolders(lease), ...begun.flatMap(begin)]] : []),
     ...ended.map(snapshotOf),
     ...images.map(admit),
-    ...done.filter(isThere).map((image) => (image.status?.phase === 'Syncing' ? [toPhase(image, 'Ready')] : [])),
+    ...done.map((image) => (image?.status?.phase === 'Syncing' ? [toPhase(image, 'Ready')] : [])),
   ];
 }
-
-const isThere = <T>(object: T | undefined): object is T => object !== undefined;
 
 function admit(image: Image): Action[] {
   const { deletionTimestamp, finalizers = [] } = image.metadata;
