@@ -404,14 +404,14 @@ describe('word that an image is to be pruned', () => {
   test.each([
     ['is deleted', image({ phase: 'Syncing' }, { deleted: true }), 'Deleted'],
     ['was made for a workspace and is unused', orphan, 'LastReference'],
-  ])('is published when an event is about one that %s', (_, one, reason) => {
+  ])('is published when an event is about an image that %s', (_, one, reason) => {
     expect(told({ image: one })).toMatchObject([{ data: { name: 'ubuntu', reason } }]);
     expect(told({ image: one, isNamed: false })).toEqual([]);
   });
   test.each([
     ['stays', image({ phase: 'Succeeded', unreferencedSince: at(0) })],
     ['a user keeps', { ...orphan, metadata: { ...orphan.metadata, annotations: { 'pelotech.ot/keep': '' } } }],
-  ])('is not published of one that %s', (_, one) => {
+  ])('is not published of an image that %s', (_, one) => {
     expect(told({ image: one })).toEqual([]);
   });
 });

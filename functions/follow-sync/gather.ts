@@ -143,7 +143,7 @@ const imagesNamed = (batch: Batch): readonly ObjectReference[] =>
 /** With more names than this, a list costs less than a read for each. */
 const mostNamed = 20;
 
-/** Only the timers look for what no event told of, and a Pod does not tell the name of its image. */
+/** Only the timers look for changes without an event, and a Pod does not contain the name of its image. */
 const isAboutNamed = ({ sweep, audit, subjects }: Batch, named: readonly ObjectReference[]) =>
   !sweep && !audit && named.length <= mostNamed && subjects.every(({ kind }) => kind !== Pod.kind);
 

@@ -29,7 +29,7 @@ const subjectOf = (name: string): Subject => ({
   name,
 });
 
-/** `pass` runs one pass over the objects in memory and resolves with the images that are told of for the next one. */
+/** `pass` runs one pass over the objects in memory and resolves with the images of the next one. */
 function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
   const kube = memoryKube();
   const requests = { get: 0, list: 0, write: 0 };

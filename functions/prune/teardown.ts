@@ -36,8 +36,8 @@ export function hold(
 }
 
 /**
- * Says that the image is Ready no more, so that nobody clones from it, then deletes volumes and snapshots. Gives up the finalizer only
- * when no DataVolume, no snapshot and no slot is left, and each claim is deleted: without an event of its end none is waited for.
+ * Reports that the image is no longer Ready, so that nothing clones from it, then deletes volumes and snapshots. Removes the finalizer
+ * only when no DataVolume, no snapshot and no slot is left, and each claim is deleted: no event reports a claim's end, so none is awaited.
  */
 export function takeDown(
   image: VMDiskImage,

@@ -62,13 +62,13 @@ async function idle({
   return { isIdle: look && (await isIdle(kube, batch, look, slots)), read };
 }
 
-test('a download that goes on costs a read of what the event names', async () => {
+test('a running download costs a read of what the event names', async () => {
   expect(await idle({ events: [syncing] })).toEqual({ isIdle: true, read: ['VMDiskImage syncing'] });
   const volume = aDataVolume(syncing);
   expect(await idle({ events: [volume] })).toEqual({ isIdle: true, read: [`DataVolume ${volume.metadata.name}`] });
 });
 
-test('one that has just begun costs a read of its DataVolume, too', async () => {
+test('a download that has just begun costs a read of its DataVolume, too', async () => {
   const { name } = aDataVolume(begun).metadata;
   const read = ['VMDiskImage begun', `DataVolume ${name}`];
   expect(await idle({ events: [begun], holders: [begun] })).toEqual({ isIdle: true, read });

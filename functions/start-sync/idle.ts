@@ -21,7 +21,7 @@ interface Slots {
 
 /**
  * Whether these events leave nothing to do: what they name is as wanted, every holder downloads, and no one waits for a free slot or is
- * new or due. So are most events: a download goes on, a snapshot is taken, users are counted. They need no more reads than these.
+ * new or due. So are most events: a download progresses, a snapshot is taken, users are counted. They need no more reads than these.
  */
 export async function isIdle(
   kube: Context['kube'],

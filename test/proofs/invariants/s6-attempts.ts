@@ -51,7 +51,7 @@ export const s6Attempts: Invariant = {
       all.set(key, found);
       return found;
     };
-    /** A status that a user wiped is rebuilt from what is left, so that an earlier revision may begin again. */
+    /** A status that a user wiped is rebuilt from the objects that still exist, so that an earlier revision may begin again. */
     const forget = (uid: string): undefined => {
       for (const [key, found] of all) if (key.startsWith(`${uid} `)) found.made = 0;
     };
