@@ -49,6 +49,8 @@ class Instance {
   readonly #ending = new AbortController();
   #isAlive = true;
   #reconcileBegan = 0;
+  /** The oldest state that a stale read of this reconcile showed. */
+  #staleAt: number | undefined;
 
   constructor(declaration: FunctionDeclaration, around: Surroundings) {
     this.#around = around;
@@ -58,6 +60,7 @@ class Instance {
       ...declaration,
       observe: (context, batch) => {
         this.#reconcileBegan = around.recorder.revision;
+        this.#staleAt = undefined;
         const begins = { by: declaration.name, since: this.#reconcileBegan, atMs: around.scheduler.now() };
         return this.#reconciles.begin(begins, batch, () => declaration.observe(context, batch));
       },
@@ -188,6 +191,7 @@ class Instance {
       const author = {
         by: this.#declaration.name,
         since: this.#reconcileBegan,
+        ...(this.#staleAt === undefined ? {} : { staleAt: this.#staleAt }),
         ...(request.verb === 'delete' ? { deletion: request.preconditions ?? {} } : {}),
       };
       const asOf = isToWrite ? undefined : this.#staleness();
@@ -215,6 +219,7 @@ class Instance {
     if (!stale) return undefined;
     const asOf = Math.max(recorder.began, recorder.revision - stale.back);
     this.#reconcileBegan = Math.min(this.#reconcileBegan, asOf);
+    this.#staleAt = Math.min(this.#staleAt ?? asOf, asOf);
     return asOf;
   }
 
