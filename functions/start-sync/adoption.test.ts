@@ -36,6 +36,7 @@ function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Gathered> = 
     unfinished: [image],
     dataVolumes: [],
     pods: [],
+    claims: [],
     snapshots: [],
     classes,
     refusals: new Map(),

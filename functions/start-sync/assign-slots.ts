@@ -10,8 +10,8 @@ import {
 } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, referenceIn } from '../../shared/kinds/resource.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
@@ -61,6 +61,9 @@ export function assignSlots(
     ...unwanted,
     ...(isChanged ? [saveLease(observed, holders, isAnew)] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
+    ...kept
+      .filter((holder) => holder.image !== '' && keptBy(holder, next(holder), observed) === 'claim')
+      .map(awaitClaim),
   ];
   return { holders, actions, begun: holders.map((holder) => begin(holder, next(holder), observed)) };
 }
@@ -87,6 +90,13 @@ function mayGrant({ policy, lease, nowMs, gracePeriodMs }: Observed) {
   const isHeldOff = nowMs - acquiredMs(lease) < gracePeriodMs;
   return !isHeldOff && isValid(policy, ...grantKeys);
 }
+
+/** No event reports the end of a claim; the garbage collector deletes it within a second or so of its DataVolume. */
+const awaitClaim = ({ image }: Holder): Action => ({
+  do: 'requeueAfter',
+  about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata: referenceIn(image) },
+  afterMs: 1000,
+});
 
 /** When the Lease was created or rebuilt. A clock that was ahead, or a user, may have put that into the future. */
 const acquiredMs = (lease: Lease | undefined) => Date.parse(lease?.spec?.acquireTime ?? '');

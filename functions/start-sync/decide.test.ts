@@ -12,6 +12,7 @@ import {
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import {
+  aClaim,
   aDataVolume,
   aHolder,
   aLease,
@@ -41,6 +42,7 @@ function gatheredWith(images: VMDiskImage[], more: More): Gathered {
     unfinished: images,
     dataVolumes: [],
     pods: [],
+    claims: [],
     snapshots: [],
     classes,
     refusals: new Map(),
@@ -488,6 +490,27 @@ describe('after a crash', () => {
     const { of, holders } = pass([again], { ...more, pods: [anImporter(again, { leaving: true })] });
     expect(holders).toBeUndefined();
     expect(of('replace')).toEqual([]);
+  });
+
+  test('the slot of a deleted DataVolume stays while its claim exists, for which CDI may still create an importer', () => {
+    const before = known({ name: 'before', status: { phase: 'Syncing', attempt: 1 } });
+    const again = queued('before', 2, { status: { revision: 2 } });
+    const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]) };
+    const images = [again, queued('b', 1)];
+    const held = pass(images, { ...more, claims: [aClaim(aDataVolume(before))] });
+    expect(held).toMatchObject({ holders: undefined, started: [] });
+    expect(held.of('requeueAfter')).toMatchObject([{ about: { metadata: { name: 'before' } }, afterMs: 1000 }]);
+    expect(pass(images, more)).toMatchObject({ holders: ['b'], started: ['b'] });
+  });
+
+  test('the claim of a volume that is kept, or of none of our DataVolumes, holds no slot', () => {
+    const before = known({ name: 'before', status: { phase: 'Syncing', attempt: 1 } });
+    const again = queued('before', 2, { status: { revision: 2 } });
+    const kept = aDataVolume(before, { phase: 'Succeeded' });
+    const restored = aClaim(aDataVolume(before, { attempt: 7 }));
+    const claims = [aClaim(kept), { ...restored, metadata: { ...restored.metadata, ownerReferences: [] } }];
+    const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]) };
+    expect(pass([again, queued('b', 1)], { ...more, dataVolumes: [kept], claims })).toMatchObject({ started: ['b'] });
   });
 
   test('a slot that only an importer Pod shows is listed for its image', () => {

@@ -39,6 +39,7 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     nowMs: start,
     dataVolumes: [],
     pods: [],
+    claims: [],
     holders: holders.map((image) => aHolder(image)),
     concurrency,
   };

@@ -29,7 +29,7 @@ export interface Look {
 /** With more names than this, a list costs less than a read for each. */
 const mostNamed = 100;
 
-interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'pods'> {
+interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'> {
   holders: readonly Holder[];
   concurrency: number;
 }

@@ -4,8 +4,15 @@ import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts'
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
-import { imageUidLabel, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  unfinished,
+  VMDiskImage,
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {
   type KubernetesObject,
   keyOf,
@@ -67,7 +74,11 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const volumesOfHeld = () => (listed ??= madeFor(kube, DataVolume, held));
   const slots = { holders: holders ?? [], concurrency, nowMs };
   if (look && (await isIdle(kube, batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return [];
-  const ofHeld = reading(attemptsOf(kube, held, volumesOfHeld), noAttempts, held ? isHolder : mayHaveAttempt);
+  const ofHeld = reading(
+    holders ? attemptsOfHolders(kube, holders, volumesOfHeld) : attemptsOf(kube, undefined),
+    noAttempts,
+    held ? isHolder : mayHaveAttempt,
+  );
   const listAll = async (): Promise<Focus> => {
     const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
     return { images: all, unfinished: all, live: new Map() };
@@ -129,6 +140,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     classes,
     dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
     pods: attempts.flatMap(({ pods }) => pods),
+    claims: ofHolders.claims,
     snapshots,
     postponed,
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
@@ -202,20 +214,40 @@ const isStatusLost = ({ metadata, status }: VMDiskImage, nowMs: number) =>
 interface Attempts {
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
+  /** Of holders whose DataVolume does not exist. */
+  claims: readonly PersistentVolumeClaim[];
 }
 
-const noAttempts: Attempts = { dataVolumes: [], pods: [] };
+const noAttempts: Attempts = { dataVolumes: [], pods: [], claims: [] };
 
 /** The DataVolumes and Pods of these images; without uids, of all images. */
-async function attemptsOf(
-  kube: Reader,
-  uids: readonly string[] | undefined,
-  list = () => madeFor(kube, DataVolume, uids),
-): Promise<Attempts> {
+async function attemptsOf(kube: Reader, uids: readonly string[] | undefined): Promise<Attempts> {
   if (uids?.length === 0) return noAttempts;
-  const [dataVolumes, pods] = await Promise.all([list(), madeFor(kube, Pod, uids)]);
-  return { dataVolumes, pods };
+  const [dataVolumes, pods] = await Promise.all([madeFor(kube, DataVolume, uids), madeFor(kube, Pod, uids)]);
+  return { dataVolumes, pods, claims: [] };
 }
+
+/**
+ * While the claim of a deleted DataVolume exists, CDI may still create an importer Pod for it. So where the DataVolume of a holder does not
+ * exist, the claims are read, and in any case the Pods last.
+ */
+async function attemptsOfHolders(
+  kube: Reader,
+  holders: readonly Holder[],
+  list: () => Promise<DataVolume[]>,
+): Promise<Attempts> {
+  if (holders.length === 0) return noAttempts;
+  const uids = holders.map(({ uid }) => uid);
+  const dataVolumes = await list();
+  const areAllThere = holders.every((holder) => dataVolumes.some(isOfAttempt(holder)));
+  const claims = areAllThere ? [] : await madeFor(kube, PersistentVolumeClaim, uids);
+  return { dataVolumes, claims, pods: await madeFor(kube, Pod, uids) };
+}
+
+const isOfAttempt =
+  ({ uid, revision, attempt }: Holder) =>
+  ({ metadata: { labels } }: DataVolume) =>
+    labels?.[imageUidLabel] === uid && labels[revisionLabel] === `${revision}` && labels[attemptLabel] === `${attempt}`;
 
 const madeFor = <T extends KubernetesObject>(
   kube: Reader,

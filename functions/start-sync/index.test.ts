@@ -2,11 +2,13 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
 import { adoptSnapshot, diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
-import { aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
+import { aHolder, aLease, anImporter, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import { decide, split } from './decide.ts';
 import declaration from './index.ts';
@@ -137,6 +139,27 @@ test('of five hundred images that failed no request names each, for a URL is not
   await declaration.observe({ kube, nowMs: 0, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 }, audit);
   expect(selectors).toContain('pelotech.ot/disk-image-uid');
   expect(Math.max(...selectors.map(({ length }) => length))).toBeLessThan(8000);
+});
+
+test('an importer that CDI creates after the deletion of the DataVolume, while the claim exists, is seen', async () => {
+  const image = aVMDiskImage({ name: 'a', status: { phase: 'Queued', revision: 2 } });
+  const read: string[] = [];
+  const kube = {
+    get: async (resource: unknown) =>
+      resource === Lease ? aLease([{ ...aHolder(image, 1), revision: 1 }]) : undefined,
+    list: async (resource: { kind: string }) => {
+      if (resource === VMDiskImage) return [image];
+      read.push(resource.kind);
+      // CDI creates the Pod and the garbage collector deletes the claim before either is read.
+      return resource === Pod && read.includes(PersistentVolumeClaim.kind) ? [anImporter(image)] : [];
+    },
+  } as unknown as Kube;
+  const sweep = { subjects: [], messages: [], sweep: true, audit: false };
+  const context = { kube, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0, nowMs: start };
+  const decisions = await declaration.observe(context, sweep);
+  expect(read.slice(0, 3)).toEqual([DataVolume.kind, PersistentVolumeClaim.kind, Pod.kind]);
+  const actions = decisions.flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)));
+  expect(actions.filter((action) => action.do === 'replace')).toEqual([]);
 });
 
 test('what was made for an image without status and finalizer is looked for, unless it was just created; for 25 images a pass', async () => {

@@ -5,6 +5,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
+import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, isFinished, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -37,6 +38,7 @@ export default defineFunction<Observed, Gathered>({
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: DataVolume, verbs: ['get', 'list', 'create'] },
     { resource: Pod, verbs: ['list'] },
+    { resource: PersistentVolumeClaim, verbs: ['list'] },
     { resource: VolumeSnapshot, verbs: ['list'] },
     { resource: StorageClass, verbs: ['list'] },
     { resource: VolumeSnapshotClass, verbs: ['list'] },

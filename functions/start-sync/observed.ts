@@ -1,6 +1,7 @@
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import type { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
@@ -22,6 +23,8 @@ export interface Gathered {
   /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
+  /** Of holders whose DataVolume does not exist. */
+  claims: readonly PersistentVolumeClaim[];
   /** The snapshots of images that may have lost their status. They show which revisions were downloaded. */
   snapshots: readonly VolumeSnapshot[];
   /** Absent if they could not be read. */

@@ -1,5 +1,6 @@
 import type { Holder } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import {
   attemptLabel,
@@ -7,7 +8,7 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
 import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Gathered } from './observed.ts';
@@ -19,24 +20,31 @@ import type { Gathered } from './observed.ts';
 export const stuckAfterMs = 10 * 60_000;
 
 /** What downloads. */
-type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'pods'>;
+type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'>;
 
 /**
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
- * Succeeded, or an importer Pod (CDI: after the deletion of a DataVolume its importer downloads until the Pod is deleted). Undefined =
- * free. A slot is the right to download, so it is freed before follow-sync records the end, which saves an event and a reconcile.
+ * Succeeded, an importer Pod (CDI: after the deletion of a DataVolume its importer downloads until the Pod is deleted), or the claim of a
+ * deleted DataVolume (CDI: as long as it exists, an importer is created for it). Undefined = free. A slot is the right to download, so it
+ * is freed before follow-sync records the end, which saves an event and a reconcile.
  */
 export function keptBy(
   holder: Holder,
   image: VMDiskImage | undefined,
-  { nowMs, dataVolumes, pods }: Downloads,
-): 'status' | 'dataVolume' | 'pod' | undefined {
+  { nowMs, dataVolumes, claims, pods }: Downloads,
+): 'status' | 'dataVolume' | 'pod' | 'claim' | undefined {
   if (image && isActiveAttempt(holder, image) && !isDownloaded(holder, image, dataVolumes)) return 'status';
-  const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
+  const isOurs = (object: KubernetesObject) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
   if (pods.some((pod) => isOurs(pod) && isAtWork(pod) && !isStuck(pod, nowMs))) return 'pod';
+  if (claims.some((claim) => isOurs(claim) && isLeft(claim, dataVolumes))) return 'claim';
   return undefined;
 }
+
+/** The garbage collector is about to delete it, as its DataVolume is deleted. */
+const isLeft = ({ metadata }: PersistentVolumeClaim, dataVolumes: readonly DataVolume[]) =>
+  metadata.ownerReferences?.some(({ kind }) => kind === DataVolume.kind) === true &&
+  !dataVolumes.some((found) => keyOf(found.metadata) === keyOf(metadata));
 
 /** Pods that would keep the slot of this holder, had they not been Terminating for too long. */
 export const stuckPods = (holder: Holder, { nowMs, pods }: Downloads) =>

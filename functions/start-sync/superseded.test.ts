@@ -19,6 +19,7 @@ function counted(status: VMDiskImageStatus) {
     unfinished: [image],
     dataVolumes: [aDataVolume(image)],
     pods: [],
+    claims: [],
     snapshots: [],
     classes,
     refusals: new Map(),

@@ -179,6 +179,7 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
     .map(({ children, ...found }) => ({
       ...found,
       ...children,
+      claims: [],
       nowMs,
       images: [image, other],
       unfinished: [image, other],

@@ -3,8 +3,15 @@ import { ownedBy } from '../../../deploy/local/controller/owner.ts';
 import type { DownloadFault } from './plan.ts';
 import { type StoreWriter, storeKeys } from './store-writer.ts';
 
-/** The next step of CDI; returns the milliseconds until the following one, or undefined after the last. */
-export type Stage = (work: Work, dataVolume: ApiObject) => { next: Stage; inMs?: number; waits?: boolean } | undefined;
+/** The next step of CDI; undefined after the last. `forClaim` if the next follows as long as there is a claim, whatever becomes of its DataVolume. */
+export type Stage = (work: Work, dataVolume: ApiObject) => NextStage | undefined;
+
+export interface NextStage {
+  next: Stage;
+  inMs?: number;
+  waits?: boolean;
+  forClaim?: true;
+}
 
 /** The finalizer of a claim that a Pod uses. */
 export const claimProtection = 'kubernetes.io/pvc-protection';
@@ -61,7 +68,15 @@ export class Work {
     this.writer.patchStatus(storeKeys.claims, { namespace, name }, { phase: 'Bound' });
   }
 
-  makePod(dataVolume: ApiObject) {
+  /** The claim of this DataVolume, unless it is being deleted. */
+  get claim() {
+    const { namespace, name, uid } = this.ref;
+    const claim = this.writer.get(storeKeys.claims, { namespace, name });
+    const isOurs = claim?.metadata.ownerReferences?.some((owner) => owner.uid === uid);
+    return isOurs && claim?.metadata.deletionTimestamp === undefined ? claim : undefined;
+  }
+
+  makePod(owner: ApiObject) {
     this.importers++;
     const { namespace, name } = this.#pod;
     this.writer.create(storeKeys.pods, {
@@ -70,8 +85,8 @@ export class Work {
       metadata: {
         name,
         namespace,
-        labels: dataVolume.metadata.labels ?? {},
-        ownerReferences: [ownedBy(dataVolume)],
+        labels: owner.metadata.labels ?? {},
+        ownerReferences: [ownedBy(owner)],
         ...(this.how === 'podLingers' ? { annotations: { lingers: 'true' } } : {}),
       },
       spec: {

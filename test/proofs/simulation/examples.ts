@@ -19,6 +19,20 @@ export const plainly = (
 /** What the simulation found, shrunk, with the invariant that it broke. All are fixed. */
 export const examples: readonly { invariant: string; what: string; plan: Plan }[] = [
   {
+    invariant: 'S1',
+    what: 'a slot was given away while CDI could still create an importer for the claim of the deleted DataVolume',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'policy', key: 'concurrency', value: '1' },
+        { seconds: 60, do: 'createImage', image: 'a' },
+        { seconds: 1, do: 'createImage', image: 'b' },
+        { seconds: 6, do: 'changeUrl', image: 'a' },
+      ],
+      [{ kind: 'download', at: 0, count: 1, how: 'podDeleted' }],
+      { order: { seed: 100614, share: 1 } },
+    ),
+  },
+  {
     invariant: 'L2',
     what: 'an image that adopts a snapshot took the turn of one that could have had a slot, where events are lost',
     plan: plainly(
@@ -184,6 +198,24 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
+  {
+    invariant: 'S5',
+    what: 'a new revision begins while the DataVolume of the last, which stale reads do not show, is in flight',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 1, do: 'deleteChild', image: 'a', of: 'VolumeSnapshot' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+        { seconds: 0, do: 'changeUrl', image: 'a' },
+      ],
+      [
+        { kind: 'staleRead', at: 69, count: 40, back: 40 },
+        { kind: 'answerLate', at: 30, seconds: 35 },
+      ],
+      { order: { seed: 0, share: 0 }, troubleSeconds: 0 },
+    ),
+  },
   {
     invariant: 'S6',
     what: 'an image whose status a user wiped while its second revision was queued begins again with the first',

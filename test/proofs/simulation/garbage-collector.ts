@@ -13,6 +13,9 @@ const owned: readonly StoreKey[] = [
   storeKeys.instances,
 ];
 
+/** A claim outlives its DataVolume, so that CDI may still create an importer for it. */
+const claimLagMs = 400;
+
 type Metadata = ApiObject['metadata'];
 
 /**
@@ -33,14 +36,16 @@ export function collectGarbage(writer: StoreWriter) {
         .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
         .map(({ metadata }) => ({ storeKey, metadata })),
     );
-  const collect = (storeKey: StoreKey, { namespace, name, uid }: Metadata) =>
-    writer.schedule(() => {
+  const collect = (storeKey: StoreKey, { namespace, name, uid }: Metadata) => {
+    const run = () => {
       const { ownerReferences = [], deletionTimestamp } =
         writer.get(storeKey, { namespace, name, uid })?.metadata ?? {};
       if (ownerReferences.length === 0 || deletionTimestamp || ownerReferences.some(isSolid)) return;
       const isForeground = ownerReferences.some((owner) => there.has(owner.uid));
       return writer.delete(storeKey, { namespace, name, uid }, isForeground ? 'Foreground' : 'Background');
-    });
+    };
+    return writer.schedule(run, storeKey === storeKeys.claims ? claimLagMs : 0);
+  };
   const keepPromise = (storeKey: StoreKey, { namespace, name, uid, finalizers }: Metadata) => {
     const removeFinalizer = (finalizer: string) =>
       writer.removeFinalizer(storeKey, { namespace, name, uid }, finalizer);

@@ -1,6 +1,7 @@
 import { type Holder, leaseName, slotsAnnotation } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
 import {
   attemptLabel,
@@ -74,6 +75,29 @@ export function aVMDiskImage(options: ImageOptions = {}): VMDiskImage {
 }
 
 /** A DataVolume of the image's newest attempt (or another), with the conditions CDI would write. */
+/** The claim that CDI makes for a DataVolume, with its labels. */
+export const aClaim = ({ metadata: { name, namespace, uid, labels } }: DataVolume): PersistentVolumeClaim =>
+  PersistentVolumeClaim.parse({
+    metadata: {
+      name,
+      namespace,
+      uid: `claim-${uid}`,
+      resourceVersion: '21',
+      labels,
+      ownerReferences: [
+        {
+          apiVersion: DataVolume.apiVersion,
+          kind: DataVolume.kind,
+          name,
+          uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    status: { phase: 'Pending' },
+  });
+
 export function aDataVolume(
   image: VMDiskImage,
   options: {
