@@ -376,6 +376,18 @@ describe('a DataVolume that is not the current attempt', () => {
   test('is left alone where it is newer than the image that was read', () => {
     expect(pass({ image: queued, dataVolumes: [aDataVolume(queued, { attempt: 2 })] }).verbs).toEqual([]);
   });
+  test('and newer than an image that is ready is deleted, if the image is still as it was read', () => {
+    const name = 'ubuntu-r1';
+    const ready = image({ phase: 'Succeeded', snapshot: { name, revision: 1 } });
+    const [dataVolumes, snapshot] = [[aDataVolume(ready, { revision: 2 })], aSnapshot(ready, { ready: true })];
+    const usable = { ...snapshot, metadata: { ...snapshot.metadata, name } };
+    const { actions } = pass({ image: ready, dataVolumes, snapshots: [usable] });
+    expect(actions).toMatchObject([
+      { do: 'patchStatus', of: ready, status: {} },
+      { do: 'delete', of: dataVolumes[0], unchanged: true },
+    ]);
+    expect(pass({ image: ready, dataVolumes, snapshots: [] }).verbs).not.toContain('delete');
+  });
 });
 
 test('an image in a phase of another version, and its volumes and snapshots, are left alone', () => {

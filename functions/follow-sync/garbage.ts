@@ -15,17 +15,39 @@ export function garbage(observed: Observed): Action[] {
     ...dataVolumes
       .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
       .map((dataVolume) => remove(image, dataVolume)),
+    ...unknownVolumes(observed),
     ...oldSnapshots(observed),
   ];
 }
+
+/**
+ * The DataVolumes of later attempts than the status has: a process was about to create one when a user removed the status, and another
+ * process rebuilt that without it.
+ */
+function unknownVolumes(observed: Observed): Action[] {
+  const { image, dataVolumes } = observed;
+  if (image.status?.phase !== 'Succeeded' || !isUsedUsable(observed)) return [];
+  const unknown = dataVolumes.filter((one) => !one.metadata.deletionTimestamp && orderOf(image, one) > 0);
+  return unknown.length === 0 ? [] : [asRead(image, {}), ...unknown.map((one) => remove(image, one))];
+}
+
+/** The API server refuses this if the image changed since it was read: what seems not to be needed may be of a later revision. */
+const asRead = (image: VMDiskImage, status: Readonly<Record<string, unknown>>): Action => ({
+  do: 'patchStatus',
+  resource: VMDiskImage,
+  of: image,
+  status,
+});
+
+/** Unless the snapshot in use is observed to be usable, any other copy may be the last. */
+const isUsedUsable = ({ image, snapshots }: Observed) =>
+  snapshots.some((found) => found.metadata.name === image.status?.snapshot?.name && isUsable(found));
 
 /** Only the image's own snapshots: an adopted snapshot is deleted only if it carries the image's label. */
 function oldSnapshots(observed: Observed): Action[] {
   const { image, snapshots, policy } = observed;
   const { phase, revision = 1, snapshot: used } = image.status ?? {};
-  // Unless the snapshot in use is observed to be usable, any other may be the last copy.
-  const isUsed = snapshots.some((found) => found.metadata.name === used?.name && isUsable(found));
-  if (phase !== 'Succeeded' || !isUsed || !isValid(policy, 'keepRevisions')) return [];
+  if (phase !== 'Succeeded' || !isUsedUsable(observed) || !isValid(policy, 'keepRevisions')) return [];
   const revisions = keptRevisions(observed);
   const stays = [used?.name, snapshotName(image.metadata, revision), ...revisions.map(({ snapshot }) => snapshot)];
   const old = snapshots.filter(
@@ -33,18 +55,13 @@ function oldSnapshots(observed: Observed): Action[] {
       labels?.[imageUidLabel] === image.metadata.uid && !stays.includes(name) && !deletionTimestamp,
   );
   if (old.length === 0) return [];
-  // The API server refuses this if the image changed since it was read: a snapshot may be of a later revision.
-  const listed: Action = { do: 'patchStatus', resource: VMDiskImage, of: image, status: { revisions } };
-  return [listed, ...old.map((found) => removeSnapshot(image, found))];
+  return [asRead(image, { revisions }), ...old.map((found) => removeSnapshot(image, found))];
 }
 
 function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {
-  const { phase, revision = 0, attempt = 0, adoption } = image.status ?? {};
-  // An adopted revision has no attempts: a DataVolume of its number is from before the status was lost.
-  const isBefore = adoption?.revision === revision;
-  const order =
-    numberOf(dataVolume, revisionLabel) - revision || (isBefore ? -1 : numberOf(dataVolume, attemptLabel) - attempt);
-  // Made after this image was read: the next reconcile sees both.
+  const { phase } = image.status ?? {};
+  const order = orderOf(image, dataVolume);
+  // Most likely made after this image was read: the next reconcile sees both.
   if (order > 0) return false;
   if (order < 0) return true;
   if (phase === 'Succeeded') {
@@ -60,6 +77,16 @@ function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolu
     return !['Succeeded', ''].includes(dataVolume.status?.phase ?? '');
   if (phase === 'Failed') return !isDownloaded(dataVolume);
   return phase === 'Retrying' || phase === 'Queued';
+}
+
+/** Below 0 if it was made for an earlier attempt than the status has, above 0 for a later one. */
+function orderOf({ status }: VMDiskImage, dataVolume: DataVolume): number {
+  const { revision = 0, attempt = 0, adoption } = status ?? {};
+  // An adopted revision has no attempts: a DataVolume of its number is from before the status was lost.
+  const isBefore = adoption?.revision === revision;
+  return (
+    numberOf(dataVolume, revisionLabel) - revision || (isBefore ? -1 : numberOf(dataVolume, attemptLabel) - attempt)
+  );
 }
 
 /** Deletes the DataVolume of an attempt, only as it was observed: its download may have ended since. */

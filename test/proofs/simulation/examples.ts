@@ -19,6 +19,22 @@ export const plainly = (
 /** What the simulation found, shrunk, with the invariant that it broke. All are fixed. */
 export const examples: readonly { invariant: string; what: string; plan: Plan }[] = [
   {
+    invariant: 'S11',
+    what: 'a DataVolume that was created while a user removed the status, and another process rebuilt that without it, was never deleted',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'b' },
+        { seconds: 0, do: 'policy', key: 'prune', value: 'yes' },
+        { seconds: 1, do: 'publish', image: 'b', digest: 'sha256:1' },
+        { seconds: 0, do: 'requestSync', image: 'b' },
+        { seconds: 5, do: 'deleteWorkspace', workspace: 'w' },
+        { seconds: 1, do: 'wipeStatus', image: 'b' },
+      ],
+      [{ kind: 'replicas', function: 'start-sync', count: 3 }],
+      { order: { seed: 1656208213, share: 0.1 }, troubleSeconds: 0, seed: 1806202363 },
+    ),
+  },
+  {
     invariant: 'S1',
     what: 'a slot was given away while CDI could still create an importer for the claim of the deleted DataVolume',
     plan: plainly(
