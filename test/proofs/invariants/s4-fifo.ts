@@ -16,20 +16,23 @@ const leewayMs = 1000;
  * S4, first in, first out: an image gets a slot only if no image with an earlier place has waited since the reconcile began to
  * list. That is at `since` or, if that was not recorded, a second before the time in the Lease. A retry and a new revision go to
  * the end of the queue. An image that is not yet Queued has its place by the second of its creation; the order within a second is
- * not judged.
+ * not judged. One whose status a user removed has a place once it is Queued again: a cache that is as new as a newer image may not have
+ * heard of that yet.
  */
 export const s4Fifo: Invariant = {
   number: 'S4',
   rule: 'an image gets a slot only after those that waited longer',
   judge: (state) => {
     const line = new Map<string, QueuePlace[]>();
+    const begun = new Set([...state.images].filter(([, { status }]) => status?.phase).map(([uid]) => uid));
     for (const [uid, image] of state.images)
-      line.set(uid, [{ fromRevision: 0, fromMs: Number.NEGATIVE_INFINITY, place: placeOf(image) }]);
+      line.set(uid, [{ fromRevision: 0, fromMs: Number.NEGATIVE_INFINITY, place: placeOf(image, true) }]);
     return {
       image: ({ object, isGone, revision, change }) => {
         const { uid } = object.metadata;
         const places = line.get(uid);
-        const place = isGone ? undefined : placeOf(object);
+        if (object.status?.phase) begun.add(uid);
+        const place = isGone ? undefined : placeOf(object, !begun.has(uid));
         const last = places?.at(-1)?.place;
         if (places && place?.lowest === last?.lowest && place?.highest === last?.highest) return undefined;
         const entry = { fromRevision: revision, fromMs: change.atMs, place };
@@ -67,13 +70,13 @@ function overtakenBy({ added, began, slots }: Grant, step: Step, line: ReadonlyM
 }
 
 /** The place as text that sorts like the queue. An image that is not yet Queued has the bounds of its second. */
-function placeOf({ metadata, status }: VMDiskImage): QueuePlace['place'] {
+function placeOf({ metadata, status }: VMDiskImage, isNew: boolean): QueuePlace['place'] {
   if (metadata.deletionTimestamp) return undefined;
   if (status?.phase === 'Queued') {
     const place = `${status.queuedAt ?? ''} ${metadata.uid}`;
     return { lowest: place, highest: status.queuedAt ?? '' };
   }
-  if (status?.phase || metadata.annotations?.[adoptSnapshot]) return undefined;
+  if (!isNew || status?.phase || metadata.annotations?.[adoptSnapshot]) return undefined;
   const second = metadata.creationTimestamp.slice(0, 19);
   return { lowest: second, highest: `${second}.999999Z` };
 }

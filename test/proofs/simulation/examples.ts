@@ -215,6 +215,30 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S4',
+    what: 'a new image gets a slot before an old one whose status a user has just removed',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 130, do: 'takeName', image: 'a', of: 'VolumeSnapshot' },
+        { seconds: 0, do: 'createImage', image: 'b' },
+        { seconds: 0, do: 'changeUrl', image: 'a' },
+        { seconds: 0, do: 'wipeStatus', image: 'a' },
+      ],
+      [{ kind: 'busy', at: 0, count: 1 }],
+      {
+        order: { seed: 1521127674, share: 1 },
+        overtakings: [
+          { at: 347, by: 1 },
+          { at: 380, by: 1 },
+          { at: 375, by: 3 },
+          { at: 477, by: 9 },
+        ],
+        troubleSeconds: 200,
+      },
+    ),
+  },
+  {
     invariant: 'S5',
     what: 'a new revision begins while the DataVolume of the last, which stale reads do not show, is in flight',
     plan: plainly(
