@@ -91,11 +91,11 @@ function mayGrant({ policy, lease, nowMs, gracePeriodMs }: Observed) {
   return !isHeldOff && isValid(policy, ...grantKeys);
 }
 
-/** No event reports the end of a claim; the garbage collector deletes it within a second or so of its DataVolume. */
+/** No event reports the end of a claim, which usually follows that of its DataVolume within a second. */
 const awaitClaim = ({ image }: Holder): Action => ({
   do: 'requeueAfter',
   about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata: referenceIn(image) },
-  afterMs: 1000,
+  afterMs: 2000,
 });
 
 /** When the Lease was created or rebuilt. A clock that was ahead, or a user, may have put that into the future. */

@@ -499,18 +499,21 @@ describe('after a crash', () => {
     const images = [again, queued('b', 1)];
     const held = pass(images, { ...more, claims: [aClaim(aDataVolume(before))] });
     expect(held).toMatchObject({ holders: undefined, started: [] });
-    expect(held.of('requeueAfter')).toMatchObject([{ about: { metadata: { name: 'before' } }, afterMs: 1000 }]);
+    expect(held.of('requeueAfter')).toMatchObject([{ about: { metadata: { name: 'before' } }, afterMs: 2000 }]);
     expect(pass(images, more)).toMatchObject({ holders: ['b'], started: ['b'] });
   });
 
-  test('the claim of a volume that is kept, or of none of our DataVolumes, holds no slot', () => {
+  test.each([
+    ['of another attempt', { attempt: 7 }, {}],
+    ['of no DataVolume', {}, { ownerReferences: [] }],
+    ['Terminating for over ten minutes', {}, { deletionTimestamp: at(-3600) }],
+  ])('a claim %s holds no slot', (_, attempt, metadata) => {
     const before = known({ name: 'before', status: { phase: 'Syncing', attempt: 1 } });
     const again = queued('before', 2, { status: { revision: 2 } });
-    const kept = aDataVolume(before, { phase: 'Succeeded' });
-    const restored = aClaim(aDataVolume(before, { attempt: 7 }));
-    const claims = [aClaim(kept), { ...restored, metadata: { ...restored.metadata, ownerReferences: [] } }];
-    const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]) };
-    expect(pass([again, queued('b', 1)], { ...more, dataVolumes: [kept], claims })).toMatchObject({ started: ['b'] });
+    const claim = aClaim(aDataVolume(before, attempt));
+    const claims = [{ ...claim, metadata: { ...claim.metadata, ...metadata } }];
+    const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]), claims };
+    expect(pass([again, queued('b', 1)], more)).toMatchObject({ started: ['b'] });
   });
 
   test('a slot that only an importer Pod shows is listed for its image', () => {

@@ -6,13 +6,7 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
-import {
-  attemptLabel,
-  imageUidLabel,
-  revisionLabel,
-  unfinished,
-  VMDiskImage,
-} from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {
   type KubernetesObject,
   keyOf,
@@ -34,6 +28,7 @@ import { type Focus, focusOf, hasBegunBefore, lookAt } from './focus.ts';
 import { isIdle } from './idle.ts';
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
+import { isOfAttempt } from './occupancy.ts';
 import { byFirstSight } from './places.ts';
 import { newRevision } from './revision.ts';
 
@@ -214,7 +209,6 @@ const isStatusLost = ({ metadata, status }: VMDiskImage, nowMs: number) =>
 interface Attempts {
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
-  /** Of holders whose DataVolume does not exist. */
   claims: readonly PersistentVolumeClaim[];
 }
 
@@ -243,11 +237,6 @@ async function attemptsOfHolders(
   const claims = areAllThere ? [] : await madeFor(kube, PersistentVolumeClaim, uids);
   return { dataVolumes, claims, pods: await madeFor(kube, Pod, uids) };
 }
-
-const isOfAttempt =
-  ({ uid, revision, attempt }: Holder) =>
-  ({ metadata: { labels } }: DataVolume) =>
-    labels?.[imageUidLabel] === uid && labels[revisionLabel] === `${revision}` && labels[attemptLabel] === `${attempt}`;
 
 const madeFor = <T extends KubernetesObject>(
   kube: Reader,

@@ -23,7 +23,7 @@ export interface Gathered {
   /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
-  /** Of holders whose DataVolume does not exist. */
+  /** Of the holders; read only where a holder has no DataVolume. */
   claims: readonly PersistentVolumeClaim[];
   /** The snapshots of images that may have lost their status. They show which revisions were downloaded. */
   snapshots: readonly VolumeSnapshot[];

@@ -14,7 +14,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Gathered } from './observed.ts';
 
 /**
- * A Pod that is Terminating longer than this no longer keeps its slot: its node has most likely failed. A Pod that runs longer than
+ * A Pod or claim that is Terminating longer than this no longer keeps its slot: its node has most likely failed. A Pod that runs longer than
  * this for an attempt that is over gets a Warning.
  */
 export const stuckAfterMs = 10 * 60_000;
@@ -24,9 +24,9 @@ type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'>;
 
 /**
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
- * Succeeded, an importer Pod (CDI: after the deletion of a DataVolume its importer downloads until the Pod is deleted), or the claim of a
- * deleted DataVolume (CDI: as long as it exists, an importer is created for it). Undefined = free. A slot is the right to download, so it
- * is freed before follow-sync records the end, which saves an event and a reconcile.
+ * Succeeded, an importer Pod (CDI: after the deletion of a DataVolume its importer downloads until the Pod is deleted), or the claim of the
+ * attempt without its DataVolume (CDI: until it is deleted, an importer may be created for it). Undefined = free. A slot is the right to
+ * download, so it is freed before follow-sync records the end, which saves an event and a reconcile.
  */
 export function keptBy(
   holder: Holder,
@@ -34,17 +34,24 @@ export function keptBy(
   { nowMs, dataVolumes, claims, pods }: Downloads,
 ): 'status' | 'dataVolume' | 'pod' | 'claim' | undefined {
   if (image && isActiveAttempt(holder, image) && !isDownloaded(holder, image, dataVolumes)) return 'status';
-  const isOurs = (object: KubernetesObject) => object.metadata.labels?.[imageUidLabel] === holder.uid;
+  const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
   if (pods.some((pod) => isOurs(pod) && isAtWork(pod) && !isStuck(pod, nowMs))) return 'pod';
-  if (claims.some((claim) => isOurs(claim) && isLeft(claim, dataVolumes))) return 'claim';
+  const isOfHolder = isOfAttempt(holder);
+  const isLeft =
+    !dataVolumes.some(isOfHolder) && claims.some((one) => isOfHolder(one) && isOwned(one) && !isStuck(one, nowMs));
+  if (isLeft) return 'claim';
   return undefined;
 }
 
-/** The garbage collector is about to delete it, as its DataVolume is deleted. */
-const isLeft = ({ metadata }: PersistentVolumeClaim, dataVolumes: readonly DataVolume[]) =>
-  metadata.ownerReferences?.some(({ kind }) => kind === DataVolume.kind) === true &&
-  !dataVolumes.some((found) => keyOf(found.metadata) === keyOf(metadata));
+export const isOfAttempt =
+  ({ uid, revision, attempt }: Holder) =>
+  ({ metadata: { labels } }: KubernetesObject) =>
+    labels?.[imageUidLabel] === uid && labels[revisionLabel] === `${revision}` && labels[attemptLabel] === `${attempt}`;
+
+/** The garbage collector deletes it after its DataVolume; one without an owner stays, and its importer is seen by its Pod. */
+const isOwned = ({ metadata }: PersistentVolumeClaim) =>
+  metadata.ownerReferences?.some(({ kind }) => kind === DataVolume.kind);
 
 /** Pods that would keep the slot of this holder, had they not been Terminating for too long. */
 export const stuckPods = (holder: Holder, { nowMs, pods }: Downloads) =>
@@ -105,5 +112,5 @@ function isDownloaded({ revision, attempt }: Holder, { metadata }: VMDiskImage, 
 }
 
 const isAtWork = (pod: Pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
-const isStuck = ({ metadata }: Pod, nowMs: number) =>
+const isStuck = ({ metadata }: KubernetesObject, nowMs: number) =>
   metadata.deletionTimestamp !== undefined && nowMs - Date.parse(metadata.deletionTimestamp) > stuckAfterMs;

@@ -23,11 +23,13 @@ export async function reconcileImport(context: CdiContext, ref: ObjectReference)
   const pod = pods.find({ namespace, name: importerPodName(filled) });
   const scratch = claims.find({ namespace, name: scratchName(filled) });
   const labels = labelsOfTarget(context, filled);
+  // CDI copies the labels of the target to the Pod, and fails without it (createImporterPod).
+  if (!pod && !labels) return undefined;
   const writes = nextForImport({
     filled,
     pod,
     scratch,
-    labels,
+    labels: labels ?? {},
     seen: pod && name && clouded(context, name, filled, pod),
   });
   const restMs = writes.some((write) => write.do === 'create' && write.resource === Pod)
@@ -70,11 +72,12 @@ function note({ notes, wakeOwner }: CdiContext, filled: Claim, { type, reason, m
   wakeOwner(filled);
 }
 
-function labelsOfTarget({ claims }: CdiContext, filled: Claim): Record<string, string> {
+/** Undefined if the claim that the DataVolume owns is gone. */
+function labelsOfTarget({ claims }: CdiContext, filled: Claim): Record<string, string> | undefined {
   const owner = controllerOf(filled);
   if (owner?.kind !== Claim.kind) return filled.metadata.labels ?? {};
   const target = claims.find({ namespace: filled.metadata.namespace, name: owner.name });
-  return target?.metadata.labels ?? {};
+  return target && (target.metadata.labels ?? {});
 }
 
 /** The pod as a controller sees it that looks at the wrong moment. */

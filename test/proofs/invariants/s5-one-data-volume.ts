@@ -27,7 +27,7 @@ export const s5OneDataVolume: Invariant = {
         if (isExternal(change)) return undefined;
         const downloads = state.downloads.get(object.metadata.labels[imageUidLabel] ?? '');
         const isHidden = ({ metadata: { uid } }: DataVolume) =>
-          uid !== object.metadata.uid && (state.times.get(uid)?.bornRevision ?? 0) > (change.staleAt ?? Infinity);
+          uid !== object.metadata.uid && (state.times.get(uid)?.bornRevision ?? 0) > (change.dataVolumesAt ?? Infinity);
         const open = [...(downloads?.values() ?? [])]
           .filter((one) => isOpen(one) && !isHidden(one))
           .map(({ metadata }) => metadata.name);

@@ -2,6 +2,7 @@ import type { ClusterState } from '../../../deploy/local/api-server/cluster-stat
 import { type WatchEvent, watchObjects } from '../../../deploy/local/api-server/watch-objects.ts';
 import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { backgroundWork } from '../../../shared/runtime/background.ts';
 import { withCache } from '../../../shared/runtime/cache.ts';
@@ -49,8 +50,8 @@ class Instance {
   readonly #ending = new AbortController();
   #isAlive = true;
   #reconcileBegan = 0;
-  /** The oldest state that a stale read of this reconcile showed. */
-  #staleAt: number | undefined;
+  /** The resourceVersion of a stale list of DataVolumes in this reconcile. */
+  #dataVolumesAt: number | undefined;
 
   constructor(declaration: FunctionDeclaration, around: Surroundings) {
     this.#around = around;
@@ -60,7 +61,7 @@ class Instance {
       ...declaration,
       observe: (context, batch) => {
         this.#reconcileBegan = around.recorder.revision;
-        this.#staleAt = undefined;
+        this.#dataVolumesAt = undefined;
         const begins = { by: declaration.name, since: this.#reconcileBegan, atMs: around.scheduler.now() };
         return this.#reconciles.begin(begins, batch, () => declaration.observe(context, batch));
       },
@@ -191,10 +192,10 @@ class Instance {
       const author = {
         by: this.#declaration.name,
         since: this.#reconcileBegan,
-        ...(this.#staleAt === undefined ? {} : { staleAt: this.#staleAt }),
+        ...(this.#dataVolumesAt === undefined ? {} : { dataVolumesAt: this.#dataVolumesAt }),
         ...(request.verb === 'delete' ? { deletion: request.preconditions ?? {} } : {}),
       };
-      const asOf = isToWrite ? undefined : this.#staleness();
+      const asOf = isToWrite ? undefined : this.#staleness(request);
       const done = recorder.as(author, () => run(asOf));
       const result = await done.then(
         (value) => () => resolve(value),
@@ -213,13 +214,13 @@ class Instance {
   }
 
   /** The resourceVersion of a stale read; the reconcile knows no later state. */
-  #staleness(): number | undefined {
+  #staleness({ resource }: Request): number | undefined {
     const { faults, recorder } = this.#around;
     const stale = faults.at(faults.count('read'), 'staleRead');
     if (!stale) return undefined;
     const asOf = Math.max(recorder.began, recorder.revision - stale.back);
     this.#reconcileBegan = Math.min(this.#reconcileBegan, asOf);
-    this.#staleAt = Math.min(this.#staleAt ?? asOf, asOf);
+    if (resource.kind === DataVolume.kind) this.#dataVolumesAt = asOf;
     return asOf;
   }
 

@@ -74,7 +74,6 @@ export function aVMDiskImage(options: ImageOptions = {}): VMDiskImage {
   });
 }
 
-/** A DataVolume of the image's newest attempt (or another), with the conditions CDI would write. */
 /** The claim that CDI makes for a DataVolume, with its labels. */
 export const aClaim = ({ metadata: { name, namespace, uid, labels } }: DataVolume): PersistentVolumeClaim =>
   PersistentVolumeClaim.parse({
@@ -98,6 +97,7 @@ export const aClaim = ({ metadata: { name, namespace, uid, labels } }: DataVolum
     status: { phase: 'Pending' },
   });
 
+/** A DataVolume of the image's newest attempt (or another), with the conditions CDI would write. */
 export function aDataVolume(
   image: VMDiskImage,
   options: {
