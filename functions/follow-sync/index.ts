@@ -19,7 +19,8 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
     on.changed(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
-    on.changed(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
+    // Its DataVolume tells what it does; the sweep sees what that leaves out (a Pod that is evicted, or cannot be scheduled).
+    on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
     on.changed(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
     on.sweep(),
     on.audit(),
