@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,8 +40,8 @@ export async function startApiServerIfGone(): Promise<void> {
   if (!(await isAlive(apiServer, await pidOf(apiServer)))) await startApiServer();
 }
 
-/** Starts a program of the control plane in the cluster's network; resolves with its process. */
-async function start(name: Program, command: readonly string[]): Promise<number> {
+/** Starts a program of the control plane in the cluster's network. */
+async function start(name: Program, command: readonly string[]): Promise<ChildProcess> {
   const log = await open(inState(`log/${name}.log`), 'a');
   try {
     const inside = [`--net=/run/netns/${fromEnvironment('OT_CLUSTER_NETNS')}`, '--'];
@@ -49,7 +49,7 @@ async function start(name: Program, command: readonly string[]): Promise<number>
     const child = spawn('nsenter', [...inside, ...command], { detached: true, stdio: ['ignore', log.fd, log.fd] });
     child.unref();
     await writeFile(inState(`pid/${name}`), `${child.pid}\n`);
-    return Number(child.pid);
+    return child;
   } finally {
     await log.close();
   }
@@ -71,15 +71,19 @@ const everyMs = 200;
 // It takes seconds; how long when the machine is overloaded is not what anybody here asks.
 const readyWithinMs = 240_000;
 
-async function untilReady(pid: number): Promise<void> {
+async function untilReady(process: ChildProcess): Promise<void> {
   const overMs = Date.now() + readyWithinMs;
+  // The name of the process does not tell: it is nsenter's at first.
+  const hasEnded = () => process.exitCode !== null || process.signalCode !== null;
   while ((await kubectl('get', '--raw=/readyz', '--request-timeout=5s')).code !== 0) {
-    const log = inState('log/kube-apiserver.log');
-    if (!(await isAlive(apiServer, pid))) throw new Error(`kube-apiserver ended at its start, see ${log}`);
-    if (Date.now() > overMs) throw new Error(`kube-apiserver is not ready after ${readyWithinMs} ms, see ${log}`);
+    const is = hasEnded() ? 'ended at its start' : Date.now() > overMs ? `is not ready after ${readyWithinMs} ms` : '';
+    if (is) throw new Error(`kube-apiserver ${is}: ${await lastWords()}`);
     await sleep(everyMs);
   }
 }
+
+/** The cluster's directory does not outlive a run of the tests, so its log is quoted. */
+const lastWords = async () => (await readFile(inState('log/kube-apiserver.log'), 'utf8')).slice(-2000);
 
 async function end(signal: Signal, withinMs: number): Promise<void> {
   if (!(await isAlive(apiServer, await pidOf(apiServer)))) return;
