@@ -18,10 +18,11 @@ const scheduled: Stage = (work) => {
       { type: 'Running', status: 'False', reason: 'Pending' },
     ],
   });
-  return work.how === 'neverStarts' ? undefined : { next: withPod, forClaim: true };
+  return work.how === 'neverStarts' ? undefined : { next: withPod };
 };
 
-const withPod: Stage = (work, dataVolume) => {
+/** As long as the claim exists, whatever becomes of its DataVolume. */
+export const withPod: Stage = (work, dataVolume) => {
   work.makePod(work.claim ?? dataVolume);
   return { next: running };
 };
@@ -99,7 +100,7 @@ const claimLost: Stage = (work) => {
 
 /** CDI restarts the importer forever, from the first byte, and replaces an importer that a user deleted. */
 const again: Stage = (work) => {
-  if (!work.hasPod()) return { next: withPod, forClaim: true };
+  if (!work.hasPod()) return { next: withPod };
   work.restarts++;
   work.podSays({
     containerStatuses: [
@@ -115,7 +116,7 @@ const again: Stage = (work) => {
 };
 
 const restarted: Stage = (work) => {
-  if (!work.hasPod()) return { next: withPod, forClaim: true };
+  if (!work.hasPod()) return { next: withPod };
   if (work.how === 'restartOnly') work.restarts++;
   work.say({ restartCount: work.restarts });
   return { next: halfway, inMs: 5000 };
@@ -153,7 +154,7 @@ const deleted: Stage = ({ writer, ref }) => {
 
 const podDeleted: Stage = (work) => {
   work.deletePod();
-  return { next: withPod, inMs: 2000, forClaim: true };
+  return { next: withPod, inMs: 2000 };
 };
 
 /** The first importer finds that it needs scratch space; the second has it. */
@@ -168,7 +169,7 @@ const withoutScratch: Stage = (work, dataVolume) => {
     ],
   });
   work.deletePod();
-  return { next: withPod, inMs: 2000, forClaim: true };
+  return { next: withPod, inMs: 2000 };
 };
 
 /** Failures in the middle of a download. */

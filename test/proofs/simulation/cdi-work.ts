@@ -3,15 +3,8 @@ import { ownedBy } from '../../../deploy/local/controller/owner.ts';
 import type { DownloadFault } from './plan.ts';
 import { type StoreWriter, storeKeys } from './store-writer.ts';
 
-/** The next step of CDI; undefined after the last. `forClaim` if the next follows as long as there is a claim, whatever becomes of its DataVolume. */
-export type Stage = (work: Work, dataVolume: ApiObject) => NextStage | undefined;
-
-export interface NextStage {
-  next: Stage;
-  inMs?: number;
-  waits?: boolean;
-  forClaim?: true;
-}
+/** The next step of CDI; returns the milliseconds until the following one, or undefined after the last. */
+export type Stage = (work: Work, dataVolume: ApiObject) => { next: Stage; inMs?: number; waits?: boolean } | undefined;
 
 /** The finalizer of a claim that a Pod uses. */
 export const claimProtection = 'kubernetes.io/pvc-protection';

@@ -2,8 +2,8 @@ import type { ApiObject } from '../../../deploy/local/api-server/objects.ts';
 import type { StoreEvent } from '../../../deploy/local/api-server/watch-log.ts';
 import { imageUidLabel } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { cloneClaimed } from './cdi-clone.ts';
-import { claimed } from './cdi-import.ts';
-import { claimProtection, type NextStage, type Stage, Work } from './cdi-work.ts';
+import { claimed, withPod } from './cdi-import.ts';
+import { claimProtection, type Stage, Work } from './cdi-work.ts';
 import type { Faults } from './faults.ts';
 import { type StoreWriter, storeKeys } from './store-writer.ts';
 
@@ -24,12 +24,12 @@ export function simulateCdi(writer: StoreWriter, faults: Faults) {
 }
 
 /** Runs this stage and those after it, while the DataVolume exists; an importer is made as long as its claim does. */
-function go(work: Work, stage: Stage, { inMs = 0, waits = false, forClaim }: Omit<NextStage, 'next'> = {}) {
+function go(work: Work, stage: Stage, { inMs = 0, waits = false }: { inMs?: number; waits?: boolean } = {}) {
   const { writer, ref } = work;
   const step = () => {
     const dataVolume = writer.get(storeKeys.dataVolumes, ref);
-    const object = dataVolume?.metadata.deletionTimestamp === undefined ? dataVolume : undefined;
-    const filled = object ?? (forClaim && work.claim);
+    const isGone = !dataVolume || dataVolume.metadata.deletionTimestamp;
+    const filled = isGone ? stage === withPod && work.claim : dataVolume;
     if (!filled) return;
     const then = stage(work, filled);
     if (then) go(work, then.next, then);
