@@ -26,13 +26,13 @@ export function garbage(observed: Observed): Action[] {
  */
 function unknownVolumes(observed: Observed): Action[] {
   const { image, dataVolumes } = observed;
-  if (image.status?.phase !== 'Succeeded' || !isUsedUsable(observed)) return [];
+  if (image.status?.phase !== 'Succeeded' || !hasUsableSnapshot(observed)) return [];
   const unknown = dataVolumes.filter((one) => !one.metadata.deletionTimestamp && orderOf(image, one) > 0);
-  return unknown.length === 0 ? [] : [asRead(image, {}), ...unknown.map((one) => remove(image, one))];
+  return unknown.length === 0 ? [] : [ifUnchanged(image, {}), ...unknown.map((one) => remove(image, one))];
 }
 
 /** The API server refuses this if the image changed since it was read: what seems not to be needed may be of a later revision. */
-const asRead = (image: VMDiskImage, status: Readonly<Record<string, unknown>>): Action => ({
+const ifUnchanged = (image: VMDiskImage, status: Readonly<Record<string, unknown>>): Action => ({
   do: 'patchStatus',
   resource: VMDiskImage,
   of: image,
@@ -40,14 +40,14 @@ const asRead = (image: VMDiskImage, status: Readonly<Record<string, unknown>>): 
 });
 
 /** Unless the snapshot in use is observed to be usable, any other copy may be the last. */
-const isUsedUsable = ({ image, snapshots }: Observed) =>
+const hasUsableSnapshot = ({ image, snapshots }: Observed) =>
   snapshots.some((found) => found.metadata.name === image.status?.snapshot?.name && isUsable(found));
 
 /** Only the image's own snapshots: an adopted snapshot is deleted only if it carries the image's label. */
 function oldSnapshots(observed: Observed): Action[] {
   const { image, snapshots, policy } = observed;
   const { phase, revision = 1, snapshot: used } = image.status ?? {};
-  if (phase !== 'Succeeded' || !isUsedUsable(observed) || !isValid(policy, 'keepRevisions')) return [];
+  if (phase !== 'Succeeded' || !hasUsableSnapshot(observed) || !isValid(policy, 'keepRevisions')) return [];
   const revisions = keptRevisions(observed);
   const stays = [used?.name, snapshotName(image.metadata, revision), ...revisions.map(({ snapshot }) => snapshot)];
   const old = snapshots.filter(
@@ -55,7 +55,7 @@ function oldSnapshots(observed: Observed): Action[] {
       labels?.[imageUidLabel] === image.metadata.uid && !stays.includes(name) && !deletionTimestamp,
   );
   if (old.length === 0) return [];
-  return [asRead(image, { revisions }), ...old.map((found) => removeSnapshot(image, found))];
+  return [ifUnchanged(image, { revisions }), ...old.map((found) => removeSnapshot(image, found))];
 }
 
 function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {

@@ -71,10 +71,10 @@ const everyMs = 200;
 // It takes seconds; how long when the machine is overloaded is not what anybody here asks.
 const readyWithinMs = 240_000;
 
-async function untilReady(process: ChildProcess): Promise<void> {
+async function untilReady(started: ChildProcess): Promise<void> {
   const overMs = Date.now() + readyWithinMs;
   // The name of the process does not tell: it is nsenter's at first.
-  const hasEnded = () => process.exitCode !== null || process.signalCode !== null;
+  const hasEnded = () => started.exitCode !== null || started.signalCode !== null;
   while ((await kubectl('get', '--raw=/readyz', '--request-timeout=5s')).code !== 0) {
     const is = hasEnded() ? 'ended at its start' : Date.now() > overMs ? `is not ready after ${readyWithinMs} ms` : '';
     if (is) throw new Error(`kube-apiserver ${is}: ${await lastWords()}`);
