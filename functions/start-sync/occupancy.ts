@@ -44,6 +44,7 @@ export function keptBy(
   return undefined;
 }
 
+/** Whether CDI or start-sync made an object for the attempt of this holder, by its labels. */
 export const isOfAttempt =
   ({ uid, revision, attempt }: Holder) =>
   ({ metadata: { labels } }: KubernetesObject) =>

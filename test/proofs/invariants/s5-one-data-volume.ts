@@ -8,7 +8,7 @@ import { isExternal } from './writers.ts';
 /**
  * S5, one DataVolume: an image has at most one DataVolume that is neither Succeeded nor being deleted, and its name follows from
  * uid, revision and attempt. If a user creates a second one, for example by a restore, only DataVolumes that a function then adds
- * are judged, and one that a stale read hid from it does not count.
+ * are judged. A DataVolume that a stale read hid from the function does not count.
  */
 export const s5OneDataVolume: Invariant = {
   number: 'S5',
