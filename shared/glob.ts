@@ -1,0 +1,63 @@
+/** A pattern for URLs, as the policy's allowedSources and openstackEndpoints have them. */
+export interface Pattern {
+  /** As it was written. */
+  text: string;
+  /** Scheme, and host with port; a host that begins with "*." stands for all below it. */
+  scheme: string;
+  host: string;
+  /** Characters of the path, `*` for a part of a segment, `**` for anything. */
+  path: readonly string[];
+}
+
+/** The most characters of a pattern: a match takes at most so many steps for each character of the URL. */
+const longest = 512;
+const form = /^([a-z][a-z0-9+.-]*):\/\/((?:\*\.)?)([^/?#@*]+)(\/[^?#]*)$/i;
+
+/** Reads "https://*.example.com/images/**"; undefined if scheme or host is missing, or `*` stands inside them. */
+export function patternOf(text: string): Pattern | undefined {
+  const [, scheme = '', below = '', host = '', path = ''] = (text.length <= longest && form.exec(text)) || [];
+  const origin = originOf(`${scheme}://${host}/`);
+  if (!origin) return undefined;
+  return { text, scheme: origin.scheme, host: below + origin.host, path: path.match(/\*+|[^*]/g) ?? [] };
+}
+
+/**
+ * Whether the pattern stands for this URL. An encoded slash matches nothing, because servers differ in what it is. Takes at most
+ * (length of the pattern × length of the URL) steps, whatever the two hold.
+ */
+export function matches(pattern: Pattern, url: string): boolean {
+  const origin = originOf(url);
+  if (!origin || origin.scheme !== pattern.scheme || /%2f|%5c|\\/i.test(url)) return false;
+  const isBelow = pattern.host.startsWith('*.') && origin.host.endsWith(pattern.host.slice(1));
+  return (isBelow || origin.host === pattern.host) && matchesPath(pattern.path, origin.path);
+}
+
+/** Follows all places of the pattern at once, so that no choice is ever taken back. */
+function matchesPath(pattern: readonly string[], path: string): boolean {
+  let places = withSkipped(pattern, new Set([0]));
+  for (const character of path) {
+    const next = new Set<number>();
+    for (const place of places) {
+      const wanted = pattern[place];
+      if (wanted === character) next.add(place + 1);
+      else if (wanted?.startsWith('**') || (wanted === '*' && character !== '/')) next.add(place);
+    }
+    if (next.size === 0) return false;
+    places = withSkipped(pattern, next);
+  }
+  return places.has(pattern.length);
+}
+
+/** A star may stand for nothing. */
+function withSkipped(pattern: readonly string[], places: Set<number>): Set<number> {
+  // A Set goes on through what is added to it meanwhile.
+  for (const place of places) if (pattern[place]?.startsWith('*')) places.add(place + 1);
+  return places;
+}
+
+/** The parts of a URL as a client resolves them, without query; undefined where there is no host. */
+function originOf(url: string) {
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, host, pathname } = new URL(url);
+  return host === '' ? undefined : { scheme: protocol.slice(0, -1), host: host.toLowerCase(), path: pathname };
+}
