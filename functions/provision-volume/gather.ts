@@ -2,7 +2,7 @@ import { uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
-import { GlanceImage, listImages } from '../../shared/kinds/openstack/image.ts';
+import { GlanceImage, ImageMember, listImages, listMembers } from '../../shared/kinds/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
 import { isReady } from '../../shared/openstack/status.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
@@ -45,11 +45,27 @@ async function imagesOf(cloud: Cloud, volume: Volume, found: readonly CinderVolu
     const isDone = volume.status?.phase === 'Available' || volume.status?.phase === 'InUse';
     const isDeleting = volume.metadata.deletionTimestamp !== undefined;
     if (isDone && !isDeleting && volume.status?.imageLeft !== true && ownOf(volume, found).length > 0) return noImages;
-    return { own: await cloud.list(listImages({ uid: volume.metadata.uid }), 'images', GlanceImage), named: [] };
+    const made = listImages({ uid: volume.metadata.uid, owner: cloud.project });
+    return { own: await cloud.list(made, 'images', GlanceImage), named: [] };
   }
   if (ownOf(volume, found).length > 0) return noImages;
   const by = isId(image) ? { id: image } : { name: image };
-  return { own: [], named: await cloud.list(listImages(by), 'images', GlanceImage) };
+  const named = await cloud.list(listImages(by), 'images', GlanceImage);
+  const usable = await Promise.all(named.map((one) => isUsable(cloud, one, 'id' in by)));
+  return { own: [], named: named.filter((_, index) => usable[index]) };
+}
+
+/**
+ * Whether the project may use the image. A token of an administrator sees every project's. As with OpenStack's own client, a community
+ * image has to be named by its id: any project can publish one under any name.
+ */
+async function isUsable(cloud: Cloud, { id, owner, visibility }: GlanceImage, isById: boolean): Promise<boolean> {
+  if (owner === cloud.project || visibility === 'public') return true;
+  if (visibility === 'community') return isById;
+  // The default of Glance, whether or not any project is a member.
+  if (visibility !== 'shared') return false;
+  const members = await cloud.list(listMembers(id), 'members', ImageMember);
+  return members.some((member) => member.member_id === cloud.project && member.status === 'accepted');
 }
 
 /**

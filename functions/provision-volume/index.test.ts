@@ -79,7 +79,13 @@ describe('an event', () => {
     expect(await statusOf('red', 'heavy')).toMatchObject({ phase: 'Available', imageLeft: true });
     await harness.begin().audit();
     const uid = (await kube.get(Volume, { namespace: 'red', name: 'heavy' }))?.metadata.uid ?? '';
-    expect(await sessionOf(red, clock.now).list(listImages({ uid }), 'images', GlanceImage)).toEqual([]);
+    expect(
+      await sessionOf(red, clock.now).list(
+        listImages({ uid, owner: (await sessionOf(red, clock.now).login()).project.id }),
+        'images',
+        GlanceImage,
+      ),
+    ).toEqual([]);
     expect((await statusOf('red', 'heavy'))?.imageLeft).toBeUndefined();
   });
   test('of the sweep is about those that are not Ready, of the audit about all', async () => {

@@ -19,6 +19,6 @@ export interface Found {
   volumes: readonly CinderVolume[];
   /** The images that were made for this volume. */
   own: readonly GlanceImage[];
-  /** Those that its spec names, by name or by id. */
+  /** Those that its spec names, by name or by id, and that the project may use. */
   named: readonly GlanceImage[];
 }

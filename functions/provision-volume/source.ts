@@ -30,7 +30,11 @@ export function sourceOf({ volume, policy }: Pick<Observed, 'volume' | 'policy'>
 function named(image: string, { named: images }: Found): Source {
   const [first, second] = images;
   const missing = (reason: string, message: string): Source => ({ is: 'missing', reason, message, isFinal: false });
-  if (!first) return missing('ImageMissing', `Expected an image of the name or id ${image} in Glance, found none.`);
+  if (!first)
+    return missing(
+      'ImageMissing',
+      `Expected an image of the name or id ${image} that the project may use in Glance, found none.`,
+    );
   if (second) return missing('ImageNotUnique', `Expected one image ${image} in Glance, found several: say its id.`);
   if (first.status === 'active') return { is: 'ready', image: first.id };
   return missing('ImageNotActive', `Image ${image} is ${first.status} in Glance.`);

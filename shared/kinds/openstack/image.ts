@@ -13,20 +13,33 @@ export const GlanceImage = z.looseObject({
   os_glance_failed_import: z.string().default(''),
   os_glance_importing_to_stores: z.string().nullable().default(''),
   kupenstack_uid: z.string().optional(),
+  /** The project whose image it is. */
+  owner: z.string().nullable().default(null),
+  visibility: z.string().default('private'),
 });
 export type GlanceImage = z.infer<typeof GlanceImage>;
 
 const image = { service: 'image' } as const;
 
 /** What images are asked for by. */
-type By = { name: string } | { id: string } | { uid: string } | { owner: string };
+type By = { name: string } | { id: string } | { uid: string; owner: string } | { owner: string };
 
-/** The images of that name, id or owning project, or the image created for this uid; an administrator sees all projects. */
+/** The images of that name, id or owning project, or the project's image created for this uid; an administrator sees all projects. */
 export const listImages = (by: By): OpenStackRequest => ({
   ...image,
   operation: 'listImages',
   method: 'GET',
-  path: `/v2/images${queryOf('id' in by ? { id: `in:${by.id}` } : 'uid' in by ? { kupenstack_uid: by.uid } : by)}`,
+  path: `/v2/images${queryOf('id' in by ? { id: `in:${by.id}` } : 'uid' in by ? { kupenstack_uid: by.uid, owner: by.owner } : by)}`,
+});
+
+/** A project that an image is shared with, and whether it accepted. */
+export const ImageMember = z.looseObject({ member_id: z.string(), status: z.string() });
+
+export const listMembers = (id: string): OpenStackRequest => ({
+  ...image,
+  operation: 'listMembers',
+  method: 'GET',
+  path: `/v2/images/${step(id)}/members`,
 });
 
 export const createImage = (uid: string, name: string, diskFormat: string): OpenStackRequest => ({

@@ -51,6 +51,7 @@ export function newImage(cloud: Cloud, owner: string, wanted: z.infer<typeof New
     minRam: min_ram,
     isProtected,
     owner,
+    members: {},
     tags: tags.toSorted(),
     properties: properties as Record<string, string>,
     failedImport: undefined,
