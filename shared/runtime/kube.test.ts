@@ -66,36 +66,54 @@ describe('a DELETE', () => {
 });
 
 describe('a list', () => {
-  /** A server with that number of Secrets of that size, and the limits that it was asked with. */
-  async function serving(count: number, bytes: number) {
+  /** A server with Secrets of these sizes; the limits that it was asked with, and the bytes of its largest answer that was read. */
+  async function serving(sizes: readonly number[]) {
     const limits: number[] = [];
+    const read = { most: 0 };
+    const count = sizes.length;
     const config = await listening((request, response) => {
       const query = new URL(request.url ?? '', 'http://localhost').searchParams;
       const [from, limit] = [Number(query.get('continue') ?? 0), Number(query.get('limit'))];
       limits.push(limit);
       const to = Math.min(count, from + limit);
       const items = Array.from({ length: to - from }, (_, at) => ({
-        metadata: { name: `secret-${from + at}`, namespace: 'lab', annotations: { filler: 'x'.repeat(bytes) } },
+        metadata: {
+          name: `secret-${from + at}`,
+          namespace: 'lab',
+          annotations: { filler: 'x'.repeat(sizes[from + at] ?? 0) },
+        },
       }));
-      response.end(
-        JSON.stringify({ metadata: { resourceVersion: '1', continue: to < count ? String(to) : '' }, items }),
-      );
+      const next = to < count ? String(to) : '';
+      const answer = JSON.stringify({ metadata: { resourceVersion: '1', continue: next }, items });
+      response.once('finish', () => {
+        read.most = Math.max(read.most, answer.length);
+      });
+      response.end(answer);
     });
-    return { kube: kubeClient(config), limits };
+    return { kube: kubeClient(config), limits, read };
   }
 
   test('of large objects has small pages, and every object once', async () => {
-    const { kube, limits } = await serving(400, 50_000);
+    const { kube, limits } = await serving(Array(400).fill(10_000));
     const names = (await kube.list(Secret)).map(({ metadata }) => metadata.name);
     expect(names).toEqual(Array.from({ length: 400 }, (_, index) => `secret-${index}`));
-    expect(limits.length).toBeGreaterThan(3);
-    // A megabyte has twenty of them.
-    expect(Math.max(...limits.slice(1))).toBeLessThanOrEqual(20);
+    // A megabyte has a hundred of them.
+    expect(limits).toEqual([250, 104, 104]);
   });
   test('of small objects has pages of 500 at most', async () => {
-    const { kube, limits } = await serving(1_000, 10);
+    const { kube, limits } = await serving(Array(1_000).fill(10));
     expect(await kube.list(Secret)).toHaveLength(1_000);
     expect(limits).toEqual([250, 500, 500]);
+  });
+  test.each([
+    ['from its beginning', []],
+    ['after thousands of small ones', Array<number>(2_000).fill(100)],
+  ])('of objects of a megabyte has few at once, %s', async (_, small) => {
+    const { kube, read } = await serving([...small, ...Array<number>(12).fill(1_000_000)]);
+    const sizes: number[] = [];
+    for await (const { items } of kube.pages(Secret)) sizes.push(items.length);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(small.length + 12);
+    expect(read.most).toBeLessThan(5_000_000);
   });
 });
 

@@ -28,7 +28,7 @@ export type WatchEvent<T extends KubernetesObject> = { type: 'ADDED' | 'MODIFIED
 export interface Kube {
   /** The object, or undefined if it does not exist. */
   get<T extends KubernetesObject>(resource: Resource<T>, ref: ObjectReference): Promise<T | undefined>;
-  /** All that match, read in pages of about a megabyte against one resourceVersion; a page that fails fails the whole. */
+  /** All that match, read in pages of about a megabyte, never of more than four, against one resourceVersion; a page that fails fails the whole. */
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<T[]>;
   /** The same page by page, for what can be large; `resourceVersion` is the one all pages were read at. */
   pages<T extends KubernetesObject>(
@@ -94,6 +94,9 @@ const withQuery = (url: string, query: Query) => {
 /** What a page of a list is to have: less would cost requests, more would hold up all else in the process while it is parsed. */
 const pageBytes = 1024 * 1024;
 
+/** A page of more is not read: of objects of any size whoever may make them decides. */
+const mostPageBytes = 4 * pageBytes;
+
 /** The limits of objects: for a first page, whose objects may have any size, and for any other. */
 export const firstPage = 250;
 const mostPerPage = 500;
@@ -101,6 +104,20 @@ const mostPerPage = 500;
 /** The limit for the next page, given how large the objects of this one were. */
 export const nextPage = (count: number, bytes: number) =>
   Math.min(mostPerPage, Math.max(1, Math.floor((count * pageBytes) / bytes)));
+
+class TooLong extends Error {}
+
+/** The text of a body; throws TooLong, and ends the connection, once it is longer. */
+async function textUpTo(stream: ReadableStream<Uint8Array> | null, mostBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for await (const chunk of stream ?? []) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new TooLong();
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
 
 /** Of a request that is not answered in time, and of a watch that brings nothing for half a minute, which the library ends. */
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError';
@@ -146,16 +163,17 @@ export function kubeClient(
     return cluster.server;
   };
 
-  async function answerTo(context: RequestContext) {
+  async function answerTo(context: RequestContext, mostBytes?: number) {
     const response = await http.send(context).toPromise();
-    return { response, text: await response.body.text() };
+    const text = mostBytes === undefined ? response.body.text() : textUpTo(response.body.stream(), mostBytes);
+    return { response, text: await text };
   }
 
   const limited = limitConcurrency(requestsInFlight);
 
   const request = async (...of: Parameters<typeof exchange>) => (await exchange(...of)).object;
 
-  /** The object that the API server answers with, and how long its text was. */
+  /** The object that the API server answers with, and how long its text was. Throws TooLong for one of more than `mostBytes`. */
   async function exchange(
     resource: Resource,
     method: HttpMethod,
@@ -163,13 +181,14 @@ export function kubeClient(
     query: Query = {},
     body?: unknown,
     contentType = 'application/json',
+    mostBytes?: number,
   ): Promise<{ object: unknown; length: number }> {
     const url = withQuery(server() + path, query);
     const text = body === undefined ? undefined : { body: JSON.stringify(body), contentType };
     // A request that waits keeps its place: the API server would refuse the next one as well.
     const answer = await limited(async () => {
       for (let tries = 1, waitedMs = 0; ; tries++) {
-        const answer = await ask(method, url, text);
+        const answer = await ask(method, url, text, mostBytes);
         const waitMs = retryAfterMs(method, answer.response);
         if (waitMs === undefined || tries === maxTries || waitedMs + waitMs > maxWaitMs) return answer;
         await pause(waitMs);
@@ -182,7 +201,12 @@ export function kubeClient(
     throw new Error(`expected JSON in answer to ${method} ${path}, found none`);
   }
 
-  async function ask(method: HttpMethod, url: string, sent: { body: string; contentType: string } | undefined) {
+  async function ask(
+    method: HttpMethod,
+    url: string,
+    sent: { body: string; contentType: string } | undefined,
+    mostBytes: number | undefined,
+  ) {
     const context = new RequestContext(url, method);
     context.setHeaderParam('accept', 'application/json');
     if (sent) {
@@ -194,7 +218,7 @@ export function kubeClient(
     dispatcher ??= context.getDispatcher();
     if (dispatcher) context.setDispatcher(dispatcher);
     context.setSignal(AbortSignal.timeout(timeoutMs));
-    return answerTo(context).catch((error: unknown) => {
+    return answerTo(context, mostBytes).catch((error: unknown) => {
       if (!isTimeout(error)) throw error;
       const { pathname } = new URL(url);
       throw new NoAnswer(`expected an answer to ${method} ${pathname} within ${timeoutMs / 1000} s, found none`);
@@ -204,10 +228,21 @@ export function kubeClient(
   async function* pages<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) {
     const { namespace, ...selectors } = options;
     let next: string | undefined;
+    const path = pathOf(resource, { namespace });
+    /** At most so many objects, or fewer if they are large. A single one is read whatever its size. */
+    const read = async (limit: number): Promise<{ object: unknown; length: number }> => {
+      const query = { ...selectors, limit: String(limit), continue: next };
+      const mostBytes = limit > 1 ? mostPageBytes : undefined;
+      try {
+        return await exchange(resource, HttpMethod.GET, path, query, undefined, undefined, mostBytes);
+      } catch (error) {
+        if (error instanceof TooLong) return read(Math.ceil(limit / 8));
+        throw error;
+      }
+    };
     let limit = firstPage;
     do {
-      const query = { ...selectors, limit: String(limit), continue: next };
-      const { object, length } = await exchange(resource, HttpMethod.GET, pathOf(resource, { namespace }), query);
+      const { object, length } = await read(limit);
       const page = object as { metadata: { continue?: string; resourceVersion: string }; items: unknown[] };
       limit = nextPage(page.items.length, length);
       yield { items: page.items.map((item) => resource.parse(item)), resourceVersion: page.metadata.resourceVersion };
