@@ -65,6 +65,7 @@ const keys = {
   retainSourceVolume: yesOrNo(false),
   allowedSources: words(['*'], 'URL globs, one a line'),
   imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line'),
+  machineNetworks: words([], 'names of namespaces, one a line'),
   imageUrlTemplate: optional('a URL with {name} and {version}', /^[a-z][a-z0-9+.-]*:\/\/\S+$/),
   imageStorageClass: optional('the name of a StorageClass', objectName),
   imageSnapshotClass: optional('the name of a VolumeSnapshotClass', objectName),

@@ -702,6 +702,31 @@ describe('a network that does not exist', () => {
   });
 });
 
+describe('a network of another namespace', () => {
+  const interfaces = [{ network: 'shared/core' }];
+  const machine = aVirtualMachine({ spec: { interfaces } });
+  test('is refused before it is asked whether it exists', () => {
+    const found = pass({ machine, policy: { machineNetworks: 'infra' }, networks: { isServed: false, missing: [] } });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.status).toMatchObject({
+      phase: 'Failed',
+      message: expect.stringContaining('"machineNetworks: infra shared"'),
+    });
+  });
+  test('that the KubeVirt machine has already stays when the policy closes it', () => {
+    const made = aMadeMachine({ spec: { interfaces } }, { machine: running });
+    expect(pass({ ...made, policy: { machineNetworks: 'infra' } }).conditions).toMatchObject({
+      Ready: 'True Running',
+      RestartRequired: 'False UpToDate',
+    });
+  });
+  test('waits while the policy does not parse', () => {
+    const found = pass({ machine, policy: { machineNetworks: ',' } });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions.Ready).toBe('False InvalidPolicy');
+  });
+});
+
 describe('ignoreOnDeploy', () => {
   const machine = aVirtualMachine({ spec: { ignoreOnDeploy: true } });
   const strategyOf = (policy: Record<string, string>) =>

@@ -20,7 +20,7 @@ import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../
 import { cloudInitName, machineNameOf, rootDiskName } from './children.ts';
 import { imageStanding } from './image-ready.ts';
 import { networksNeeded } from './missing-network.ts';
-import { wasRefusedAddress } from './networks.ts';
+import { nicsOf, wasRefusedAddress } from './networks.ts';
 import { isStale, nextBatch, type Waiting } from './next-batch.ts';
 import { type Observed, passwordKey } from './observed.ts';
 
@@ -133,6 +133,7 @@ async function observeAll(
     neighboursOf(
       kube,
       found.map(({ machine }) => machine),
+      policy,
     ),
   ]);
   const needed = machines.map((machine, index) => {
@@ -143,7 +144,6 @@ async function observeAll(
   const places = new Map(machines.map(({ metadata }, index) => [metadata.uid, index]));
   const observeOne = async ({ machine, image }: Waiting, place: number): Promise<Observed> => {
     const index = places.get(machine.metadata.uid) ?? -1;
-    const { namespace } = machine.metadata;
     const networks = needed[index] ?? [];
     const served = networks.map((key) => readable(definitions.get(namespaceOf(key))));
     return {
@@ -157,7 +157,7 @@ async function observeAll(
       kubeVirtMachine: readable(kubeVirtMachines[index]),
       instance: readable(instances[index]),
       passwords: readable(passwords[place] ?? new Map()),
-      neighbours: comparesAddresses(machine) ? readable(neighbours.get(namespace ?? '')) : undefined,
+      neighbours: comparesAddresses(machine) ? readable(neighbours.get(rivalsIn(machine, policy))) : undefined,
       networks: {
         isServed: served.every((keys) => keys !== undefined),
         missing: networks.filter((key, at) => !served[at]?.has(key)),
@@ -231,14 +231,21 @@ const passwordIn = (base64: string | undefined) =>
         .toString()
         .replace(/\r?\n$/, '');
 
-/** The machines of each namespace where addresses have to be compared. */
-async function neighboursOf(kube: Reader, machines: readonly VirtualMachine[]) {
-  const namespaces = new Set(machines.filter(comparesAddresses).map(({ metadata }) => metadata.namespace));
-  const lists = [...namespaces].map(async (namespace = '') => {
-    return [namespace, await orUnreadable({ name: namespace }, kube.list(VirtualMachine, { namespace }))] as const;
+/** The machines of each namespace where addresses have to be compared; of all under ''. */
+async function neighboursOf(kube: Reader, machines: readonly VirtualMachine[], policy: Policy) {
+  const namespaces = new Set(machines.filter(comparesAddresses).map((machine) => rivalsIn(machine, policy)));
+  const lists = [...namespaces].map(async (namespace) => {
+    const listing = kube.list(VirtualMachine, namespace ? { namespace } : {});
+    return [namespace, await orUnreadable({ name: namespace }, listing)] as const;
   });
   return new Map(await Promise.all(lists));
 }
+
+/** The one namespace whose machines are on its networks; '' where the policy opens one of these to all namespaces. */
+const rivalsIn = (machine: VirtualMachine, { values }: Policy): string =>
+  nicsOf(machine).some(({ attachment }) => values.machineNetworks.includes(attachment.namespace))
+    ? ''
+    : (machine.metadata.namespace ?? '');
 
 /** With fixed addresses, until it has them, under another spec, and while one is in use. */
 function comparesAddresses(machine: VirtualMachine): boolean {

@@ -11,7 +11,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { type FunctionHarness, serveFunction } from '../../test/support/harness/function-harness.ts';
 import { aReadyImage, textIn } from '../../test/support/harness/provision-vm.ts';
@@ -174,6 +174,7 @@ const aNetwork = (name: string, namespace = 'lab') =>
 test('a machine whose network does not exist is made once the network exists', async () => {
   await anImage('network');
   await aNetwork('there');
+  await harness.kube.patch(ConfigMap, policyRef, { data: { machineNetworks: 'lab-2' } });
   const spec = { interfaces: [{ network: 'there' }, { network: 'lab-2/late' }] };
   const ref = await aMachine('network', 'network', spec);
   await harness.changed(VirtualMachine, ref);
@@ -221,7 +222,7 @@ test("what is somebody else's under the name of a child is left alone", async ()
 
 test('another policy is heard at once', async () => {
   await anImage('policy');
-  const own = { namespace: 'sync-operator', name: policyName };
+  const own = policyRef;
   await harness.kube.patch(ConfigMap, own, { data: { imageNamespaces: 'golden' } });
   const ref = await aMachine('policy', 'policy');
   await harness.changed(VirtualMachine, ref);

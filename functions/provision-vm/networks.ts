@@ -82,7 +82,7 @@ function faultOf({ ipAddress, gateway }: Interface): string | undefined {
     : undefined;
 }
 
-/** An address that another machine of the namespace has on the same network: the running machine keeps it, else the older. */
+/** An address that another machine has on the same network: the running machine keeps it, else the older. */
 export function addressInUse(machine: VirtualMachine, neighbours: readonly VirtualMachine[]): Obstacle | undefined {
   const others = neighbours.filter(({ metadata }) => metadata.uid !== machine.metadata.uid);
   for (const own of fixedAddressesOf(machine)) {
@@ -90,9 +90,11 @@ export function addressInUse(machine: VirtualMachine, neighbours: readonly Virtu
       fixedAddressesOf(other).some((theirs) => theirs.key === own.key && keepsBefore(other, theirs, machine, own)),
     );
     if (!rival) continue;
+    const isOurs = rival.metadata.namespace === machine.metadata.namespace;
+    const found = isOurs ? `machine ${formatReference(rival)}` : 'a machine of another namespace';
     return final(
       'AddressInUse',
-      `Expected ${own.text} on network ${own.network} to be free, found machine ${formatReference(rival)} there; give one of the two another.`,
+      `Expected ${own.text} on network ${own.network} to be free, found ${found} there; give one of the two another.`,
     );
   }
   return undefined;

@@ -21,7 +21,7 @@ export interface Observed {
   instance: KubeVirtInstance | undefined;
   /** What stands under each passwordSecretRef, by `passwordKey`; undefined where nothing does. */
   passwords: ReadonlyMap<string, string | undefined>;
-  /** The machines of its namespace, where its addresses have to be compared with theirs. */
+  /** The machines that may be on its networks, where its addresses have to be compared with theirs. */
   neighbours: readonly VirtualMachine[] | undefined;
   /** Whether the cluster serves NetworkAttachmentDefinitions, and the `namespace/name` of the needed ones that do not exist. */
   networks: { isServed: boolean; missing: readonly string[] };

@@ -13,7 +13,7 @@ import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
 import { collision } from './logins.ts';
-import { networkFault } from './missing-network.ts';
+import { forbiddenNetwork, networkFault } from './missing-network.ts';
 import { addressFault, addressInUse } from './networks.ts';
 import { final, type Observed, type Obstacle, trouble, waits } from './observed.ts';
 import { missingPassword, withKept } from './passwords.ts';
@@ -24,6 +24,7 @@ export function faultOf(observed: Observed): Obstacle | undefined {
   return (
     collision(machine) ??
     addressFault(machine) ??
+    forbiddenNetwork(observed) ??
     (neighbours && addressInUse(machine, neighbours)) ??
     missingPassword({ machine, passwords }) ??
     networkFault(observed)
@@ -42,6 +43,7 @@ export function unreadablePolicy({ metadata, spec }: VirtualMachine, policy: Pol
   const keys = [
     ...(spec.ignoreOnDeploy ? (['ignoreOnDeploy'] as const) : []),
     ...(spec.interfaces?.length && !hasProvider ? (['networkProvider'] as const) : []),
+    ...(spec.interfaces?.some(({ network }) => network.includes('/')) ? (['machineNetworks'] as const) : []),
   ];
   const broken = keys.find((key) => !isValid(policy, key));
   return broken && waits('InvalidPolicy', `Waiting until the policy's ${broken} parses again.`);

@@ -84,7 +84,9 @@ export const Interface = z
       .min(1)
       .max(127)
       .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
-      .describe('A NetworkAttachmentDefinition in the namespace of the machine, or <namespace>/<name>.'),
+      .describe(
+        "A NetworkAttachmentDefinition in the namespace of the machine, or <namespace>/<name> of one of the policy's machineNetworks.",
+      ),
     ipAddress: z
       .string()
       .max(49)
@@ -327,7 +329,7 @@ export const VirtualMachineStatus = z.object({
     .array(z.object({ network: z.string().max(127), ipAddress: z.string().max(64) }))
     .max(32)
     .optional()
-    .describe('The addresses that the machine was made with. No other machine of the namespace gets one of them.'),
+    .describe('The addresses that the machine was made with. No other machine on the same network gets one of them.'),
   nodeName: z.string().max(253).optional().describe('The node it runs on.'),
   trouble: z
     .object({ reason: z.string().max(128), since: time('Since when.') })

@@ -40,6 +40,7 @@ const keys: Readonly<Record<string, RegExp>> = {
   retainSourceVolume: bool,
   allowedSources: some,
   imageNamespaces: some,
+  machineNetworks: some,
   imageUrlTemplate: /^[a-z][a-z0-9+.-]*:\/\/\S+$/,
   imageStorageClass: name,
   imageSnapshotClass: name,

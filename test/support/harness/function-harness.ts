@@ -33,28 +33,33 @@ export interface FunctionHarness extends Instance {
    * ahead.
    */
   another(through: (kube: Kube) => Kube, aheadMs?: number): Instance;
+  /** Another function on the same API server. */
+  beside<Observed>(declaration: FunctionDeclaration<Observed>): Promise<Instance>;
+  /** A client of that ServiceAccount. */
+  as(account: { namespace: string; name: string }): Kube;
   close(): Promise<void>;
 }
 
 /** Serves one function against a real local API server, under a ServiceAccount that may do what it declares and no more. */
 export async function serveFunction<Observed>(declaration: FunctionDeclaration<Observed>): Promise<FunctionHarness> {
-  const { name } = declaration;
   const server = await startApiServer({ clock: realClock });
   const kube = clientOf(server);
   await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
   await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
-  await applyManifests(
-    kube,
-    permissionManifests([declaration as FunctionDeclaration]) as unknown as KubernetesObject[],
-  );
   const published: DomainEvent[] = [];
   const ending = new AbortController();
   const ends: (() => Promise<void>)[] = [];
-  const another: FunctionHarness['another'] = (through, aheadMs = 0) => {
+  const serveOne = async <T>(one: FunctionDeclaration<T>) => {
+    const manifests = permissionManifests([one as FunctionDeclaration]);
+    await applyManifests(kube, manifests as unknown as KubernetesObject[]);
+    return (through: (kube: Kube) => Kube, aheadMs?: number) => instanceOf(one, through, aheadMs);
+  };
+  const instanceOf = <T>(one: FunctionDeclaration<T>, through: (kube: Kube) => Kube, aheadMs = 0): Instance => {
+    const { name } = one;
     const client = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }));
     const reflecting = reflectingBy({ clock: realClock, signal: ending.signal });
-    const { app, drain } = serve(declaration, {
-      ...withCache(through(client), declaration.cache, reflecting),
+    const { app, drain } = serve(one, {
+      ...withCache(through(client), one.cache, reflecting),
       telemetry: telemetryOf(name),
       now: () => realClock.now() + aheadMs,
       pause: async () => undefined,
@@ -69,11 +74,14 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
       return response.status;
     });
   };
+  const another = await serveOne(declaration);
   return {
     ...another((client) => client),
     kube,
     published,
     another,
+    beside: async (one) => (await serveOne(one))((client) => client),
+    as: (account) => clientOf(server, server.tokenFor(account)),
     close: async () => {
       ending.abort();
       for (const end of ends) await end();

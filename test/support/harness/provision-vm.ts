@@ -26,11 +26,11 @@ export interface Seen extends Partial<Omit<Observed, 'policy'>> {
   policy?: Record<string, string>;
 }
 
-/** One look at a machine, and what came of it. */
+/** One look at a machine, and what came of it. Namespace `shared` has networks for all. */
 export function pass({ policy = {}, ...seen }: Seen = {}) {
   const observed: Observed = {
     nowMs: start + 10_000,
-    policy: parsePolicy({ data: policy }),
+    policy: parsePolicy({ data: { machineNetworks: 'shared', ...policy } }),
     refusals: new Map(),
     machine: aVirtualMachine(),
     image: aReadyImage(),

@@ -1,0 +1,41 @@
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
+import { defineResource } from '../../shared/kinds/resource.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
+import type { FunctionHarness } from '../support/harness/function-harness.ts';
+
+const group = 'rbac.authorization.k8s.io';
+const Role = defineResource({ apiVersion: `${group}/v1`, kind: 'Role', plural: 'roles' }, {});
+const ServiceAccount = defineResource({ apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' }, {});
+
+interface Rule {
+  apiGroups: string[];
+  resources: string[];
+  verbs: string[];
+}
+
+const write = ['get', 'list', 'create', 'update', 'patch', 'delete'];
+
+/** What everybody who makes machines may do. */
+export const mayMakeMachines: Rule = { apiGroups: ['pelotech.ot'], resources: ['virtualmachines'], verbs: write };
+
+/** What CDI gives to the role `edit`. */
+export const mayMakeDataVolumes: Rule = { apiGroups: ['cdi.kubevirt.io'], resources: ['datavolumes'], verbs: write };
+
+/** The client of a ServiceAccount that may do this in a namespace of its own, and nothing anywhere else. */
+export async function anAttacker(
+  { kube, as }: FunctionHarness,
+  namespace: string,
+  rules: readonly Rule[],
+): Promise<Kube> {
+  const metadata = { name: 'mallory', namespace };
+  await kube.create(Namespace, { metadata: { name: namespace } });
+  await kube.create(ServiceAccount, { metadata });
+  await kube.create(Role, { metadata, rules });
+  await kube.create(RoleBinding, {
+    metadata,
+    roleRef: { apiGroup: group, kind: 'Role', name: metadata.name },
+    subjects: [{ kind: 'ServiceAccount', ...metadata }],
+  });
+  return as(metadata);
+}
