@@ -199,8 +199,9 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   /** What it publishes about its objects, so that a process can publish what the process before it could not. */
   facts?: Facts;
   /**
-   * Walks at an audit through everything there is, page by page, and names the objects that may need something. It holds what it
-   * read for no longer than it must, and what it read decides nothing: each page is observed in a reconcile of its own.
+   * Walks at an audit, and after an edit of the policy, through everything there is, page by page, and names the objects that may need
+   * something. It holds what it read for no longer than it must, and what it read decides nothing: each page is observed in a reconcile
+   * of its own.
    */
   audit?(context: Pick<Context, 'kube' | 'nowMs'>): AsyncIterable<readonly Subject[]>;
   /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */

@@ -8,7 +8,6 @@ import {
   type Unreadable,
 } from '../../shared/function.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
@@ -28,9 +27,8 @@ type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
 export async function gather({ kube, nowMs, refusals }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const policy = await readPolicy(kube);
-  const isAboutAll = subjectsOf(batch, ConfigMap).length > 0;
-  const { refs, unreadable } = isAboutAll ? { refs: [], unreadable: [] } : await namedImages(kube, batch, policy);
-  const counted = isAboutAll ? await countAll(kube) : await countSome(kube, refs);
+  const { refs, unreadable } = await namedImages(kube, batch, policy);
+  const counted = await countSome(kube, refs);
   return [...unreadable, ...counted.map((one) => (isUnreadable(one) ? one : { ...one, policy, nowMs, refusals }))];
 }
 
@@ -51,15 +49,6 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     .filter(mayChange)
     .flatMap(({ machines: [machine] }) => machine?.spec.vmDiskImageRef ?? []);
   yield named.map((metadata) => subjectOf({ apiVersion, kind, metadata }));
-}
-
-/** Every image, every machine and every workspace. */
-async function countAll(kube: Reader): Promise<Counted[]> {
-  const images = await listTrimmed(kube, VMDiskImage);
-  const { countOf, missing } = counting(
-    await Promise.all([listTrimmed(kube, VirtualMachine), listTrimmed(kube, Workspace)]),
-  );
-  return [...images.map(countOf), ...missing()];
 }
 
 /** Counts images one by one among all machines and workspaces; `missing` are those that machines name and that were not among them. */

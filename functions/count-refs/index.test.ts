@@ -159,9 +159,9 @@ describe('a crowd on one image', () => {
     const lists: string[] = [];
     const instance = harness.another((client) => ({
       ...client,
-      list: (resource, options) => {
+      pages: (resource, options) => {
         lists.push(resource.kind);
-        return client.list(resource, options);
+        return client.pages(resource, options);
       },
     }));
     expect(await instance.changed(VirtualMachine, last, verb)).toBe(202);

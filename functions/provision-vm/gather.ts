@@ -1,9 +1,9 @@
+import { chunk } from '../../shared/chunk.ts';
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
-import { type Batch, type Context, type Subject, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
@@ -18,109 +18,136 @@ import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../../shared/runtime/unreadable.ts';
 import { cloudInitName, machineNameOf, rootDiskName } from './children.ts';
+import { decide } from './decide.ts';
 import { imageStanding } from './image-ready.ts';
 import { networksNeeded } from './missing-network.ts';
 import { nicsOf, wasRefusedAddress } from './networks.ts';
-import { isStale, nextBatch, type Waiting } from './next-batch.ts';
-import { type Observed, passwordKey } from './observed.ts';
+import { type Observed, type Postponed, passwordKey } from './observed.ts';
+import { isStale, orderOf, type Waiting } from './stale.ts';
 
-export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
+export async function gather(context: Context, batch: Batch): Promise<(Observed | Postponed | Unreadable)[]> {
   const { kube } = context;
-  const named = await namedBy(kube, batch);
-  const machines = await withWaiting(kube, batch, named.read);
-  if (machines.read.length === 0) return [...named.unreadable, ...machines.unreadable];
-  const [policy, images] = await Promise.all([readPolicy(kube), imagesOf(kube, machines.read)]);
-  const found = partition(
-    machines.read
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .map((machine): Waiting | Unreadable => {
-        const image = images.get(keyOf(machine.spec.vmDiskImageRef));
-        return isUnreadable(image) ? unreadable(machine.metadata, image.error) : { machine, image };
-      }),
-  );
-  const isNamed = new Set(named.read.map(({ metadata }) => keyOf(metadata)));
-  const waiting = found.read.filter((one) => isStale(one, policy));
-  const others = found.read.filter((one) => isNamed.has(keyOf(one.machine.metadata)) && !waiting.includes(one));
-  const observed = await observeAll(context, policy, [...others, ...nextBatch(waiting, policy)]);
-  return [...named.unreadable, ...machines.unreadable, ...found.unreadable, ...observed];
+  const waiting = await waitingFor(kube, imagesTold(batch));
+  const refs = distinct([...machinesIn(batch), ...waiting.read].sort(byTurn), keyOf);
+  const named = await machinesAt(kube, refs.slice(0, machinesPerReconcile));
+  const postponed = refs.slice(machinesPerReconcile);
+  return [
+    ...waiting.unreadable,
+    ...named.unreadable,
+    ...(postponed.length > 0 ? [{ postponed }] : []),
+    ...(named.read.length > 0 ? await observeAll(context, await readPolicy(kube), named.read) : []),
+  ];
+}
+
+/** Names the machines that an audit may do something about. What it decides is decided again, after they are read again. */
+export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
+  const { apiVersion, kind } = VirtualMachine;
+  const policy = await readPolicy(kube);
+  const mayAct = (one: Observed | Unreadable) => isUnreadable(one) || decide(one).length > 0;
+  for await (const { items } of kube.pages(VirtualMachine)) {
+    for (const machines of chunk(items, machinesPerReconcile)) {
+      const observed = await observeAll({ kube, nowMs, refusals: new Map() }, policy, machines);
+      yield observed.filter(mayAct).map((one) => {
+        const metadata = isUnreadable(one) ? one.unreadable : one.machine.metadata;
+        return subjectOf({ apiVersion, kind, metadata });
+      });
+    }
+  }
 }
 
 type Reader = Context['kube'];
 
+/**
+ * The limit of machines that a reconcile observes: to begin one takes four writes, and what was read grows old. The others come after it
+ * one by one, and are forgotten with the process: then something that happens to them or the audit finds them.
+ */
+const machinesPerReconcile = 50;
+
+/** A machine to observe, and whether it is so because of an event. */
+interface Turn extends ObjectReference {
+  isEvent: boolean;
+}
+
+/** Events never wait for a crowd. */
+const byTurn = (one: Turn, other: Turn) => Number(other.isEvent) - Number(one.isEvent);
+
+/** The machines that events are about, by name or by the name of a child. A root disk has the name of its machine and a suffix. */
+const machinesIn = ({ subjects, audited = [] }: Batch): Turn[] =>
+  [...subjects, ...audited].flatMap(({ kind, namespace, name, verb }) => {
+    const machine = kind === DataVolume.kind ? machineNameOf(name) : name;
+    return machine === undefined ? [] : [{ namespace, name: machine, isEvent: verb !== undefined }];
+  });
+
 /** Machines, and what of them could not be read. */
-interface Found {
-  read: VirtualMachine[];
+interface Found<T = VirtualMachine> {
+  read: T[];
   unreadable: Unreadable[];
 }
 
-const isForAll = (batch: Batch) => batch.audit || subjectsOf(batch, ConfigMap).length > 0;
-
-/** The machines that events are about, by name or by the name of a child; at an audit, and under another policy, all. */
-async function namedBy(kube: Reader, batch: Batch): Promise<Found> {
-  if (isForAll(batch)) return { read: await kube.list(VirtualMachine), unreadable: [] };
-  const refs = distinct(
-    batch.subjects.map(machineOf).filter((ref) => ref !== undefined),
-    keyOf,
-  );
+/** With those that may have waited for the address of one that is gone. */
+async function machinesAt(kube: Reader, refs: readonly ObjectReference[]): Promise<Found> {
   const found = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref))));
   const gone = refs.filter((_, index) => found[index] === undefined);
   const [single, rivals] = [partition(found), await rivalsOf(kube, gone)];
+  const read = [...single.read.filter((machine) => machine !== undefined), ...rivals.read];
   return {
-    read: uniqueByName([...single.read.filter((machine) => machine !== undefined), ...rivals.read]),
+    read: uniqueByName(read).filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     unreadable: [...single.unreadable, ...rivals.unreadable],
   };
 }
 
-/** A root disk has the name of its machine and a suffix, the KubeVirt objects have the very name. */
-function machineOf({ kind, namespace, name }: Subject): ObjectReference | undefined {
-  if (kind === ConfigMap.kind) return undefined;
-  const machine = kind === DataVolume.kind ? machineNameOf(name) : name;
-  return machine === undefined ? undefined : { namespace, name: machine };
-}
-
-/** Who may have waited for the address of a machine that is gone. */
 async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise<Found> {
   const byNamespace = Map.groupBy(gone, ({ namespace }) => namespace ?? '');
   const failed = [...byNamespace].map(([namespace, refs]) =>
     kube
       .list(VirtualMachine, { namespace, fieldSelector: 'status.phase=Failed' })
+      .then((machines) => machines.filter(wasRefusedAddress))
       .catch((error: unknown) => refs.map((ref) => unreadable(ref, error))),
   );
   return partition((await Promise.all(failed)).flat());
 }
 
-/** With those that wait for an image that changed, or that an earlier reconcile on the same image left for this one. */
-async function withWaiting(kube: Reader, batch: Batch, named: readonly VirtualMachine[]): Promise<Found> {
-  if (isForAll(batch)) return { read: [...named], unreadable: [] };
-  const late = named.filter(({ status }) => status?.phase !== 'Ready');
-  const refs = [...imagesTold(batch), ...late.map(({ spec }) => spec.vmDiskImageRef)];
-  const waiting = partition(await machinesNaming(kube, distinct(refs, keyOf), 'status.phase!=Ready'));
-  // The events of machines are redelivered, too: no event may tell of the image whose machines still wait.
-  const askedBy = ({ unreadable: image, error }: Unreadable) =>
-    late
-      .filter(({ spec }) => keyOf(spec.vmDiskImageRef) === keyOf(image))
-      .map(({ metadata }) => unreadable(metadata, error));
-  return {
-    read: uniqueByName([...named, ...waiting.read.flat()]),
-    unreadable: [...waiting.unreadable, ...waiting.unreadable.flatMap(askedBy)],
+/** The machines that wait for these images and to which that makes a difference, in the order in which they are begun. */
+async function waitingFor(kube: Reader, images: readonly ObjectReference[]): Promise<Found<Turn>> {
+  const told = distinct(images, keyOf);
+  let known: ReturnType<typeof imagesOf> | undefined;
+  const stale = async (page: readonly VirtualMachine[]) => {
+    known ??= imagesOf(kube, told);
+    const [policy, found] = await Promise.all([readPolicy(kube), known]);
+    return page
+      .map((machine): Waiting => ({ machine, image: readable(found.get(keyOf(machine.spec.vmDiskImageRef))) }))
+      .filter((one) => isStale(one, policy))
+      .map((one) => ({ order: orderOf(one), ...referenceTo(one) }));
   };
+  const { read, unreadable } = partition(await machinesNaming(kube, told, 'status.phase!=Ready', stale));
+  const sorted = read.flat().sort((one, other) => (one.order < other.order ? -1 : 1));
+  return { read: sorted.map(({ namespace, name }) => ({ namespace, name, isEvent: false })), unreadable };
 }
 
-async function imagesOf(kube: Reader, machines: readonly VirtualMachine[]) {
-  const refs = distinct(
-    machines.map(({ spec }) => spec.vmDiskImageRef),
-    keyOf,
-  );
+const referenceTo = ({ machine: { metadata } }: Waiting): ObjectReference => ({
+  namespace: metadata.namespace,
+  name: metadata.name,
+});
+
+async function imagesOf(kube: Reader, refs: readonly ObjectReference[]) {
   const found = refs.map(async (ref) => [keyOf(ref), await orUnreadable(ref, kube.get(VMDiskImage, ref))] as const);
   return new Map(await Promise.all(found));
 }
 
-/** The existing children of each machine, with the passwords and neighbours that its decision needs. */
+/** Each machine with its image, its existing children, and the passwords and neighbours that its decision needs. */
 async function observeAll(
-  { kube, nowMs, refusals }: Context,
+  { kube, nowMs, refusals }: Pick<Context, 'kube' | 'nowMs' | 'refusals'>,
   policy: Policy,
-  found: readonly Waiting[],
+  all: readonly VirtualMachine[],
 ): Promise<(Observed | Unreadable)[]> {
+  const refs = all.map(({ spec }) => spec.vmDiskImageRef);
+  const images = await imagesOf(kube, distinct(refs, keyOf));
+  const { read: found, unreadable: unread } = partition(
+    all.map((machine): Waiting | Unreadable => {
+      const image = images.get(keyOf(machine.spec.vmDiskImageRef));
+      return isUnreadable(image) ? unreadable(machine.metadata, image.error) : { machine, image };
+    }),
+  );
   const machines = found.filter((one) => mayHaveChildren(one, policy)).map(({ machine }) => machine);
   const [dataVolumes, kubeVirtMachines, instances, secrets, passwords, neighbours] = await Promise.all([
     childrenOf(kube, DataVolume, { machines, nameOf: rootDiskName }),
@@ -164,7 +191,8 @@ async function observeAll(
       },
     };
   };
-  return Promise.all(found.map((one, place) => orUnreadable(one.machine.metadata, observeOne(one, place))));
+  const observed = found.map((one, place) => orUnreadable(one.machine.metadata, observeOne(one, place)));
+  return [...unread, ...(await Promise.all(observed))];
 }
 
 const namespaceOf = (key: string) => key.split('/')[0] ?? '';

@@ -12,12 +12,12 @@ import { managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-imag
 import { withLabel } from '../../shared/kubernetes/selectors.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide } from './decide.ts';
-import { gather } from './gather.ts';
-import type { Observed } from './observed.ts';
+import { audit, gather } from './gather.ts';
+import type { Observed, Postponed } from './observed.ts';
 import { machineFacts } from './status.ts';
 
 /** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
-export default defineFunction<Observed>({
+export default defineFunction<Observed | Postponed>({
   name: 'provision-vm',
   system: 'machines',
   part: 'kubevirt',
@@ -47,6 +47,7 @@ export default defineFunction<Observed>({
   ],
   scale: 'zero',
   facts: machineFacts,
+  audit,
   observe: gather,
   decide,
 });

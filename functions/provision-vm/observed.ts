@@ -4,6 +4,7 @@ import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machin
 import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import type { MachineCondition, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Finding } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
@@ -25,6 +26,11 @@ export interface Observed {
   neighbours: readonly VirtualMachine[] | undefined;
   /** Whether the cluster serves NetworkAttachmentDefinitions, and the `namespace/name` of the needed ones that do not exist. */
   networks: { isServed: boolean; missing: readonly string[] };
+}
+
+/** Machines that were not read: the reconcile has reached its limit. */
+export interface Postponed {
+  postponed: readonly ObjectReference[];
 }
 
 export type MachineFinding = Finding<MachineCondition>;

@@ -9,19 +9,27 @@ import { orUnreadable } from './unreadable.ts';
 const mostLists = 20;
 
 /**
- * The machines that name each of these images, in the order of the images: all, or those that `selector` selects. An image whose list
- * fails is unreadable.
+ * The machines that name each of these images, in the order of the images: all, or those that `selector` selects, and of each page only
+ * what `keep` makes of it. An image whose list fails is unreadable.
  */
-export async function machinesNaming(
-  kube: Pick<Kube, 'list'>,
+export async function machinesNaming<T = VirtualMachine>(
+  kube: Pick<Kube, 'pages'>,
   images: readonly ObjectReference[],
   selector?: string,
-): Promise<(VirtualMachine[] | Unreadable)[]> {
-  const list = (...selectors: string[]) => {
+  keep: (page: readonly VirtualMachine[]) => Promise<readonly T[]> = async (page) => page as readonly T[],
+): Promise<(T[] | Unreadable)[]> {
+  const found = new Map(images.map((ref) => [machinesOf(ref), [] as T[]]));
+  const list = async (...selectors: string[]) => {
     const fieldSelector = [...selectors, ...(selector ? [selector] : [])].join(',');
-    return kube.list(VirtualMachine, fieldSelector ? { fieldSelector } : {});
+    for await (const { items } of kube.pages(VirtualMachine, fieldSelector ? { fieldSelector } : {})) {
+      for (const [of, page] of Map.groupBy(items, ({ spec }) => machinesOf(spec.vmDiskImageRef)))
+        found.get(of)?.push(...(await keep(page)));
+    }
   };
-  if (images.length <= mostLists) return Promise.all(images.map((ref) => orUnreadable(ref, list(machinesOf(ref)))));
-  const all = Map.groupBy(await list(), ({ spec }) => machinesOf(spec.vmDiskImageRef));
-  return images.map((ref) => all.get(machinesOf(ref)) ?? []);
+  if (images.length > mostLists) await list();
+  const listOf = async (ref: ObjectReference) => {
+    if (images.length <= mostLists) await list(machinesOf(ref));
+    return found.get(machinesOf(ref)) ?? [];
+  };
+  return Promise.all(images.map((ref) => orUnreadable(ref, listOf(ref))));
 }

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Batch, type FunctionDeclaration, noEvents, type Subject } from '../function.ts';
+import { policyName } from '../policy.ts';
 import type { Kube } from './kube.ts';
 import { pagedAudits } from './paged-audits.ts';
 import { coalesced } from './reconcile.ts';
@@ -9,14 +10,15 @@ const subject = (name: string): Subject => ({ apiVersion: 'v1', kind: 'Thing', n
 const timer: Batch = { ...noEvents, audit: true };
 const event: Batch = { ...noEvents, subjects: [subject('event')] };
 
-/** What each reconcile was about, in the order of their begin. */
+/** What each reconcile was about, in the order of their begin, and whether it was an audit's. */
 let reconciled: string[];
+let timers: boolean[];
 let republished: number;
 let walks: number;
 /** Called with what a reconcile is about. */
 let during: (about: string) => Promise<void>;
 beforeEach(() => {
-  [reconciled, republished, walks] = [[], 0, 0];
+  [reconciled, timers, republished, walks] = [[], [], 0, 0];
   during = async () => undefined;
 });
 
@@ -29,9 +31,10 @@ const declaration = {
 } as unknown as FunctionDeclaration;
 
 const enqueue = (of = declaration) => {
-  const run = async ({ subjects, audited = [] }: Batch) => {
+  const run = async ({ subjects, audited = [], audit }: Batch) => {
     const about = [...subjects, ...audited].map(({ name }) => name).join('+');
     reconciled.push(about);
+    timers.push(audit);
     await during(about);
     return verdictOf([]);
   };
@@ -65,6 +68,16 @@ test('an audit that is asked for while another runs shares its result', async ()
   expect(walks).toBe(1);
   await take(timer);
   expect(walks).toBe(2);
+});
+
+test('an edit of the policy has everything walked by a walk that begins after it, which counts as no timer', async () => {
+  const take = enqueue();
+  const edit = { ...noEvents, subjects: [{ ...subject(policyName), kind: 'ConfigMap' }] };
+  const audit = take(timer);
+  await Promise.all([take(edit), take(edit)]);
+  await audit;
+  expect(walks).toBe(2);
+  expect(timers).toEqual([true, true, true, false, false, false]);
 });
 
 test('a page that fails fails the audit when all others are done', async () => {

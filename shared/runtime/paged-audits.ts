@@ -1,4 +1,6 @@
-import { type Batch, noEvents } from '../function.ts';
+import { type Batch, noEvents, type Subject } from '../function.ts';
+import { ConfigMap } from '../kinds/core/config-map.ts';
+import { policyName } from '../policy.ts';
 import { Conflict } from './errors.ts';
 import type { Ports, ReconcileRequest } from './reconcile.ts';
 
@@ -9,7 +11,8 @@ type Walking = Pick<ReconcileRequest<unknown>, 'declaration' | 'background' | 'r
 
 /**
  * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
- * it. An audit that is asked for during another shares its result.
+ * it. An audit that is asked for during another shares its result. After an edit of the policy everything is walked, too: by a walk that
+ * begins after it.
  */
 export function pagedAudits(
   { declaration, ports, background, republish }: Walking,
@@ -17,22 +20,26 @@ export function pagedAudits(
 ): (batch: Batch) => Promise<void> {
   const { audit } = declaration;
   if (!audit) return enqueue;
-  const walk = async () => {
+  const walk = async ({ audit: isAudit }: Batch) => {
     background.waitUntil(republish());
     const errors: unknown[] = [];
     for await (const audited of audit({ kube: ports.kube, nowMs: ports.now() })) {
       if (audited.length === 0) continue;
-      await enqueue({ ...noEvents, audit: true, audited }).catch((error: unknown) => errors.push(error));
+      await enqueue({ ...noEvents, audit: isAudit, audited }).catch((error: unknown) => errors.push(error));
     }
     const [error] = errors;
     if (error !== undefined) throw errors.find((one) => !(one instanceof Conflict)) ?? error;
   };
   let walking: Promise<void> | undefined;
-  return (batch) => {
-    if (!batch.audit) return enqueue(batch);
-    walking ??= walk().finally(() => {
+  return async (batch) => {
+    const isEdit = batch.subjects.some(isPolicy);
+    if (!batch.audit && !isEdit) return enqueue(batch);
+    if (isEdit) await walking?.catch(() => undefined);
+    walking ??= walk(batch).finally(() => {
       walking = undefined;
     });
     return walking;
   };
 }
+
+const isPolicy = ({ kind, name }: Subject) => kind === ConfigMap.kind && name === policyName;

@@ -55,16 +55,20 @@ async function redelivered(declaration: FunctionDeclaration, subjects: readonly 
   const checked = ({ kind }: Resource, read: Omit<Parameters<Refuses>[0], 'kind'>) => {
     if (refuses({ kind, ...read })) throw new ApiError(500, 'InternalError', 'out of order');
   };
+  const list: Kube['list'] = async (resource, options = {}) => {
+    const { namespace, labelSelector = '', fieldSelector = '' } = options;
+    checked(resource, { namespace, selector: labelSelector + fieldSelector });
+    return kube.list(resource, options);
+  };
   const refusing: Kube = {
     ...kube,
     get: async (resource, ref) => {
       checked(resource, { ...ref, selector: '' });
       return kube.get(resource, ref);
     },
-    list: async (resource, options = {}) => {
-      const { namespace, labelSelector = '', fieldSelector = '' } = options;
-      checked(resource, { namespace, selector: labelSelector + fieldSelector });
-      return kube.list(resource, options);
+    list,
+    async *pages(resource, options) {
+      yield { items: await list(resource, options), resourceVersion: '1' };
     },
   };
   const batch: Batch = { ...noEvents, subjects };
@@ -122,13 +126,6 @@ const rows: readonly Row[] = [
       ['VirtualMachine a'],
     ],
   ),
-  [
-    provisionVm.name,
-    'list of waiting machines',
-    machines,
-    ({ selector }) => selector.includes('name=a'),
-    ['VirtualMachine a'],
-  ],
   ...[DataVolume, VolumeSnapshot, Lease].map(
     ({ kind: refused }): Row => [prune.name, refused, pruned, ({ kind }) => kind === refused, ['VMDiskImage deleted']],
   ),

@@ -1,4 +1,4 @@
-import { type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
+import { type Batch, type ChangeVerb, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
 import { diskImageFact } from '../../../shared/images/facts.ts';
 import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
@@ -6,22 +6,28 @@ import { aVirtualMachine } from '../builders/machines.ts';
 import { memoryKube } from './memory-kube.ts';
 
 /**
- * Machines in memory, beside a function that hears facts about their images. `tell` observes after facts, each a name and its image;
- * `requests` are those of all that was observed.
+ * Machines in memory, beside a function that hears of them and of their images. `tell` observes after facts, each a name and its image,
+ * `change` after events of machines; `requests` and `read` are what all that was observed asked for and read.
  */
 export function machinesInMemory<Observed>(declaration: FunctionDeclaration<Observed>) {
   const namespace = 'vmdi-farm';
   const kube = memoryKube();
   const requests: string[] = [];
+  const read = { bytes: 0 };
+  const counting = async <T>(request: string, reading: Promise<T>): Promise<T> => {
+    requests.push(request);
+    const found = await reading;
+    read.bytes += JSON.stringify(found ?? null).length;
+    return found;
+  };
+  const list: Kube['list'] = (resource, options) =>
+    counting(`list ${resource.kind} ${options?.fieldSelector ?? ''}`, kube.list(resource, options));
   const counted: Kube = {
     ...kube,
-    get: (resource, ref) => {
-      requests.push(`get ${resource.kind}`);
-      return kube.get(resource, ref);
-    },
-    list: (resource, options) => {
-      requests.push(`list ${resource.kind} ${options?.fieldSelector ?? ''}`);
-      return kube.list(resource, options);
+    get: (resource, ref) => counting(`get ${resource.kind}`, kube.get(resource, ref)),
+    list,
+    async *pages(resource, options) {
+      yield { items: await list(resource, options), resourceVersion: '1' };
     },
   };
   const { apiVersion, kind, spec } = aVirtualMachine();
@@ -30,11 +36,7 @@ export function machinesInMemory<Observed>(declaration: FunctionDeclaration<Obse
       ...{ apiVersion, kind, metadata: { namespace: 'lab', name }, status: { phase } },
       spec: { ...spec, vmDiskImageRef: { namespace, name: image } },
     });
-  const tell = (...facts: readonly (readonly [fact: string, image: string])[]) => {
-    const messages = facts.map(([fact, name]) => ({
-      ...{ id: `${fact} ${name}`, type: diskImageFact(fact), source: '/test', time: undefined },
-      data: { namespace, name },
-    }));
+  const observe = (batch: Partial<Batch>) => {
     const context = {
       kube: counted,
       nowMs: Date.now(),
@@ -42,7 +44,18 @@ export function machinesInMemory<Observed>(declaration: FunctionDeclaration<Obse
       gracePeriodMs: 0,
       openClouds: () => [] as never,
     };
-    return declaration.observe(context, { ...noEvents, messages });
+    return declaration.observe(context, { ...noEvents, ...batch });
   };
-  return { requests, create, tell };
+  const change = (...events: readonly (readonly [machine: string, verb?: ChangeVerb])[]) =>
+    observe({
+      subjects: events.map(([name, verb]) => ({ apiVersion, kind, namespace: 'lab', name, ...(verb && { verb }) })),
+    });
+  const tell = (...facts: readonly (readonly [fact: string, image: string])[]) => {
+    const messages = facts.map(([fact, name]) => ({
+      ...{ id: `${fact} ${name}`, type: diskImageFact(fact), source: '/test', time: undefined },
+      data: { namespace, name },
+    }));
+    return observe({ messages });
+  };
+  return { requests, read, create, change, tell };
 }

@@ -5,11 +5,6 @@ import type { Policy } from '../../shared/policy.ts';
 import { type ImageStanding, imageFinding, imageStanding } from './image-ready.ts';
 import { isOfUsable } from './root-disk.ts';
 
-/** Machines started per reconcile, with four writes each. The events of these writes start the next reconcile. */
-const begunPerReconcile = 25;
-/** Machines per reconcile whose status reports a newer revision of their image, with a write each. */
-const toldPerReconcile = 100;
-
 export interface Waiting {
   machine: VirtualMachine;
   image: VMDiskImage | undefined;
@@ -34,19 +29,11 @@ function isDiskToMake({ status }: VirtualMachine, standing: ImageStanding): bool
 
 const uncloned = new Set(['Cloning', 'CloneWithoutSource', 'CloneFailed']);
 
-/** The next machines: the oldest first, then those that had a fault at the last look, then those with a disk. */
-export function nextBatch(waiting: readonly Waiting[], policy: Policy): Waiting[] {
-  const isToBegin = ({ machine, image }: Waiting) => !('obstacle' in imageStanding({ machine, image, policy }));
-  const order = ({ machine: { metadata, status } }: Waiting) =>
-    [
-      status?.rootDisk ? 2 : status?.phase === 'Failed' ? 1 : 0,
-      metadata.creationTimestamp,
-      metadata.namespace,
-      metadata.name,
-    ].join(' ');
-  const sorted = [...waiting].sort((a, b) => (order(a) < order(b) ? -1 : 1));
-  return [
-    ...sorted.filter(isToBegin).slice(0, begunPerReconcile),
-    ...sorted.filter((one) => !isToBegin(one)).slice(0, toldPerReconcile),
-  ];
-}
+/** Machines in this order: the oldest first, then those that had a fault at the last look, then those with a disk. */
+export const orderOf = ({ machine: { metadata, status } }: Waiting): string =>
+  [
+    status?.rootDisk ? 2 : status?.phase === 'Failed' ? 1 : 0,
+    metadata.creationTimestamp,
+    metadata.namespace,
+    metadata.name,
+  ].join(' ');

@@ -3,7 +3,7 @@ import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aReadyImage } from '../../test/support/harness/provision-vm.ts';
-import { isStale, nextBatch } from './next-batch.ts';
+import { isStale, orderOf } from './stale.ts';
 
 const policy = parsePolicy({});
 
@@ -33,17 +33,13 @@ describe('a machine with a disk', () => {
     expect(isStale({ machine: withDisk('CloneWithoutSource', 0), image }, policy)).toBe(false);
   });
   test('comes after those that have none', () => {
-    const image = aReadyImage();
-    const first = withDisk('Cloning', 0, 'a');
     const waiting = [
-      first,
+      withDisk('Cloning', 0, 'a'),
       aVirtualMachine({ name: 'b', status: { phase: 'Failed' } }),
       aVirtualMachine({ name: 'c' }),
     ];
-    const names = nextBatch(
-      waiting.map((machine) => ({ machine, image })),
-      policy,
-    ).map(({ machine }) => machine.metadata.name);
+    const orders = waiting.map((machine) => orderOf({ machine, image: undefined })).sort();
+    const names = orders.map((order) => order.split(' ').at(-1));
     expect(names).toEqual(['c', 'b', 'a']);
   });
 });
