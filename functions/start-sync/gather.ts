@@ -68,7 +68,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   let listed: Promise<DataVolume[]> | undefined;
   const volumesOfHeld = () => (listed ??= madeFor(kube, DataVolume, held));
   const slots = { holders: holders ?? [], concurrency, nowMs };
-  if (look && (await isIdle(kube, batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return [];
+  if (look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return [];
   const ofHeld = reading(
     holders ? attemptsOfHolders(kube, holders, volumesOfHeld) : attemptsOf(kube, undefined),
     noAttempts,

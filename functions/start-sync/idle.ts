@@ -1,9 +1,8 @@
-import { distinct } from '../../shared/distinct.ts';
-import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
+import { type Batch, subjectsOf } from '../../shared/function.ts';
 import { isQueued } from '../../shared/images/queue.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import { lacksFinalizer } from './decide.ts';
@@ -24,13 +23,12 @@ interface Slots {
  * new or due. So are most events: a download progresses, a snapshot is taken, users are counted. They need no more reads than these.
  */
 export async function isIdle(
-  kube: Context['kube'],
   batch: Batch,
   { live, unfinished }: Look,
   { holders, concurrency, nowMs, volumesOfHeld }: Slots,
 ): Promise<boolean> {
-  const volumes = subjectsOf(batch, DataVolume);
-  if (volumes.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
+  const ended = subjectsOf(batch, DataVolume);
+  if (ended.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
   const uids = new Set(holders.map(({ uid }) => uid));
   const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
   const images = [...unfinished.values()];
@@ -41,20 +39,18 @@ export async function isIdle(
   if (!attempts.every(({ holder, image }) => image?.status?.phase === 'Syncing' && isActiveAttempt(holder, image)))
     return false;
   const made = attempts.flatMap(({ holder: { revision, attempt }, image }) =>
-    image ? [{ image, ref: { ...image.metadata, name: dataVolumeName(image.metadata, revision, attempt) } }] : [],
+    image
+      ? [{ image, name: keyOf({ ...image.metadata, name: dataVolumeName(image.metadata, revision, attempt) }) }]
+      : [],
   );
+  const ofHeld = new Set(made.map(({ name }) => name));
+  if (ended.some((ref) => ofHeld.has(keyOf(ref)))) return false;
   // That an importer was at work proves that the DataVolume was made.
-  const unproven = made.filter(({ image }) => image.status?.dataVolume === undefined).map(({ ref }) => ref);
-  const wanted = new Set(made.map(({ ref }) => keyOf(ref)));
-  const refs = distinct([...volumes, ...unproven], keyOf);
-  const listed = refs.length > 1 && holders.length > 0 ? await volumesOfHeld() : [];
-  const looks = refs.map(async (ref) => {
-    const isThat = ({ metadata }: DataVolume) => keyOf(metadata) === keyOf(ref);
-    const found = listed.find(isThat) ?? (await kube.get(DataVolume, ref));
-    if (!found) return !wanted.has(keyOf(ref));
-    return (found.status?.phase === 'Succeeded') !== uids.has(found.metadata.labels?.[imageUidLabel] ?? '');
-  });
-  return (await Promise.all(looks)).every((isAsExpected) => isAsExpected);
+  const unproven = made.filter(({ image }) => image.status?.dataVolume === undefined);
+  if (unproven.length === 0) return true;
+  const downloads = (await volumesOfHeld()).filter(({ status }) => status?.phase !== 'Succeeded');
+  const listed = new Set(downloads.map(({ metadata }) => keyOf(metadata)));
+  return unproven.every(({ name }) => listed.has(name));
 }
 
 /** Nothing but an event or a turn changes the image. */

@@ -25,8 +25,8 @@ export default defineFunction<Observed, Gathered>({
   system: 'images',
   on: [
     on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
-    // Its end frees a slot; what it does before that shows in its DataVolume.
+    // Of a download only the end matters: follow-sync reports success in the image's status, and deletes what failed.
+    on.deleted(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
     on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
     on.changed(Lease, { source: 'own', name: leaseName }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),

@@ -26,7 +26,7 @@ type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'>;
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
  * Succeeded, an importer Pod (CDI: after the deletion of a DataVolume its importer downloads until the Pod is deleted), or the claim of the
  * attempt without its DataVolume (CDI: until it is deleted, an importer may be created for it). Undefined = free. A slot is the right to
- * download, so it is freed before follow-sync records the end, which saves an event and a reconcile.
+ * download, so it is free even if the status does not say so yet.
  */
 export function keptBy(
   holder: Holder,

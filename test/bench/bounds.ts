@@ -80,7 +80,7 @@ const costBounds = (run: SyncRun): Bound[] => [
 /** About a tenth above what is found, for how often CDI reports progress is a matter of time. */
 const eventBounds = ({ images, deliveries, events, hops }: ImageEvents): Bound[] => [
   bound('events', events / images, 42, 'an image'),
-  bound('deliveries', deliveriesOf(deliveries) / images, 74, 'an image'),
+  bound('deliveries', deliveriesOf(deliveries) / images, 58, 'an image'),
   bound('hops through a filter', hops / images, 97, 'an image'),
 ];
 

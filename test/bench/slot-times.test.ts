@@ -1,39 +1,33 @@
 import { expect, test } from 'vitest';
-import type { Phase } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { aDataVolume, aVMDiskImage } from '../support/builders/images.ts';
 import { SlotTimes } from './slot-times.ts';
 
 const heardOf = (times: SlotTimes, name: string) => {
-  const image = (phase: Phase) => aVMDiskImage({ name, status: { phase, revision: 1, attempt: 1 } });
-  const dataVolume = (phase: string) => aDataVolume(image('Syncing'), { phase });
+  const image = aVMDiskImage({ name, status: { phase: 'Syncing', revision: 1, attempt: 1 } });
+  const dataVolume = (phase: string) => aDataVolume(image, { phase });
   return {
-    is: (phase: Phase, atMs: number) => times.heardOfImage({ type: 'MODIFIED', object: image(phase) }, atMs),
     begins: (atMs: number) => times.heardOfDataVolume({ type: 'ADDED', object: dataVolume('') }, atMs),
     imports: (atMs: number) => times.heardOfDataVolume({ type: 'MODIFIED', object: dataVolume('Succeeded') }, atMs),
     isDeleted: (atMs: number) => times.heardOfDataVolume({ type: 'DELETED', object: dataVolume('Succeeded') }, atMs),
   };
 };
 
-test('a hand-over lasts from the last write that frees the slot to the next DataVolume', () => {
+test('a hand-over lasts from the end of a download to the next DataVolume', () => {
   const times = new SlotTimes();
   const first = heardOf(times, 'first');
-  first.is('Syncing', 0);
   first.begins(1);
   first.imports(100);
-  first.is('Snapshotting', 110);
   heardOf(times, 'second').begins(130);
   first.isDeleted(500);
-  expect(times.handOvers(1)).toEqual([20]);
+  expect(times.handOvers(1)).toEqual([30]);
 });
 
 test('slots that come free together are given on one after the other', () => {
   const times = new SlotTimes();
   const syncs = ['a', 'b', 'c', 'd'].map((name) => heardOf(times, name));
-  for (const sync of syncs) sync.is('Syncing', 0);
   for (const [index, sync] of syncs.slice(0, 2).entries()) sync.begins(index);
-  for (const sync of syncs.slice(0, 2)) sync.imports(90);
-  syncs[1]?.is('Snapshotting', 100);
-  syncs[0]?.is('Snapshotting', 104);
+  syncs[1]?.imports(100);
+  syncs[0]?.imports(104);
   syncs[2]?.begins(120);
   syncs[3]?.begins(125);
   expect(times.handOvers(2)).toEqual([20, 21]);

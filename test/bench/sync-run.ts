@@ -52,10 +52,7 @@ async function measured(cluster: BenchCluster, images: number): Promise<SyncRun>
   const queued = await countReached(kube, VMDiskImage, ({ status }) => status?.phase === 'Queued');
   const succeeded = await countReached(kube, VMDiskImage, ({ status }) => status?.phase === 'Succeeded');
   const watches = [
-    await hear(kube, VMDiskImage, (event) => {
-      times.heardOfImage(event, performance.now());
-      progress.heardOfImage(event);
-    }),
+    await hear(kube, VMDiskImage, (event) => progress.heardOfImage(event)),
     await hear(kube, DataVolume, (event) => {
       if (event.object.metadata.ownerReferences) times.heardOfDataVolume(event, performance.now());
     }),
