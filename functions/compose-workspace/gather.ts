@@ -1,6 +1,6 @@
 import { chunk } from '../../shared/chunk.ts';
 import { uniqueByName } from '../../shared/distinct.ts';
-import { type Batch, type Context, type Subject, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
@@ -51,12 +51,15 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
 
 type Reader = Context['kube'];
 
-/** The workspaces that events name, directly or by an object of theirs; all at an audit or after a policy change, at a sweep those under way. */
+/** All, a few at once: only what is in a workspace's Namespace shows whether it needs something. */
+export async function* audit({ kube }: Pick<Context, 'kube'>): AsyncGenerator<Subject[]> {
+  for await (const { items } of kube.pages(Workspace)) for (const row of chunk(items, atOnce)) yield row.map(subjectOf);
+}
+
+/** The workspaces that events name, directly or by an object of theirs, or an audit found; at a sweep those under way. */
 async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Workspace[]> {
-  if (batch.audit || subjectsOf(batch, ConfigMap).some(({ namespace }) => namespace === operatorNamespace)) {
-    return kube.list(Workspace);
-  }
-  const names = new Set(batch.subjects.map(workspaceOf).filter((name) => name !== undefined));
+  const subjects = [...batch.subjects, ...(batch.audited ?? [])];
+  const names = new Set(subjects.map(workspaceOf).filter((name) => name !== undefined));
   const [named, waiting, open] = await Promise.all([
     Promise.all([...names].map((name) => kube.get(Workspace, { name }))),
     withImages(kube, batch),

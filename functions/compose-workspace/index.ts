@@ -20,7 +20,7 @@ import { ClusterRole } from '../../shared/kinds/rbac/cluster-role.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide } from './decide.ts';
-import { gather } from './gather.ts';
+import { audit, gather } from './gather.ts';
 import { roleBindingName } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
 import { credentialsName, siteCredentials } from './roles/credentials.ts';
@@ -85,6 +85,7 @@ export default defineFunction<Observed>({
   ],
   scale: 'zero',
   facts: workspaceFacts,
+  audit,
   observe: gather,
   decide,
 });

@@ -1,26 +1,57 @@
 import { chunk } from '../../shared/chunk.ts';
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
-import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import {
+  type Batch,
+  type Context,
+  type Subject,
+  subjectOf,
+  subjectsOf,
+  type Unreadable,
+} from '../../shared/function.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
 import { machinesOf } from '../../shared/images/references.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
+import type { Policy } from '../../shared/policy.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
-import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
+import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
+import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
 /** Up to this many machines of an image are written one after the other; more are written concurrently. */
 const machinesInARow = 25;
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
-  const { kube, nowMs, refusals } = context;
+  const { kube } = context;
   const { machines, unreadable: others } = await machinesFor(kube, batch);
   if (machines.length === 0) return others;
+  return [...others, ...(await observeAll(context, await readPolicy(kube), machines))];
+}
+
+/** Names the machines that an audit may do something about. */
+export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
   const policy = await readPolicy(kube);
+  const mayAct = (one: Observed | Unreadable) => isUnreadable(one) || decide(one).length > 0;
+  const refsIn = (one: Observed | Unreadable) =>
+    isUnreadable(one) ? [one.unreadable] : one.machines.map(({ metadata }) => metadata);
+  for await (const { items } of kube.pages(VirtualMachine)) {
+    const observed = await observeAll({ kube, nowMs, refusals: new Map() }, policy, kept(items));
+    const { apiVersion, kind } = VirtualMachine;
+    yield observed
+      .filter(mayAct)
+      .flatMap((one) => refsIn(one).map((metadata) => subjectOf({ apiVersion, kind, metadata })));
+  }
+}
+
+/** The machines by their images: each image, or if there is none the Namespace that it would be in. */
+async function observeAll(
+  { kube, nowMs, refusals }: Pick<Context, 'kube' | 'nowMs' | 'refusals'>,
+  policy: Policy,
+  machines: readonly VirtualMachine[],
+): Promise<(Observed | Unreadable)[]> {
   const refs = new Map(machines.map(({ spec }) => [machinesOf(spec.vmDiskImageRef), spec.vmDiskImageRef]));
   const groups = Map.groupBy(machines, ({ spec }) => machinesOf(spec.vmDiskImageRef));
   const observed = await Promise.all(
@@ -40,7 +71,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
       }));
     }),
   );
-  return [...others, ...observed.flat()];
+  return observed.flat();
 }
 
 /** The image of that name; if there is none, the Namespace that it would be in. */
@@ -49,22 +80,17 @@ async function placeOf(kube: Context['kube'], ref: { namespace: string; name: st
   return { image, namespace: image ? undefined : await kube.get(Namespace, { name: ref.namespace }) };
 }
 
-/** The machines that events are about, directly or through the image or namespace they name; after a policy edit those that are not Ready. */
+/** The machines that events are about, directly or through the image or namespace they name. */
 async function machinesFor(
   kube: Context['kube'],
   batch: Batch,
 ): Promise<{ machines: VirtualMachine[]; unreadable: Unreadable[] }> {
-  if (batch.audit) return { machines: kept(await kube.list(VirtualMachine)), unreadable: [] };
-  const selecting = [
-    ...subjectsOf(batch, Namespace).map((of) => ({ of, fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` })),
-    ...subjectsOf(batch, ConfigMap).map((of) => ({ of, fieldSelector: 'status.phase!=Ready' })),
-  ];
+  const inNamespace = (of: Subject) =>
+    kube.list(VirtualMachine, { fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` });
   const [named, naming, selected] = await Promise.all([
     Promise.all(subjectsOf(batch, VirtualMachine).map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
     machinesNaming(kube, distinct([...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)], keyOf)),
-    Promise.all(
-      selecting.map(({ of, fieldSelector }) => orUnreadable(of, kube.list(VirtualMachine, { fieldSelector }))),
-    ),
+    Promise.all(subjectsOf(batch, Namespace).map((of) => orUnreadable(of, inNamespace(of)))),
   ]);
   const [one, some] = [partition(named), partition([...naming, ...selected])];
   return { machines: kept([...one.read, ...some.read.flat()]), unreadable: [...one.unreadable, ...some.unreadable] };

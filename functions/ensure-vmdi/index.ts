@@ -7,7 +7,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide } from './decide.ts';
-import { gather } from './gather.ts';
+import { audit, gather } from './gather.ts';
 import type { Observed } from './observed.ts';
 
 /** Creates the image that a machine names, if it is missing. */
@@ -31,6 +31,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'zero',
+  audit,
   observe: gather,
   decide,
 });
