@@ -1,3 +1,4 @@
+import { type Pattern, patternOf } from './glob.ts';
 import type { ConfigMap } from './kinds/core/config-map.ts';
 import { diskQuantity } from './kinds/pelotech/vm-disk-image.ts';
 import { formatDuration, parseDurationMs } from './kubernetes/duration.ts';
@@ -34,13 +35,37 @@ const words = (fallback: readonly string[], expected: string) =>
     const found = text.split(/[\s,]+/).filter(Boolean);
     return found.length > 0 ? found : undefined;
   });
+const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/** A place that images may be downloaded from, and the Secret of an image namespace that may be sent there. */
+export interface AllowedSource {
+  pattern: Pattern;
+  secret?: string | undefined;
+}
+
+/** Each line is a pattern and perhaps the name of a Secret; one that is not spoils the key. */
+const sources = key<readonly AllowedSource[]>(
+  [],
+  'a URL with * and ** in its path and perhaps the name of a Secret, one a line, such as "https://s3.example.com/images/** s3-reader"',
+  (text) => {
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    const found = lines.map(sourceIn).filter((line) => line !== undefined);
+    return found.length > 0 && found.length === lines.length ? found : undefined;
+  },
+);
+function sourceIn(line: string): AllowedSource | undefined {
+  const [url = '', secret, ...more] = line.trim().split(/\s+/);
+  const pattern = patternOf(url);
+  return pattern && more.length === 0 && (secret === undefined || objectName.test(secret))
+    ? { pattern, secret }
+    : undefined;
+}
 const optional = (expected: string, pattern: RegExp) =>
   key<string | undefined>(undefined, expected, (text) => (pattern.test(text) ? text : undefined));
 const named = (fallback: string, expected: string, pattern: RegExp) =>
   key(fallback, expected, (text) => (pattern.test(text) ? text : undefined));
 const yesOrNo = (fallback: boolean) =>
   key<boolean>(fallback, 'true or false', (text) => ({ true: true, false: false })[text]);
-const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /** What Kubernetes lets any container add by its Baseline standard (Pod Security Standards). */
 const baselineCapabilities = [
@@ -63,7 +88,7 @@ const keys = {
   prune: oneOf('Never', ['Never', 'DryRun', 'WhenUnreferenced']),
   pruneAfter: duration('168h'),
   retainSourceVolume: yesOrNo(false),
-  allowedSources: words(['*'], 'URL globs, one a line'),
+  allowedSources: sources,
   imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line'),
   machineNetworks: words([], 'names of namespaces, one a line'),
   imageUrlTemplate: optional('a URL with {name} and {version}', /^[a-z][a-z0-9+.-]*:\/\/\S+$/),

@@ -40,7 +40,7 @@ const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
     commands: ['ot-functions policy set syncTimeout 8h', retryOf(image)],
   }),
   SourceNotAllowed: () => ({
-    help: "Add the url's location to the policy's allowedSources; that change starts a new download.",
+    help: "Add the line that the message names to the policy's allowedSources, if it may be downloaded; that starts a new download.",
     commands: ['ot-functions policy', editPolicy],
   }),
   StorageClassMissing: (image) => ({

@@ -15,7 +15,7 @@ import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts'
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { allowedSources, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { decide } from './decide.ts';
 import { type Inside, nothingInside, type Observed } from './observed.ts';
@@ -71,7 +71,7 @@ type Given = Partial<Omit<Observed, 'inside' | 'images'>> & {
 };
 const look = ({ inside, data = {}, image = ubuntu, ...more }: Given): Observed => ({
   nowMs: start,
-  policy: parsePolicy({ data }),
+  policy: parsePolicy({ data: { allowedSources, ...data } }),
   refusals: new Map(),
   workspace: lab(),
   namespace: asMade(Namespace),
@@ -191,8 +191,7 @@ describe('a missing image', () => {
   test("sends the policy's Secret to no registry", () => {
     const imageUrlTemplate = 'docker://registry.example.com/{name}:{version}';
     const workspace = lab({ vms: [aMachineOf({ version: '2.1', diskSize: '18Gi' })] });
-    const allowedSources = 'docker://registry.example.com/*';
-    const image = made({ workspace, data: { ...data, imageUrlTemplate, allowedSources } });
+    const image = made({ workspace, data: { ...data, imageUrlTemplate } });
     expect(image).toMatchObject({ spec: { sourceType: 'registry' } });
     expect(image).not.toHaveProperty('spec.secretRef');
   });
@@ -206,6 +205,24 @@ describe('a missing image', () => {
     expect(writes(actions)).not.toContain('create VMDiskImage ubuntu');
     expect(conditionIn(actions, 'VMDiskImagesReady')).toMatchObject({ reason: 'ImageMissing' });
     expect(statusIn(actions).message).toContain(said);
+  });
+  test("of another author's template counts only for a workspace that asks for the same content", () => {
+    const image = {
+      ...ubuntu,
+      metadata: { ...ubuntu.metadata, labels: { 'app.kubernetes.io/created-by': 'ensure-vmdi' } },
+    };
+    const asking = (vmDiskImageTemplate: object) =>
+      pass({
+        image,
+        workspace: lab({ vms: [aMachineOf({ vmDiskImageTemplate: { ...ubuntu.spec, ...vmDiskImageTemplate } })] }),
+      });
+    const other = asking({ url: 'https://images.example.com/other.img' });
+    expect(conditionIn(other, 'VMDiskImagesReady')).toMatchObject({ status: 'False', reason: 'ImageNotAdopted' });
+    expect(writes(other)).not.toContain('create VirtualMachine m');
+    // The machine says what it asks for, and leaves it to the workspace to make it.
+    expect(madeOf(asking({}), 'VirtualMachine')).toMatchObject({
+      spec: { mode: 'FailIfNotExist', vmDiskImageTemplate: { url: ubuntu.spec.url } },
+    });
   });
   test('is looked for where the workspace holds it, whatever namespaces the policy names now', () => {
     const workspace = lab({ vms: [aMachineOf()] }, { images: [{ name: 'ubuntu', namespace: 'vmdi-farm' }] });

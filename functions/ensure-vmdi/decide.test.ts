@@ -3,7 +3,7 @@ import type { Action } from '../../shared/actions.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { diskImageFinalizer, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { allowedSources, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
@@ -16,7 +16,7 @@ const farm = Namespace.parse({ metadata: { name: 'vmdi-farm' } });
 
 const observe = ({ data = {}, ...more }: Partial<Observed> & { data?: Record<string, string> }): Observed => ({
   nowMs: start,
-  policy: parsePolicy({ data }),
+  policy: parsePolicy({ data: { allowedSources, ...data } }),
   ref: { name: 'ubuntu', namespace: 'vmdi-farm' },
   image: undefined,
   namespace: farm,
@@ -110,12 +110,12 @@ describe('where the image is missing', () => {
     ],
     ['a policy that names none', 'InvalidPolicy', { data: { imageNamespaces: ' , ' } }, 'imageNamespaces: expected'],
     ['a policy without sources', 'InvalidPolicy', { data: { allowedSources: ',' } }, 'allowedSources: expected'],
-    ['a source that is not allowed', 'SourceNotAllowed', { data: { allowedSources: 'https://h/*' } }, 'allowedSources'],
+    ['a source that is not allowed', 'SourceNotAllowed', { data: { allowedSources: 'https://h/*' } }, 'add the line'],
     [
       "a Secret for a url of one's own",
       'SourceNotAllowed',
-      { machines: [wanting({ vmDiskImageTemplate: { ...template, sourceType: 'http' } })] },
-      'the Secret s3-reader would be sent',
+      { machines: [wanting({ vmDiskImageTemplate: { ...template, url: 'https://images.example.com/k/v' } })] },
+      'none that names Secret s3-reader',
     ],
     [
       'a refusal of the API server',
@@ -153,7 +153,7 @@ describe('where the image is missing', () => {
   test('one whose template is refused does not keep the next from making it', () => {
     const bad = wanting({ vmDiskImageTemplate: { ...template, url: 'https://x/y/z' } }, { name: 'a-bad' });
     const machines = [bad, wanting({}, { createdAfterSeconds: 1 })];
-    const actions = pass({ machines, data: { allowedSources: 'https://s3.eu-west-1.amazonaws.com/*' } });
+    const actions = pass({ machines });
     expect(made(actions)).toMatchObject([{ object: { metadata: { labels: { 'pelotech.ot/requested-by': 'demo' } } } }]);
   });
 
@@ -179,6 +179,23 @@ describe('if the image exists', () => {
     expect(messageIn(actions)).toContain(words);
     expect(messageIn(actions)).not.toContain('abc');
     expect(conditionIn(actions)).not.toContain('abc');
+  });
+
+  test.each<[string, Parameters<typeof aVMDiskImage>[0], MachineOptions['spec'], string]>([
+    [
+      'is another url',
+      {},
+      { vmDiskImageTemplate: { ...template, url: 'https://h.example/b/k' } },
+      'False ImageNotAdopted',
+    ],
+    ['is the same url', {}, { vmDiskImageTemplate: { ...template, diskSize: '8Gi' } }, 'True ImageFound'],
+    ['is none', {}, { vmDiskImageTemplate: undefined }, 'False ImageNotAdopted'],
+    ['is none, in its own namespace', { namespace: 'lab' }, { vmDiskImageTemplate: undefined }, 'True ImageFound'],
+  ])("an image of another author's template does not count where the machine's own %s", (_, more, spec, found) => {
+    const others = aVMDiskImage({ labels: { 'app.kubernetes.io/created-by': 'ensure-vmdi' }, ...more });
+    const actions = pass({ image: others, machines: [wanting(spec)] });
+    expect(told(actions)).toEqual([`demo ${found}`]);
+    expect(conditionIn(actions)).not.toContain('s3.eu-west-1');
   });
 
   test('the same size in other words is no difference, nor is a field the template leaves out', () => {

@@ -1,4 +1,4 @@
-import { differencesOf, type Why, whyNotMade, whyNotNamed } from '../../shared/images/new-image.ts';
+import { differencesOf, type Why, whyNotMade, whyNotNamed, whyNotTrusted } from '../../shared/images/new-image.ts';
 import { isHeldBy } from '../../shared/images/references.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -20,7 +20,7 @@ type Spec = VMDiskImage['spec'];
 /** The state of this machine's image, given that this reconcile creates it from `made`; undefined if it must be created. */
 export function findingOf(machine: VirtualMachine, observed: Observed, made?: Spec): Finding | undefined {
   const { image, ref } = observed;
-  const why = mayNotName(machine, observed);
+  const why = mayNotName(machine, observed) ?? mayNotUse(machine, observed);
   if (why) return not(why);
   if (image?.metadata.deletionTimestamp) return terminating(machine, image, ref);
   const spec = image?.spec ?? made;
@@ -39,7 +39,13 @@ function mayNotName({ metadata, status }: VirtualMachine, { policy, ref }: Obser
   return why?.reason === 'InvalidPolicy' && wasResolved ? undefined : why;
 }
 
-/** An existing image takes precedence over the template. Differences are reported. */
+/** A machine that has its disk does not ask for the image again. */
+function mayNotUse({ metadata, spec, status }: VirtualMachine, { image, policy }: Observed): Why | undefined {
+  if (!image || status?.rootDisk) return undefined;
+  return whyNotTrusted(policy, image, { namespace: metadata.namespace, template: spec.vmDiskImageTemplate });
+}
+
+/** An image of an admin or a publisher takes precedence over the template. Differences are reported. */
 function found({ spec }: VirtualMachine, image: Spec, sentence: string): Finding {
   const differences = spec.vmDiskImageTemplate ? differencesOf(spec.vmDiskImageTemplate, image) : [];
   const but =
@@ -86,7 +92,7 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | 
     };
   }
   // A disk, or an earlier policy, gives a machine no right to create an image there now.
-  const why = whyNotNamed(policy, metadata.namespace, ref) ?? whyNotMade(policy, template);
+  const why = whyNotNamed(policy, metadata.namespace, ref) ?? whyNotMade(policy, ref.namespace, template);
   if (why) return why;
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));
   if (refusal === undefined) return undefined;

@@ -8,7 +8,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { allowedSources, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
@@ -124,7 +124,7 @@ test('a policy that allows it now heals what it did not allow', async () => {
   await harness.changed(VirtualMachine, ref);
   expect(await resolvedOf(ref)).toBe('False SourceNotAllowed');
   expect(await kube.get(VMDiskImage, farm('forbidden'))).toBeUndefined();
-  await kube.patch(ConfigMap, policy, { data: { allowedSources: null } });
+  await kube.patch(ConfigMap, policy, { data: { allowedSources } });
   expect(await harness.changed(ConfigMap, policy)).toBe(202);
   expect(await resolvedOf(ref)).toBe('True ImageFound');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { allowedSources, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { decide, type Observed } from './decide.ts';
 
 const data = {
@@ -20,6 +20,7 @@ function pass(more: Partial<Observed> & { data?: Record<string, string> } = {}) 
     data: policyData,
   });
   return decide({
+    nowMs: Date.parse('2026-01-01T00:01:00Z'),
     policy: parsePolicy({ data: policyData }),
     policyMap,
     image: undefined,
@@ -63,9 +64,28 @@ test('the same digest asks for no second download', () => {
   const published = { name: 'ubuntu', version: '1', digest: 'sha256:abc' };
   expect(requested(pass({ published, message: { ...message, id: 'e-2' } }))).toBe(requested(pass({ published })));
 });
-test('an older event that comes late changes nothing', () => {
+test.each([
+  ['an older event that comes late', message.time, 'before 2026-01-01T00:00:11Z'],
+  ['an event of next year', '2027-01-01T00:00:00Z', 'in the future'],
+])('%s changes nothing, and is reported', (_, time, words) => {
   const image = aVMDiskImage({ annotations: { 'pelotech.ot/published-at': '2026-01-01T00:00:11Z' } });
-  expect(pass({ image })).toEqual([]);
+  const [action, ...others] = pass({ image, message: { ...message, time } });
+  expect(action).toMatchObject({ do: 'recordEvent', reason: 'PublishedImageNotMade' });
+  expect([JSON.stringify(action), others]).toEqual([expect.stringContaining(words), []]);
+});
+test('it takes over what a template made, and nothing else', () => {
+  const force = (labels: Record<string, string>) =>
+    pass({ image: aVMDiskImage({ labels }) }).map((action) => 'force' in action && action.force);
+  expect(force({ 'app.kubernetes.io/created-by': 'ensure-vmdi' })).toEqual([true]);
+  expect(force({ 'app.kubernetes.io/created-by': 'preload' })).toEqual([false]);
+  expect(force({})).toEqual([false]);
+});
+test('a url needs a line of allowedSources, and that of the policy none', () => {
+  const published = { name: 'ubuntu', url: 'https://s3.eu-west-1.amazonaws.com/images/u.img' };
+  expect(JSON.stringify(pass({ published }))).toContain(
+    'add the line \\"https://s3.eu-west-1.amazonaws.com/images/** s3-reader\\"',
+  );
+  expect(pass({ published, data: { ...data, allowedSources } })).toMatchObject([{ do: 'apply' }]);
 });
 test.each([
   [

@@ -1,6 +1,7 @@
 import type { Action } from '../../shared/actions.ts';
 import type { ImagePublished } from '../../shared/events.ts';
 import type { Message } from '../../shared/function.ts';
+import { isFromTemplate } from '../../shared/images/new-image.ts';
 import { namespaceFor, publicationFault, publishedAt, publishedImage } from '../../shared/images/published-image.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -14,13 +15,17 @@ export interface Observed {
   policyMap: ConfigMap | undefined;
   image: VMDiskImage | undefined;
   message: Message;
+  nowMs: number;
   published: ImagePublished;
   refusals: Refusals;
 }
 
-/** Applies the image's spec under the name `preload`, never by force: what an admin set stays the admin's. */
+/** How far the clock of a sender may be ahead. */
+const clockSkewMs = 5 * 60_000;
+
+/** Applies the image's spec under the name `preload`, by force only where a template made the image: what an admin set stays the admin's. */
 export function decide(observed: Observed): Action[] {
-  const { image, published, refusals, message, policy } = observed;
+  const { image, published, refusals, message, policy, nowMs } = observed;
   const ref = { namespace: namespaceFor(published, policy), name: published.name };
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));
   if (refusal) return complain(observed, 'PublishedImageRefused', formatRefusal(refusal));
@@ -29,8 +34,18 @@ export function decide(observed: Observed): Action[] {
   if (image?.metadata.deletionTimestamp)
     return complain(observed, 'PublishedImageNotMade', 'the image of that name is being deleted');
   const taken = image?.metadata.annotations?.[publishedAt];
-  if (taken && message.time && Date.parse(message.time) < Date.parse(taken)) return [];
-  return [{ do: 'apply', resource: VMDiskImage, object: publishedImage(published, policy, message) }];
+  if (message.time && Date.parse(message.time) > nowMs + clockSkewMs)
+    return complain(observed, 'PublishedImageNotMade', `its time ${message.time} is in the future`);
+  if (taken && message.time && Date.parse(message.time) < Date.parse(taken))
+    return complain(
+      observed,
+      'PublishedImageNotMade',
+      `its time ${message.time} is before ${taken}, when the image was last published`,
+    );
+  const object = publishedImage(published, policy, message);
+  // A publisher takes over what a template made, and nothing else.
+  const force = image !== undefined && isFromTemplate(image);
+  return [{ do: 'apply', resource: VMDiskImage, object, ...(force ? { force } : {}) }];
 }
 
 /** Reported where a user will look: on the image if it exists, else on the policy. */

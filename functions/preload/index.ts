@@ -23,7 +23,7 @@ export default defineFunction<Observed>({
   decide,
 });
 
-async function observe({ kube, refusals }: Context, batch: Batch): Promise<Observed[]> {
+async function observe({ kube, nowMs, refusals }: Context, batch: Batch): Promise<Observed[]> {
   const policyMap = await kube.get(ConfigMap, policyRef);
   const policy = parsePolicy(policyMap);
   return Promise.all(
@@ -31,7 +31,7 @@ async function observe({ kube, refusals }: Context, batch: Batch): Promise<Obser
       const published = message.data as ImagePublished;
       const namespace = namespaceFor(published, policy);
       const image = await kube.get(VMDiskImage, { namespace, name: published.name });
-      return { policy, policyMap, image, message, published, refusals };
+      return { nowMs, policy, policyMap, image, message, published, refusals };
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { whyNotNamed } from '../../shared/images/new-image.ts';
+import { whyNotNamed, whyNotTrusted } from '../../shared/images/new-image.ts';
 import { isHeldBy } from '../../shared/images/references.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -23,6 +23,9 @@ export function imageStanding({ machine, image, policy }: Seen): ImageStanding {
   const forbidden = forbiddenBy(machine, policy);
   if (forbidden) return { obstacle: forbidden };
   if (!image) return { obstacle: missing(machine, called) };
+  const asker = { namespace: machine.metadata.namespace, template: machine.spec.vmDiskImageTemplate };
+  const why = whyNotTrusted(policy, image, asker);
+  if (why) return { obstacle: final(why.reason, why.message) };
   const { phase, message = '', snapshot, conditions } = image.status ?? {};
   if (image.metadata.deletionTimestamp && !isHeldBy(image, machine)) {
     return { obstacle: waits('ImageTerminating', `Waiting until ${called}, which is being deleted, is gone.`) };

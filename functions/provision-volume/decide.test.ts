@@ -4,7 +4,7 @@ import type { Volume, VolumeStatus } from '../../shared/kinds/kupenstack/volume.
 import { createImage, deleteImage, importImage } from '../../shared/kinds/openstack/image.ts';
 import { createVolume, deleteVolume, extendVolume } from '../../shared/kinds/openstack/volume.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, start } from '../../test/support/builders/images.ts';
+import { allowedSources, at, start } from '../../test/support/builders/images.ts';
 import {
   aCinderVolume,
   anImage,
@@ -24,7 +24,7 @@ type Given = Partial<Omit<Observed, 'cloud' | 'policy'>> &
 
 const seeing = ({ volumes = [], own = [], named = [], fault, data = {}, ...more }: Given): Observed => ({
   nowMs: start + 10_000,
-  policy: parsePolicy({ data }),
+  policy: parsePolicy({ data: { allowedSources, ...data } }),
   refusals: new Map(),
   volume: aVolume(),
   cloud: fault ? { fault: { reason: fault as 'Unreachable', message: 'why it is so' } } : { volumes, own, named },
@@ -145,7 +145,7 @@ describe('a volume from a URL', () => {
   });
   test.each<[string, Record<string, string>, string, string]>([
     ['that the policy does not allow', { allowedSources: 'https://other.example.com/*' }, 'Failed', 'SourceNotAllowed'],
-    ['while the policy does not parse', { allowedSources: ' ' }, 'Pending', 'PolicyInvalid'],
+    ['while the policy does not parse', { allowedSources: '*' }, 'Pending', 'PolicyInvalid'],
   ])('%s is not downloaded', (_, data, phase, reason) => {
     const found = pass({ volume: from(`${url}?signature=hunter2`), data });
     expect(requestsIn(found)).toEqual([]);

@@ -1,4 +1,4 @@
-import { allowedBy, withoutQuery } from '../../shared/images/sources.ts';
+import { missingLine, withoutQuery } from '../../shared/images/sources.ts';
 import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { createImage, type GlanceImage, importImage } from '../../shared/kinds/openstack/image.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
@@ -45,7 +45,7 @@ function downloaded(volume: Volume, url: string, policy: Observed['policy'], { o
   if (image?.status === 'active') return { is: 'ready', image: image.id };
   if (image && (image.os_glance_failed_import !== '' || image.status === 'killed')) return { is: 'failed', image };
   if (image && image.status !== 'queued') return { is: 'on its way' };
-  const refused = refusedSource(policy, url);
+  const refused = refusedSource(volume, policy, url);
   if (refused) return refused;
   const { uid, name } = volume.metadata;
   if (!image) return { is: 'asked for', request: createImage(uid, name, formatOf(url)) };
@@ -54,7 +54,7 @@ function downloaded(volume: Volume, url: string, policy: Observed['policy'], { o
   return { is: 'asked for', request: importImage(image.id, url) };
 }
 
-function refusedSource(policy: Observed['policy'], url: string): Source | undefined {
+function refusedSource({ metadata }: Volume, policy: Observed['policy'], url: string): Source | undefined {
   if (!isValid(policy, 'allowedSources'))
     return {
       is: 'missing',
@@ -62,11 +62,12 @@ function refusedSource(policy: Observed['policy'], url: string): Source | undefi
       message: 'The policy key allowedSources does not parse: nothing is downloaded until it is mended.',
       isFinal: false,
     };
-  if (allowedBy(policy.values.allowedSources, url)) return undefined;
+  const missing = missingLine(policy, { namespace: metadata.namespace, spec: { url }, isAskedFor: true });
+  if (!missing) return undefined;
   return {
     is: 'missing',
     reason: 'SourceNotAllowed',
-    message: `Expected a source.image that the policy's allowedSources allow, found ${withoutQuery(url)}.`,
+    message: `Source not allowed: ${missing.message}.`,
     isFinal: true,
   };
 }

@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { isHeldBy, referencesAmong } from '../../shared/images/references.ts';
-import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { diskImageFinalizer, releaseHolds, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { waitingAmong } from '../../shared/workspaces/images.ts';
 import type { Left, Observed } from './observed.ts';
@@ -17,7 +17,7 @@ export function decide(observed: Observed): Action[] {
   if ('postponed' in observed) return [requeueAfter(observed.postponed)];
   if ('stray' in observed) return removeStray(observed);
   const { image, machines, workspaces, policy, left, nowMs } = observed;
-  const { deletionTimestamp, finalizers } = image.metadata;
+  const { annotations, deletionTimestamp, finalizers } = image.metadata;
   const users = referencesAmong(machines, policy);
   if (deletionTimestamp === undefined) {
     const waiting = waitingAmong(workspaces, image.metadata, { machines: users, policy });
@@ -25,7 +25,8 @@ export function decide(observed: Observed): Action[] {
     return mayBeOrphan(image, policy) ? orphan(image) : unused(image, policy, nowMs);
   }
   if (!finalizers?.includes(diskImageFinalizer) || !left) return [];
-  const holders = isLostAnyway(left) ? [] : users.filter((machine) => isHeldBy(image, machine));
+  const isReleased = annotations?.[releaseHolds] === 'true';
+  const holders = isReleased || isLostAnyway(left) ? [] : users.filter((machine) => isHeldBy(image, machine));
   return holders.length > 0 ? hold(image, left, holders, nowMs) : takeDown(image, left, nowMs);
 }
 

@@ -658,19 +658,16 @@ describe('what is refused', () => {
       .of('patchStatus')
       .map(({ status }) => [status.phase, (status.conditions as { reason: string }[])[0]?.reason]);
   test.each([
-    ['a source the policy does not allow', { allowedSources: 'https://mirror.example/*' }, {}, 'SourceNotAllowed'],
+    ['an address of the cluster', {}, { url: 'http://10.0.0.1/images/a.qcow2' }, 'SourceNotAllowed'],
     ['a StorageClass that is not there', {}, { storageClass: 'gp9' }, 'StorageClassMissing'],
     ['a VolumeSnapshotClass that is not there', {}, { snapshotClass: 'none' }, 'SnapshotClassMissing'],
-    ['a Secret for http under "*"', {}, { sourceType: 'http' as const }, 'SourceNotAllowed'],
   ])('%s', (_, data, spec, reason) => {
     expect(reasonOf(pass([queued('a', 1, { spec })], { data: { concurrency: '2', ...data } }))).toEqual([
       ['Failed', reason],
     ]);
   });
   test('a new image that is not allowed is never given a slot', () => {
-    const { phases, started } = pass([aVMDiskImage({ name: 'new' })], {
-      data: { allowedSources: 'https://nowhere/*' },
-    });
+    const { phases, started } = pass([aVMDiskImage({ name: 'new', namespace: 'tenant-a' })]);
     expect({ phases, started }).toEqual({ phases: ['new Queued', 'new Failed'], started: [] });
   });
   test.each(['Forbidden', 'Rejected'])('only the audit retries a DataVolume that was refused (%s)', (reason) => {

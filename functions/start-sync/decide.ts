@@ -14,6 +14,7 @@ import { type ObjectReference, type Resource, referenceOf } from '../../shared/k
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault, policyRef } from '../../shared/policy.ts';
+import { strayEntries } from '../../shared/policy-entries.ts';
 import { assignSlots, type Moved } from './assign-slots.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
@@ -174,7 +175,14 @@ function finalizer(image: VMDiskImage): Action[] {
 }
 
 function policyFaults({ policy, policyMap }: Observed): Action[] {
-  if (policy.faults.length === 0 || !policyMap) return [];
-  const message = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is fixed.`;
-  return [recordEvent(policyMap, true, 'InvalidPolicy', message, digestOf(policy.faults))];
+  if (!policyMap) return [];
+  const warn = (reason: string, message: string, of: unknown) =>
+    recordEvent(policyMap, true, reason, message, digestOf(of));
+  const faults = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is fixed.`;
+  const strays = strayEntries(policyMap).map(({ key }) => key);
+  const unread = `No function reads ${strays.join(', ')}: the defaults hold. Run kubectl ot policy for the names of all keys.`;
+  return [
+    ...(policy.faults.length > 0 ? [warn('InvalidPolicy', faults, policy.faults)] : []),
+    ...(strays.length > 0 ? [warn('UnknownPolicyKey', unread, strays)] : []),
+  ];
 }

@@ -3,7 +3,7 @@ import { adopteeOf } from '../../shared/images/adoption.ts';
 import { contentDigest, contentStatus } from '../../shared/images/content-digest.ts';
 import { hasFinishedVolume } from '../../shared/images/current-volume.ts';
 import { isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
-import { refusedBy } from '../../shared/images/sources.ts';
+import { downloadOf, missingLine } from '../../shared/images/sources.ts';
 import type { Transition } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import {
@@ -195,14 +195,15 @@ const nothingYet = {
 } as const;
 
 function refusalOf(
-  { spec }: VMDiskImage,
+  image: VMDiskImage,
   { policy, classes }: TransitionInput,
 ): { reason: string; message: string } | undefined {
   if (isValid(policy, 'allowedSources')) {
-    const refused = refusedBy(policy.values.allowedSources, spec);
-    if (refused) return { reason: 'SourceNotAllowed', message: `Source not allowed: ${refused}.` };
+    const missing = missingLine(policy, downloadOf(image));
+    if (missing) return { reason: 'SourceNotAllowed', message: `Source not allowed: ${missing.message}.` };
   }
   if (!classes) return undefined;
+  const { spec } = image;
   const provisioner = classes.storage.get(spec.storageClass);
   const driver = classes.snapshot.get(spec.snapshotClass);
   if (provisioner === undefined)

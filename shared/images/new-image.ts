@@ -1,10 +1,10 @@
 import { requestedByLabel, requestedByNamespaceLabel } from '../kinds/pelotech/virtual-machine.ts';
-import { diskImageFinalizer, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../kinds/resource.ts';
+import { createdBy, diskImageFinalizer, VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import { nameOf, type ObjectReference } from '../kinds/resource.ts';
 import { bytesOf } from '../kubernetes/quantity.ts';
 import { describeFault, isValid, type Policy, type PolicyKey } from '../policy.ts';
 import { mayUse } from './references.ts';
-import { refusedBy, withoutQuery } from './sources.ts';
+import { isOfPolicy, missingLine, withoutQuery } from './sources.ts';
 
 type Template = VMDiskImage['spec'];
 
@@ -26,7 +26,7 @@ export const newImage = (
     finalizers: [diskImageFinalizer],
     // No ownerReference: those do not reach into another namespace, and the image outlives who asked for it.
     labels: {
-      'app.kubernetes.io/created-by': madeBy,
+      [createdBy]: madeBy,
       [requestedByLabel]: askedBy.name,
       ...(askedBy.namespace ? { [requestedByNamespaceLabel]: askedBy.namespace } : {}),
     },
@@ -48,14 +48,34 @@ export function whyNotNamed(policy: Policy, askerNamespace: string | undefined, 
   };
 }
 
-/** Why no image is made from this template; undefined where one may be. */
-export function whyNotMade(policy: Policy, template: Template): Why | undefined {
+/** Why no image is made from this template in that namespace; undefined where one may be. */
+export function whyNotMade(policy: Policy, namespace: string | undefined, template: Template): Why | undefined {
   const fault = faultIn(policy, 'allowedSources');
   if (fault) return fault;
-  const refusal = refusedBy(policy.values.allowedSources, template);
-  return refusal === undefined
-    ? undefined
-    : { reason: 'SourceNotAllowed', message: `Not made from vmDiskImageTemplate: ${refusal}; change one of the two.` };
+  const missing = missingLine(policy, { namespace, spec: template, isAskedFor: true });
+  return missing && { reason: 'SourceNotAllowed', message: `Not made from vmDiskImageTemplate: ${missing.message}.` };
+}
+
+/** Another author's template made this image, and neither an admin nor a publisher has taken it over. */
+export const isFromTemplate = ({ metadata }: Pick<VMDiskImage, 'metadata'>) =>
+  ['ensure-vmdi', 'compose-workspace'].includes(metadata.labels?.[createdBy] ?? '');
+
+/**
+ * Why this image does not count for one who asks from another namespace (DESIGN §6): an author's template made it, and the asker's own
+ * template does not ask for the same content. Undefined where it counts.
+ */
+export function whyNotTrusted(
+  policy: Policy,
+  image: VMDiskImage,
+  { namespace, template }: { namespace: string | undefined; template: Template | undefined },
+): Why | undefined {
+  const { metadata, spec } = image;
+  if (metadata.namespace === namespace || !isFromTemplate(image) || isOfPolicy(policy, image)) return undefined;
+  if (template?.url === spec.url && template.checksum === spec.checksum) return undefined;
+  return {
+    reason: 'ImageNotAdopted',
+    message: `${nameOf(VMDiskImage, metadata)} was made from another author's template, and counts only for a vmDiskImageTemplate with the same url and checksum; an admin can adopt it for all: kubectl label vmdi -n ${metadata.namespace} ${metadata.name} ${createdBy}-`,
+  };
 }
 
 /** An invalid key allows nothing new and forbids nothing that exists. */

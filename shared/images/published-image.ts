@@ -1,8 +1,9 @@
 import type { ImagePublished } from '../events.ts';
-import { diskImageFinalizer, publishedContent } from '../kinds/pelotech/vm-disk-image.ts';
+import { createdBy, diskImageFinalizer, publishedContent } from '../kinds/pelotech/vm-disk-image.ts';
 import { digestOf, isLabelValue } from '../kubernetes/names.ts';
 import { operatorNamespace } from '../operator.ts';
 import { isValid, type Policy } from '../policy.ts';
+import { missingLine } from './sources.ts';
 
 /** The time of the newest accepted publication; a late event about an older one changes nothing. */
 export const publishedAt = 'pelotech.ot/published-at';
@@ -29,7 +30,7 @@ export function publishedImage(
         ...(time ? { [publishedAt]: time } : {}),
       },
       labels: {
-        'app.kubernetes.io/created-by': 'preload',
+        [createdBy]: 'preload',
         ...(isLabelValue(version) ? { 'app.kubernetes.io/version': version } : {}),
       },
     },
@@ -40,12 +41,15 @@ export function publishedImage(
       storageClass: values.imageStorageClass,
       snapshotClass: values.imageSnapshotClass,
       diskSize: diskSize ?? values.imageDiskSize,
-      // Only S3 gets the policy's Secret: otherwise it would be sent to the owner of the url.
-      ...(values.imageSecretRef && (sourceType ?? 's3') === 's3' ? { secretRef: values.imageSecretRef } : {}),
+      ...secretFor(published, policy),
       ...(checksum ? { checksum } : {}),
     },
   };
 }
+
+/** Only S3 gets the policy's Secret: otherwise it would be sent to the owner of the url. */
+const secretFor = ({ sourceType = 's3' }: ImagePublished, { values }: Policy) =>
+  values.imageSecretRef && sourceType === 's3' ? { secretRef: values.imageSecretRef } : {};
 
 const urlOf = ({ url, name, version = '' }: ImagePublished, { values }: Policy) =>
   url ?? values.imageUrlTemplate?.replaceAll('{name}', name).replaceAll('{version}', version);
@@ -60,6 +64,7 @@ export function publicationFault(published: ImagePublished, policy: Policy): str
     'imageSecretRef',
     'imageDiskSize',
     'imageUrlTemplate',
+    'allowedSources',
   ] as const;
   const broken = keys.find((key) => !isValid(policy, key));
   if (broken) return `expected the policy's ${broken} to parse`;
@@ -76,5 +81,6 @@ export function publicationFault(published: ImagePublished, policy: Policy): str
   if (!published.url && values.imageUrlTemplate?.includes('{version}') && !published.version) {
     return "expected version in the event (the policy's imageUrlTemplate asks for it), found none";
   }
-  return undefined;
+  const spec = { url: urlOf(published, policy) ?? '', ...secretFor(published, policy) };
+  return missingLine(policy, { namespace, spec, isAskedFor: true })?.message;
 }

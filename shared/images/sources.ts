@@ -1,31 +1,91 @@
-import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import ipaddr from 'ipaddr.js';
+import { matches, patternOf } from '../glob.ts';
+import { createdBy, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import { type AllowedSource, isValid, type Policy } from '../policy.ts';
 
-/** A `*` before the first slash of a path stands for part of a host name only: `https://*.example.com/*` is no other host's. */
-function globToRegExp(glob: string): RegExp {
-  const [authority = ''] = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(?=\/)/i.exec(glob) ?? [];
-  const pattern = (text: string, star: string) => text.replace(/[.+^${}()|[\]\\?]/g, '\\$&').replaceAll('*', star);
-  return new RegExp(`^${pattern(authority, '[^/?#@]*')}${pattern(glob.slice(authority.length), '.*')}$`);
+type Spec = VMDiskImage['spec'];
+
+/** What is to be downloaded, and where to. */
+interface Download {
+  namespace: string | undefined;
+  spec: Pick<Spec, 'url' | 'secretRef'>;
+  /** True for what a template or a publication asks for: its author need not be allowed to create images there. */
+  isAskedFor: boolean;
+}
+
+/** The download of an existing image. */
+export const downloadOf = ({ metadata, spec }: VMDiskImage): Download => ({
+  namespace: metadata.namespace,
+  spec,
+  isAskedFor: askers.has(metadata.labels?.[createdBy] ?? ''),
+});
+
+/** Functions that create images because somebody else asks for them. */
+const askers = new Set(['ensure-vmdi', 'compose-workspace', 'preload']);
+
+/** What the policy lacks for a download: the line to add, and the sentence that says so. */
+interface Missing {
+  line: string;
+  message: string;
 }
 
 /**
- * Why the policy's allowedSources refuse this image, or undefined. The owner of the url gets the Secret if the
- * source is http or a registry, so these need a match other than "*".
+ * The line of the policy that a download lacks, or undefined where it is allowed (DESIGN §5, allowedSources). Who may create images in an image
+ * namespace chooses any public source and any Secret there; everything else needs a line of allowedSources, and for a Secret of an
+ * image namespace the line that names it.
  */
-export function refusedBy(allowedSources: readonly string[], spec: VMDiskImage['spec']): string | undefined {
-  const url = asFetched(spec.url);
-  const matching = allowedSources.filter((glob) => globToRegExp(glob).test(url));
-  if (matching.length === 0)
-    return `expected a url that the policy's allowedSources allow, found ${withoutQuery(spec.url)}`;
-  if (!spec.secretRef || spec.sourceType === 's3' || matching.some((glob) => glob !== '*')) return undefined;
-  return `expected allowedSources to name ${withoutQuery(spec.url)} more closely than "*", because the Secret ${spec.secretRef} would be sent to its owner`;
+export function missingLine(policy: Policy, { namespace = '', spec, isAskedFor }: Download): Missing | undefined {
+  const { url, secretRef } = spec;
+  const isShared = policy.values.imageNamespaces.includes(namespace);
+  const lines = linesOf(policy).filter(({ pattern }) => matches(pattern, pathOf(url)));
+  const isOpen = isShared && !isAskedFor;
+  if (isOpen && (lines.length > 0 || isPublic(url))) return undefined;
+  const secret = isShared && isAskedFor ? secretRef : undefined;
+  if (lines.some((line) => secret === undefined || line.secret === secret)) return undefined;
+  const found = lines.length > 0 ? `none that names Secret ${secret}` : 'none';
+  const why = isOpen ? ', because its address is not a public one' : '';
+  const line = lineFor(url, secret);
+  return {
+    line,
+    message: `expected a line for ${withoutQuery(url)} in the policy's allowedSources${why}, found ${found}; if it may be downloaded, add the line "${line}"`,
+  };
 }
 
-/** True where one of the globs takes this address. */
-export const allowedBy = (globs: readonly string[], url: string) =>
-  globs.some((glob) => globToRegExp(glob).test(asFetched(url)));
+/** The line of allowedSources that allows this url and its neighbours. */
+function lineFor(url: string, secret: string | undefined): string {
+  const [, origin = '', bucket] = /^([^:]+:\/\/[^/]*)(?:\/([^/]+)\/.+)?/.exec(pathOf(url)) ?? [];
+  return [`${origin}/${bucket === undefined ? '*' : `${bucket}/**`}`, secret].filter(Boolean).join(' ');
+}
 
-/** The URL as a client resolves it: `https://h/images/../private` asks for `https://h/private`. */
-const asFetched = (url: string) => (URL.canParse(url) ? new URL(url).href : url);
+/** The lines of allowedSources, and the one that imageUrlTemplate and imageSecretRef are. */
+function linesOf({ values }: Policy): readonly AllowedSource[] {
+  const { allowedSources, imageUrlTemplate, imageSecretRef } = values;
+  const pattern = imageUrlTemplate && patternOf(imageUrlTemplate.replaceAll(/\{(name|version)\}/g, '*'));
+  return pattern ? [...allowedSources, { pattern, secret: imageSecretRef }] : allowedSources;
+}
+
+/** The policy itself says that an image of this name is made from this url: no author chose it, but perhaps the version. */
+export function isOfPolicy(policy: Policy, { metadata, spec }: Pick<VMDiskImage, 'metadata' | 'spec'>): boolean {
+  const template = policy.values.imageUrlTemplate;
+  if (template === undefined || !isValid(policy, 'imageUrlTemplate')) return false;
+  const pattern = patternOf(template.replaceAll('{name}', metadata.name).replaceAll('{version}', '*'));
+  return pattern !== undefined && matches(pattern, pathOf(spec.url));
+}
+
+/**
+ * A host outside the cluster: a name with a dot that is not the cluster's, or a public address. A name may still resolve to any
+ * address; NetworkPolicies hold the importers back there.
+ */
+function isPublic(url: string): boolean {
+  // As http, so that all ways to write an address (0x7f.1, 2130706433) become one, whatever the scheme.
+  const asHttp = url.replace(/^[^:]+:/, 'http:');
+  const host = URL.canParse(asHttp) ? new URL(asHttp).hostname.replace(/^\[|\]$|\.$/g, '') : '';
+  if (ipaddr.isValid(host)) return ipaddr.process(host).range() === 'unicast';
+  return host.includes('.') && !/\.(localhost|local|internal|svc)$/.test(host);
+}
+
+/** Host and path as a client resolves them: `https://h/images/../private` asks for `https://h/private`. */
+const pathOf = (url: string) => withoutQuery(URL.canParse(url) ? new URL(url).href : url);
 
 /** A URL as it may be told: what stands behind the "?" can be a signature. */
 export const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '');

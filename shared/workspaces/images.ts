@@ -1,5 +1,5 @@
 import type { VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import { createdBy, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type Workspace } from '../kinds/pelotech/workspace.ts';
 import type { ObjectReference } from '../kinds/resource.ts';
 import { isValid, type Policy } from '../policy.ts';
@@ -45,5 +45,5 @@ export const formatWorkspace = ({ metadata }: Pick<Workspace, 'metadata'>) => `W
 
 /** The image was made for a workspace, and no pipeline has published it since: it is deleted with its last reference. */
 export const isMadeForWorkspaces = ({ metadata: { labels } }: VMDiskImage) =>
-  labels?.['app.kubernetes.io/created-by'] !== 'preload' &&
+  labels?.[createdBy] !== 'preload' &&
   Object.entries(madeForWorkspaces).every(([key, value]) => labels?.[key] === value);

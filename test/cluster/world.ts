@@ -65,7 +65,7 @@ interface Real {
  */
 export async function onRealCluster(story: Story, { kube, broker, goneWithinMs }: Real): Promise<void> {
   const store = await startStore();
-  await startAnew(kube);
+  await startAnew(kube, `${store.url}/** s3-reader`);
   const fromMs = Date.now();
   const history = await recordHistory(kube);
   const world: World = { kube, broker, store, namespace, history, kubectl };
@@ -185,12 +185,12 @@ function simulated({ simulators = {} }: Story, kube: Kube, foldersBelow: string)
   ];
 }
 
-/** The policy as it is installed, and no Events of stories before. */
-async function startAnew(kube: Kube): Promise<void> {
+/** The policy as it is installed, with these sources, and no Events of stories before. */
+async function startAnew(kube: Kube, allowedSources: string): Promise<void> {
   const installed = await readManifests('deploy/base');
   const policy = ConfigMap.parse(installed.find(({ metadata }) => metadata.name === policyName));
   const found = await kube.get(ConfigMap, policyRef);
-  if (found) await kube.replace(ConfigMap, { ...found, data: policy.data });
+  if (found) await kube.replace(ConfigMap, { ...found, data: { ...policy.data, allowedSources } });
   if (!(await kube.get(Namespace, { name: namespace })))
     await kube.create(Namespace, { metadata: { name: namespace } });
   for (const place of [operatorNamespace, namespace]) {

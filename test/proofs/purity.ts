@@ -79,6 +79,7 @@ const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[]
 const pureMay = [pureShared];
 /** The packages a pure file may use, and what of them. */
 const purePackages: Readonly<Record<string, RegExp>> = {
+  'ipaddr.js': /./,
   zod: /./,
   yaml: /^\{ (stringify|parseDocument) \}$/,
   'node:crypto': /^\{ createHash \}$/,

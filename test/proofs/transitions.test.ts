@@ -95,7 +95,7 @@ const anyPolicy = some<Record<string, string>[]>(
   {},
   { concurrency: '0' },
   { retryLimit: 'many' },
-  { allowedSources: 'https://nowhere.example/*' },
+  { allowedSources: 'https://nowhere.example/**' },
   { retainSourceVolume: 'true' },
 ).map((data) => parsePolicy({ data }));
 

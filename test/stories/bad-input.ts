@@ -146,9 +146,9 @@ export const stories: readonly Story[] = [
   heals('a source the policy does not allow', 'SourceNotAllowed', {
     quick: true,
     smoke: true,
-    policy: { allowedSources: 'https://images.example/*' },
-    says: "expected a url that the policy's allowedSources allow",
-    mend: (world) => setPolicy(world, { allowedSources: `https://images.example/*\n${world.store.url}/images/*` }),
+    policy: { allowedSources: 'https://images.example/**' },
+    says: 'expected a line for',
+    mend: (world) => setPolicy(world, { allowedSources: `https://images.example/**\n${world.store.url}/images/*` }),
   }),
   heals('a Secret for http that "*" alone allows', 'SourceNotAllowed', {
     spec: { sourceType: 'http', secretRef: 's3-reader' },

@@ -52,7 +52,14 @@ export async function onLocalCluster(
   };
   try {
     await before?.(cluster);
-    await setPolicy(world, { concurrency: '2', retryLimit: '2', retryBackoffDuration: '200ms', ...story.policy });
+    const allowedSources = `${store.url}/** s3-reader`;
+    await setPolicy(world, {
+      allowedSources,
+      concurrency: '2',
+      retryLimit: '2',
+      retryBackoffDuration: '200ms',
+      ...story.policy,
+    });
     await story.run(world);
     await expectInvariants(story, history);
   } finally {

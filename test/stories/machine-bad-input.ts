@@ -301,10 +301,11 @@ export const stories: readonly Story[] = [
     mend: (world) => setPolicy(world, { imageNamespaces: 'golden\nvmdi-farm' }),
   }),
   heals('a source that the policy does not allow', 'SourceNotAllowed', {
-    policy: { concurrency: '0', allowedSources: 'https://images.example/*' },
+    policy: { concurrency: '0', allowedSources: 'https://images.example/**' },
     spec: (world) => ({ vmDiskImageTemplate: templateOf(world, 'lab') }),
-    says: "expected a url that the policy's allowedSources allow",
-    mend: (world) => setPolicy(world, { allowedSources: `https://images.example/*\n${world.store.url}/images/*` }),
+    says: 'expected a line for',
+    mend: (world) =>
+      setPolicy(world, { allowedSources: `https://images.example/**\n${world.store.url}/images/* s3-reader` }),
   }),
   heals("a Secret of the image's namespace for a url of one's own", 'SourceNotAllowed', {
     policy: { concurrency: '0' },

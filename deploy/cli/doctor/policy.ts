@@ -1,12 +1,17 @@
-import { parsePolicy } from '../../../shared/policy.ts';
+import { downloadOf, missingLine } from '../../../shared/images/sources.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { type Policy, parsePolicy } from '../../../shared/policy.ts';
 import { describeStray, policyView } from '../policy-view.ts';
+import { editPolicy } from '../remedies.ts';
 import { makeSecret } from '../secrets.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 
 /** Keys that do not parse, keys that no function reads, and objects that the policy names and that do not exist. */
-export function policyFindings({ policy, namespaces, secrets }: Installation): Finding[] {
-  const { values, faults } = parsePolicy(policy);
+export function policyFindings({ policy, namespaces, secrets, images }: Installation): Finding[] {
+  const parsed = parsePolicy(policy);
+  const { values, faults } = parsed;
   const { unknown } = policyView(policy);
   const absent = values.imageNamespaces.filter((name) => !namespaces.has(name));
   return [
@@ -38,8 +43,27 @@ export function policyFindings({ policy, namespaces, secrets }: Installation): F
       found: 'none',
       remedy: `kubectl create namespace ${name}`,
     })),
+    ...sourceFindings(parsed, images),
     ...[...secrets].flatMap(([key, isThere]) => secretFinding(key, isThere)),
   ];
+}
+
+/** The lines of allowedSources that images wait for, each once. */
+function sourceFindings(policy: Policy, images: readonly VMDiskImage[]): Finding[] {
+  const waiting = images.filter(({ status }) => status?.phase === 'Failed' || status?.phase === 'Queued');
+  const lines = Map.groupBy(waiting, (image) => missingLine(policy, downloadOf(image))?.line);
+  return [...lines].flatMap(([line, [image]]) =>
+    line && image
+      ? [
+          {
+            name: 'Policy allowedSources',
+            expected: `the line "${line}"`,
+            found: `none, and VMDiskImage ${keyOf(image.metadata)} asks for it`,
+            remedy: `${editPolicy}   # if it may be downloaded`,
+          },
+        ]
+      : [],
+  );
 }
 
 function secretFinding(key: string, isThere: boolean | undefined): Finding[] {

@@ -1,5 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { parseDurationMs } from '../../../shared/kubernetes/duration.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
 import { optionsOf, UsageError } from '../../terminal/arguments.ts';
 
 const common = {
@@ -13,6 +14,7 @@ const installing = {
   ...common,
   overlay: { type: 'string' },
   image: { type: 'string' },
+  'allow-source': { type: 'string', multiple: true },
   'skip-check': { type: 'boolean', default: false },
 } as const satisfies ParseArgsOptionsConfig;
 
@@ -43,6 +45,8 @@ export const usage = `npm run cluster -- <command> [options]
   --overlay <name>     serving, deployments, or the folder of your own kustomization; by default the installed
                        overlay, else serving if Knative Serving is installed, else deployments
   --image <name>       the image of the functions, e.g. registry.example/ot-functions:1.2.3, unless the overlay names one
+  --allow-source <line>  what templates and pipelines may download, as a line of the policy's allowedSources; several times
+                       for several: 'https://s3.us-gov-west-1.amazonaws.com/vm-images/** s3-reader'
   --timeout <time>     the longest wait for one object (5m)
   --skip-check         install even if something is missing
   --delete-workspaces  uninstall: first delete all workspaces with everything in them
@@ -61,6 +65,8 @@ export interface Options {
   timeoutMs: number;
   overlay: string | undefined;
   image: string | undefined;
+  /** Lines to add to the policy's allowedSources. */
+  allowSource: readonly string[];
   json: boolean;
   skipCheck: boolean;
   deleteWorkspaces: boolean;
@@ -78,8 +84,12 @@ export function readOptions(args: readonly string[]): Options | undefined {
     throw new UsageError(`expected one of ${Object.keys(commands).join(', ')}, found ${command || 'nothing'}`);
   }
   const known: ParseArgsOptionsConfig = commands[command];
-  const found = optionsOf(command, rest, known) as Record<string, string | boolean | undefined>;
+  const found = optionsOf(command, rest, known) as Record<string, string | boolean | string[] | undefined>;
   const text = (name: string) => (typeof found[name] === 'string' ? found[name] : undefined);
+  const allowSource = [found['allow-source'] ?? []].flat() as string[];
+  const [fault] =
+    allowSource.length > 0 ? parsePolicy({ data: { allowedSources: allowSource.join('\n') } }).faults : [];
+  if (fault) throw new UsageError(`--allow-source: expected ${fault.expected}, found ${fault.found}`);
   const timeoutMs = parseDurationMs(text('timeout') ?? '');
   if (timeoutMs === undefined)
     throw new UsageError(`--timeout: expected a time such as 90s or 5m, found ${found.timeout}`);
@@ -90,6 +100,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     context: text('context'),
     overlay: text('overlay'),
     image: text('image'),
+    allowSource,
     json: found.json === true,
     skipCheck: found['skip-check'] === true,
     deleteWorkspaces: found['delete-workspaces'] === true,

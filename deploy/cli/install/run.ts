@@ -1,9 +1,10 @@
+import { policyRef } from '../../../shared/policy.ts';
 import type { Options } from './arguments.ts';
 import { check, isMet } from './check.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
-import type { AnyObject } from './kinds.ts';
+import { type AnyObject, ConfigMap } from './kinds.ts';
 import { runnable } from './left-out.ts';
 import { imagesIn, placeholder, readShipped, readWanted, withImage } from './manifests.ts';
 import { overlayOf, withOverlay } from './overlay.ts';
@@ -26,8 +27,25 @@ export async function run(cluster: Cluster, options: Options): Promise<number> {
   assertImage(whole);
   cluster.say(`overlay ${overlay}`);
   await install(cluster, await runnable(cluster, withOverlay(whole, overlay)));
+  await allowSources(cluster, options.allowSource);
   cluster.say('done: kubectl get vmdi,otvm,otws -A shows images, machines and workspaces');
   return 0;
+}
+
+/** Adds lines to the policy that lacks them; says what it means that there are none. */
+async function allowSources({ kube, say }: Cluster, lines: readonly string[]): Promise<void> {
+  const policy = await kube.get(ConfigMap, policyRef);
+  const before = (policy?.data as Record<string, string> | undefined)?.allowedSources ?? '';
+  const added = lines.filter((line) => !before.split('\n').some((one) => one.trim() === line.trim()));
+  if (added.length > 0) {
+    const allowedSources = [before.trim(), ...added].filter(Boolean).join('\n');
+    await kube.patch(ConfigMap, policyRef, { data: { allowedSources } });
+    say(`the policy allows ${added.join(', ')}`);
+  } else if (before === '') {
+    say(
+      'the policy allows no sources yet: templates and pipelines can ask for none (--allow-source, or kubectl ot doctor)',
+    );
+  }
 }
 
 async function takeDown(cluster: Cluster, options: Options): Promise<number> {

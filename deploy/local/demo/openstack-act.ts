@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import { readCloudsYaml } from '../../../shared/runtime/openstack/clouds-yaml.ts';
 import { openSession } from '../../../shared/runtime/openstack/session.ts';
 import { applyManifests, documents } from '../../manifests.ts';
@@ -100,6 +102,7 @@ export async function setUpOpenStack() {
     simulators: false,
     schedules: { sweep: '* * * * * *', audit: '*/5 * * * * *' },
   });
+  await cluster.kube.patch(ConfigMap, policyRef, { data: { allowedSources: images.url } });
   const close = async () => {
     await cluster.close();
     await images.close();

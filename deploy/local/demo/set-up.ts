@@ -52,6 +52,7 @@ export async function setUp(images: readonly DemoImage[]): Promise<DemoWorld> {
         retryLimit: String(demoPolicy.retryLimit),
         retryBackoffDuration: '1s',
         maxRetryBackoffDuration: '2s',
+        allowedSources: `${store.url}/** ${where.secretName}`,
         // What the bare name of a lab's image stands for.
         imageUrlTemplate: `${store.url}/${buckets.secret}/{name}.qcow2`,
         imageDiskSize: '2Gi',

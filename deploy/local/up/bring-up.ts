@@ -1,5 +1,7 @@
 import { timerOf } from '../../../shared/event-filter.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import { type DataFolder, openDataFolder } from '../data-folder.ts';
 import { eventRequest } from '../eventing/event.ts';
 import { pingOf } from '../eventing/ping.ts';
@@ -79,6 +81,9 @@ async function startCluster(ports: Ports, store: ObjectStore, dataFolder: DataFo
   try {
     const secret = secretManifest({ namespace: 'vmdi-farm', secretName: 's3-reader', keys });
     await applyChangedManifests(cluster.kube, [secret]);
+    // Templates and pipelines may ask for what the object store has, with its Secret.
+    const allowedSources = `${store.url}/** s3-reader`;
+    if (dataFolder.isNew) await cluster.kube.patch(ConfigMap, policyRef, { data: { allowedSources } });
     return cluster;
   } catch (error) {
     await cluster.close();

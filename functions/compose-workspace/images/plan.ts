@@ -1,7 +1,7 @@
 import type { Action } from '../../../shared/actions.ts';
-import { newImage, whyNotMade } from '../../../shared/images/new-image.ts';
+import { newImage, type Why, whyNotMade, whyNotTrusted } from '../../../shared/images/new-image.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { madeForWorkspaces, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import { madeForWorkspaces, type Workspace, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, nameOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
@@ -27,6 +27,8 @@ export interface WantedImage {
   /** Where it is, or is to be made. */
   ref: ObjectReference & { namespace: string };
   image: VMDiskImage | undefined;
+  /** Why the image that is there does not count for this workspace. */
+  refused?: Why | undefined;
 }
 
 /** By name. */
@@ -47,9 +49,18 @@ export function wantedImages({ workspace, images, policy }: Seen, ownMachines: O
       const held = heldNamespace(workspace, name);
       const found = exists(held) ? held : imageNamespaces.find(exists);
       const ref = { namespace: usedNamespace(ownMachines, name) ?? found ?? imageNamespaces[0] ?? '', name };
-      return [name, { ref, image: images.get(keyOf(ref)) }];
+      const image = images.get(keyOf(ref));
+      const asker = { namespace: undefined, template: askedFor(workspace, name, policy) };
+      return [name, { ref, image, refused: image && whyNotTrusted(policy, image, asker) }];
     }),
   );
+}
+
+/** What the workspace's machines ask to be in the image of that name, by their template or by the policy's. */
+function askedFor({ spec }: Pick<Workspace, 'spec'>, image: string, policy: Policy) {
+  const machine = (spec.vms ?? []).find(({ backingVMDiskImage }) => backingVMDiskImage === image);
+  const template = machine && templateOf(machine, policy);
+  return template && 'spec' in template ? template.spec : undefined;
 }
 
 /** The namespace that a machine of the workspace has its image of that name from. */
@@ -72,15 +83,16 @@ export const imageStage = (found: Found): Stage =>
 
 function partOf(
   { workspace, policy, refusals, imageNamespaces, machines: found }: Found,
-  { ref, image }: WantedImage,
+  { ref, image, refused }: WantedImage,
 ): Part {
   const machines = (workspace.spec.vms ?? []).filter(({ backingVMDiskImage }) => backingVMDiskImage === ref.name);
   const [first] = machines;
   const part = (standing: Standing, writes: Action[] = []): Part => ({ name: ref.name, writes, standing });
-  if (!isUsable(image) && machines.every((machine) => hasDisk(machine, found))) {
-    const message = `${nameOf(VMDiskImage, ref)} ${describeLost(image)}; the disks were cloned before.`;
+  if ((refused || !isUsable(image)) && machines.every((machine) => hasDisk(machine, found))) {
+    const message = `${nameOf(VMDiskImage, ref)} ${refused ? 'is of another author' : describeLost(image)}; the disks were cloned before.`;
     return part(ready('DiskCloned', message));
   }
+  if (refused) return part(failed(refused.reason, refused.message));
   if (image) return part(standingOfImage(image, machines));
   if (machines.every((machine) => isSkipped(machine, policy))) {
     return part(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
@@ -132,6 +144,6 @@ function whyMayNot(
     const message = `Expected namespace ${ref.namespace} for VMDiskImage ${ref.name}, found ${found}; make the namespace.`;
     return waiting('ImageNamespaceMissing', message);
   }
-  const why = whyNotMade(policy, spec);
+  const why = whyNotMade(policy, ref.namespace, spec);
   return why && failed(why.reason, why.message);
 }

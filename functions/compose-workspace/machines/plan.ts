@@ -39,7 +39,7 @@ function partOf(
   const isOurs = found !== undefined && owns(workspace, found);
   if (!isOurs && isSkipped(machine, policy)) return { name, writes: [], standing: skipped(skippedByPolicy) };
   const image = wanted.get(backingVMDiskImage);
-  const hasImage = isUsable(image?.image);
+  const hasImage = isUsable(image?.image) && !image?.refused;
   if (isOurs && found.spec.vmDiskImageRef.name !== backingVMDiskImage) {
     return { name, ...replaced(found, machine, hasImage) };
   }
@@ -70,6 +70,7 @@ function machineChild(
   vmDiskImageRef: WantedImage['ref'] | undefined,
 ): Child {
   const { name, version, baseVm, baseVmVersion, ignoreOnDeploy, users, resources, diskSize, interfaces = [] } = machine;
+  const { vmDiskImageTemplate } = machine;
   const routes = routesOf(interfaces, networks);
   return {
     resource: VirtualMachine,
@@ -98,6 +99,8 @@ function machineChild(
           };
         }),
         vmDiskImageRef,
+        // It says which content counts; compose-workspace alone makes the image.
+        ...(vmDiskImageTemplate === undefined ? {} : { vmDiskImageTemplate, mode: 'FailIfNotExist' }),
       },
     },
   };

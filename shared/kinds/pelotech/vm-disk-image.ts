@@ -16,6 +16,12 @@ export const adoptSnapshot = 'pelotech.ot/adopt-snapshot';
 /** Names a kept revision. While the annotation is set, machines are cloned from that revision. */
 export const useRevision = 'pelotech.ot/use-revision';
 
+/** An admin's word that a deleted image goes though machines use it: their disks are clones. */
+export const releaseHolds = 'pelotech.ot/release-holds';
+
+/** The function that created an image because a template or a publication asked for it. An admin adopts the image by removing the label. */
+export const createdBy = 'app.kubernetes.io/created-by';
+
 /** On everything made for an image. */
 export const managedBy = { 'app.kubernetes.io/managed-by': 'ot-functions' } as const;
 export const imageUidLabel = 'pelotech.ot/disk-image-uid';

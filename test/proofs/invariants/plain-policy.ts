@@ -38,7 +38,8 @@ const keys: Readonly<Record<string, RegExp>> = {
   pruneAfter: duration,
   keepRevisions: /^([1-9]|1\d|20)$/,
   retainSourceVolume: bool,
-  allowedSources: some,
+  allowedSources:
+    /^((\s*[a-z][a-z0-9+.-]*:\/\/(\*\.)?[^\s/?#@*]+\/[^\s?#]*([ \t]+[a-z0-9][-a-z0-9.]*)?[ \t]*(\n|$))+)$/i,
   imageNamespaces: some,
   machineNetworks: some,
   imageUrlTemplate: /^[a-z][a-z0-9+.-]*:\/\/\S+$/,

@@ -37,6 +37,7 @@ export const soundPolicy: Readonly<Record<string, string>> = {
   syncTimeout: '2m',
   snapshotTimeout: '90s',
   imageNamespaces: imageNamespace,
+  allowedSources: 'https://s3.eu-west-1.amazonaws.com/images/** s3-reader',
   imageStorageClass: 'gp3',
   imageSnapshotClass: 'ebs-snapshot',
   imageSecretRef: 's3-reader',

@@ -1,18 +1,19 @@
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { policyRef } from '../../../shared/policy.ts';
-import { setPolicy } from '../../stories/world.ts';
+import { setPolicy, type World } from '../../stories/world.ts';
 import { attempt, count, think, type User, untilStopped } from './user.ts';
 
 type Data = Readonly<Record<string, string>>;
 
 /** The policy at the beginning, and at the end. */
-export const policy: Data = {
+export const policyOf = ({ store }: Pick<World, 'store'>): Data => ({
+  allowedSources: `${store.url}/** s3-reader`,
   concurrency: '3',
   retryLimit: '2',
   retryBackoffDuration: '1s',
   prune: 'Never',
   pruneAfter: '168h',
-};
+});
 
 const edits: readonly [Data, ...Data[]] = [
   { concurrency: '1' },
@@ -56,6 +57,6 @@ export const editPolicy = (user: User): Promise<void> =>
 
 /** Restores the initial policy, even if it was deleted. */
 export async function restorePolicy({ world }: Pick<User, 'world'>): Promise<void> {
-  if (await world.kube.get(ConfigMap, policyRef)) await setPolicy(world, policy);
-  else await world.kube.create(ConfigMap, { metadata: policyRef, data: policy });
+  if (await world.kube.get(ConfigMap, policyRef)) await setPolicy(world, policyOf(world));
+  else await world.kube.create(ConfigMap, { metadata: policyRef, data: policyOf(world) });
 }

@@ -3,14 +3,14 @@ import { restartControllerManager, startApiServerIfGone } from '../../cluster/co
 import { install, untilAvailable } from '../../cluster/installation.ts';
 import { persistently } from '../../cluster/persistently.ts';
 import { adminClient, onRealCluster } from '../../cluster/world.ts';
-import type { World } from '../../stories/world.ts';
+import { setPolicy, type World } from '../../stories/world.ts';
 import { andClearUp } from '../../support/tools/clean-up.ts';
 import { check, invariants } from '../invariants/check.ts';
 import { chanceOf } from './chance.ts';
 import { useImage } from './image-user.ts';
 import { killAll } from './killer.ts';
 import { useMachine } from './machine-user.ts';
-import { editPolicy, policy, restorePolicy } from './policy-editor.ts';
+import { editPolicy, policyOf, restorePolicy } from './policy-editor.ts';
 import { formatProgress, outcomesOf } from './progress.ts';
 import type { SoakResult } from './report.ts';
 import { untilAtRest } from './rest.ts';
@@ -51,7 +51,6 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   await onRealCluster(
     {
       name: 'soak',
-      policy,
       // Judged here, where the timers and the time of rest are known.
       allows: invariants.map(({ number }) => number),
       simulators: { cdi: { faults: cdiFaults } },
@@ -69,6 +68,7 @@ async function run(world: World, { minutes, seed, say, signal }: SoakOptions): P
   const before = await writesSoFar();
   const startedMs = Date.now();
   await fillStore(world);
+  await setPolicy(world, policyOf(world));
   const tally: Tally = new Map();
   const kills: Tally = new Map();
   const stop = new AbortController();

@@ -9,7 +9,7 @@ import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { setPolicy } from '../world.ts';
 import { isReady } from './changes.ts';
 import { publicKey } from './machines-life.ts';
-import { leaveNothing, quickPolicy, worldIn } from './run.ts';
+import { leaveNothing, quickPolicy, sourcesAt, worldIn } from './run.ts';
 import { type Services, schedules } from './services.ts';
 import {
   changeMachine,
@@ -57,7 +57,7 @@ export async function lifeWith(
   });
   try {
     await cluster.kube.create(Secret, accountManifest(openStack.login));
-    await setPolicy(cluster, quickPolicy);
+    await setPolicy(cluster, { ...quickPolicy, allowedSources: sourcesAt(imageUrl) });
     await life(await worldOf(cluster, openStack), imageUrl);
   } finally {
     await cluster.close();

@@ -25,6 +25,13 @@ export const start = Date.parse('2026-01-01T00:00:00Z');
 export const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
 
 type Spec = VMDiskImage['spec'];
+
+/** The lines of the policy that allow what tests ask for in a template or a publication. */
+export const allowedSources = [
+  'https://s3.eu-west-1.amazonaws.com/images/** s3-reader',
+  'https://images.example.com/**',
+].join('\n');
+
 export interface ImageOptions {
   name?: string;
   uid?: string;
@@ -35,6 +42,7 @@ export interface ImageOptions {
   annotations?: Record<string, string>;
   finalizers?: string[];
   deleted?: boolean;
+  namespace?: string;
   spec?: Partial<Spec>;
   status?: VMDiskImageStatus;
 }
@@ -51,7 +59,7 @@ export function aVMDiskImage(options: ImageOptions = {}): VMDiskImage {
   return VMDiskImage.parse({
     metadata: {
       name,
-      namespace: 'vmdi-farm',
+      namespace: options.namespace ?? 'vmdi-farm',
       uid,
       resourceVersion,
       generation,

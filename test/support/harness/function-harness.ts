@@ -6,13 +6,16 @@ import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
 import { permissionManifests } from '../../../knative/permissions.ts';
 import { pingAttributes } from '../../../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import { withCache } from '../../../shared/runtime/cache.ts';
 import { serve } from '../../../shared/runtime/http.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
 import { telemetryOf } from '../../../shared/runtime/telemetry/telemetry.ts';
+import { allowedSources } from '../builders/images.ts';
 
 /** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */
 export interface Instance {
@@ -46,6 +49,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
   const kube = clientOf(server);
   await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
   await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
+  await kube.patch(ConfigMap, policyRef, { data: { allowedSources } });
   const published: DomainEvent[] = [];
   const ending = new AbortController();
   const ends: (() => Promise<void>)[] = [];
