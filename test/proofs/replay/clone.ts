@@ -51,7 +51,10 @@ function passes(recording: Recording, image: VMDiskImage) {
     ];
     const asOf: AsOf = ({ kind }) => (kind === DataVolume.kind ? moment : 0);
     const nowMs = recording.msAt(Math.max(1, moment));
-    const actions = await decided(provisionVm, recording, { asOf, given, nowMs, batch: { audit: true } });
+    const { namespace, name } = machine.metadata;
+    const { apiVersion, kind } = VirtualMachine;
+    const batch = { subjects: [{ apiVersion, kind, namespace, name }] };
+    const actions = await decided(provisionVm, recording, { asOf, given, nowMs, batch });
     const status = actions
       .filter((action) => action.do === 'patchStatus')
       .reduce<unknown>((so, write) => mergePatch(so, write.status), machine.status);
