@@ -38,9 +38,7 @@ export async function gather({ kube, nowMs, refusals }: Context, batch: Batch): 
  */
 export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
   const policy = await readPolicy(kube);
-  const { countOf, missing } = counting(
-    await Promise.all([listTrimmed(kube, VirtualMachine), listTrimmed(kube, Workspace)]),
-  );
+  const { countOf, missing } = counting(await Promise.all([allMachines(kube), listTrimmed(kube, Workspace)]));
   const mayChange = (counted: Counted) => decide({ ...counted, policy, nowMs, refusals: new Map() }).length > 0;
   for await (const { items } of kube.pages(VMDiskImage))
     yield items.filter((image) => mayChange(countOf(image))).map(subjectOf);
@@ -49,6 +47,23 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     .filter(mayChange)
     .flatMap(({ machines: [machine] }) => machine?.spec.vmDiskImageRef ?? []);
   yield named.map((metadata) => subjectOf({ apiVersion, kind, metadata }));
+}
+
+async function allMachines(kube: Reader): Promise<VirtualMachine[]> {
+  const found: VirtualMachine[] = [];
+  for await (const { items } of kube.pages(VirtualMachine)) found.push(...items.map(essence));
+  return found;
+}
+
+/** Of a machine what it is counted and marked by: whoever makes it decides how large the rest is. */
+function essence({ apiVersion, kind, metadata, spec, status }: VirtualMachine): VirtualMachine {
+  const { namespace, name, uid, resourceVersion, creationTimestamp, deletionTimestamp, finalizers } = metadata;
+  return {
+    ...{ apiVersion, kind },
+    metadata: { namespace, name, uid, resourceVersion, creationTimestamp, deletionTimestamp, finalizers },
+    spec: { vmDiskImageRef: spec.vmDiskImageRef },
+    status: { phase: status?.phase, rootDisk: status?.rootDisk },
+  } as VirtualMachine;
 }
 
 /** Counts images one by one among all machines and workspaces; `missing` are those that machines name and that were not among them. */
@@ -72,7 +87,10 @@ function counting([allMachines, allWorkspaces]: [VirtualMachine[], Workspace[]])
 async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promise<(Counted | Unreadable)[]> {
   const images = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
   if (refs.length === 0) return [];
-  const [machines, all] = await Promise.all([machinesNaming(kube, refs), kube.list(Workspace)]);
+  const [machines, all] = await Promise.all([
+    machinesNaming(kube, refs, undefined, async (page) => page.map(essence)),
+    kube.list(Workspace),
+  ]);
   const workspaces = byImageName(all);
   return refs.map(({ name }, index) => {
     const [image, named = []] = [images[index], machines[index]];

@@ -1,14 +1,21 @@
-import { distinct, uniqueByName } from '../../shared/distinct.ts';
-import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { chunk } from '../../shared/chunk.ts';
+import { distinct } from '../../shared/distinct.ts';
+import {
+  type Batch,
+  type Context,
+  type Subject,
+  subjectOf,
+  subjectsOf,
+  type Unreadable,
+} from '../../shared/function.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
 import { isOrphan } from '../../shared/images/pruning.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import { imageUidLabel, unreferenced, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
@@ -19,11 +26,11 @@ import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
 import type { Left, Observed, Postponed, Seen } from './observed.ts';
 import { mayBeOrphan } from './orphan.ts';
-import { straysOf } from './strays-of.ts';
+import { knownImages, namesOfStrays, straysAmong } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
 
-/** The limit of unused images that a reconcile deletes: a thousand snapshots deleted at once would overload the storage. */
-const prunedPerReconcile = 50;
+/** The limit of unused images that an audit deletes: a thousand snapshots deleted at once would overload the storage. */
+const prunedAtOnce = 50;
 
 /** A limit of deleted images per reconcile: one list of each kind finds the volumes or snapshots of all of them. */
 const finalizedPerReconcile = 100;
@@ -31,23 +38,17 @@ const finalizedPerReconcile = 100;
 /** Reads each image before the machines that name it: an image that is deleted as it was observed was found unused after that. */
 export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { images, postponed, unreadable } = await candidates(kube, batch);
-  const strays = batch.audit ? await orUnreadable({ name: 'strays' }, straysOf(kube, images, nowMs)) : [];
-  const allDeleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  const deleted = allDeleted.slice(0, finalizedPerReconcile);
-  const others = [
-    ...(isUnreadable(strays) ? [strays] : strays),
-    ...unreadable,
-    ...[...postponed, ...allDeleted.slice(finalizedPerReconcile).map(refOf)].map(postpone),
-  ];
-  const looksForUnused = batch.audit || subjectsOf(batch, ConfigMap).length > 0;
-  if (deleted.length === 0 && !looksForUnused && !images.some(isOrphan)) return others;
+  const strays = await orUnreadable({ name: 'strays' }, straysAmong(kube, batch.audited ?? [], nowMs));
+  const deleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const others = [...(isUnreadable(strays) ? [strays] : strays), ...unreadable, ...postponed.map(postpone)];
+  const looksForUnused = batch.audited !== undefined;
+  if (deleted.length === 0 && !(looksForUnused && images.length > 0) && !images.some(isOrphan)) return others;
   const policy = await readPolicy(kube);
-  const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)).sort(byWait) : [];
-  const inTurn = policy.values.prune === 'DryRun' ? unused : unused.slice(0, prunedPerReconcile);
+  const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)) : [];
   const orphans = images
-    .filter((image) => mayBeOrphan(image, policy) && !inTurn.includes(image))
-    .slice(0, prunedPerReconcile);
-  const staying = [...inTurn, ...orphans];
+    .filter((image) => mayBeOrphan(image, policy) && !unused.includes(image))
+    .slice(0, prunedAtOnce);
+  const staying = [...unused, ...orphans];
   const concerned = [...deleted, ...staying];
   const [machines, workspaces] = await Promise.all([
     machinesNaming(
@@ -71,12 +72,30 @@ export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(O
   return [...(await Promise.all(reads)), ...others];
 }
 
+/**
+ * Names what an audit may have to delete: images that are deleted or have lost their last reference page by page, then those that have
+ * been unused the longest, then what no image among all of them has.
+ */
+export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
+  const policy = await readPolicy(kube);
+  const known = knownImages();
+  const unused: { since: string; subject: Subject }[] = [];
+  for await (const { items } of kube.pages(VMDiskImage)) {
+    items.forEach(known.add);
+    for (const image of items.filter((one) => mayBeUnused(one, policy, nowMs)))
+      unused.push({ since: image.status?.unreferencedSince ?? '', subject: subjectOf(image) });
+    const isGoing = (image: VMDiskImage) =>
+      image.metadata.deletionTimestamp !== undefined || mayBeOrphan(image, policy);
+    yield items.filter(isGoing).map(subjectOf);
+  }
+  const inTurn = unused.sort((a, b) => a.since.localeCompare(b.since)).map(({ subject }) => subject);
+  const limited = policy.values.prune === 'DryRun' ? inTurn : inTurn.slice(0, prunedAtOnce);
+  yield* chunk(limited, prunedAtOnce);
+  yield await namesOfStrays(kube, known, nowMs);
+}
+
 type Reader = Context['kube'];
 
-const byWait = (a: VMDiskImage, b: VMDiskImage) =>
-  (a.status?.unreferencedSince ?? '').localeCompare(b.status?.unreferencedSince ?? '');
-
-const refOf = ({ metadata: { namespace, name } }: VMDiskImage): ObjectReference => ({ namespace, name });
 const postpone = (image: ObjectReference): Postponed => ({ postponed: image });
 
 const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
@@ -123,20 +142,14 @@ interface Candidates {
   unreadable: readonly Unreadable[];
 }
 
-/** The images that facts are about; where the policy changed those that are unused; at an audit all. */
+/** The images that facts are about or an audit found. */
 async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
-  if (batch.audit) return { images: await kube.list(VMDiskImage), postponed: [], unreadable: [] };
   const named = distinct([...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
-  const [policyEvent] = subjectsOf(batch, ConfigMap);
-  const [unused, ...found] = await Promise.all([
-    policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: unreferenced })) : [],
-    ...named.slice(0, finalizedPerReconcile).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))),
-  ]);
-  const [single, listed] = [partition(found), partition([unused])];
-  const images = [...single.read.filter((image) => image !== undefined), ...listed.read.flat()];
+  const found = named.slice(0, finalizedPerReconcile).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref)));
+  const { read, unreadable } = partition(await Promise.all(found));
   return {
-    images: uniqueByName(images),
+    images: read.filter((image) => image !== undefined),
     postponed: named.slice(finalizedPerReconcile),
-    unreadable: [...single.unreadable, ...listed.unreadable],
+    unreadable,
   };
 }

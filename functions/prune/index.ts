@@ -12,7 +12,7 @@ import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { policyName } from '../../shared/policy.ts';
 import { decide } from './decide.ts';
-import { gather } from './gather.ts';
+import { audit, gather } from './gather.ts';
 import type { Observed } from './observed.ts';
 
 /** Deletes unused images if the policy asks for it, and deletes what a deleted image leaves. */
@@ -34,6 +34,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'zero',
+  audit,
   observe: gather,
   decide,
 });

@@ -7,7 +7,6 @@ import { type Batch, type FunctionDeclaration, noEvents, type Subject } from '..
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
@@ -135,13 +134,6 @@ const rows: readonly Row[] = [
     pruned,
     ({ selector }) => selector.includes('name=deleted'),
     ['VMDiskImage deleted'],
-  ],
-  [
-    prune.name,
-    'list of unused images',
-    [...about(ConfigMap, ['sync-operator', 'sync-operator-policy']), ...pruned],
-    ({ kind, selector }) => kind === VMDiskImage.kind && selector !== '',
-    ['ConfigMap sync-operator-policy'],
   ],
 ];
 
