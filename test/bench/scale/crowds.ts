@@ -1,0 +1,132 @@
+import { snapshotFor } from '../../../functions/follow-sync/snapshot.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
+import { imageReferenceFinalizer, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { mapConcurrently } from '../../../shared/runtime/concurrency.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
+import { aVMDiskImage } from '../../support/builders/images.ts';
+import { statusOf } from '../finished-images.ts';
+
+/** What a function is sent: a change of an object, or a fact about an image. */
+export type Sent = { about: Resource; ref: ObjectReference } | { fact: string; ref: ObjectReference };
+
+/** Objects of one kind, and an event about one of them. */
+export interface Crowd {
+  beside: string;
+  counts: readonly number[];
+  /** Makes those from number `from` to `to`. */
+  make(kube: Kube, from: number, to: number): Promise<void>;
+  events: Readonly<Record<string, Sent>>;
+}
+
+const farm = 'vmdi-farm';
+const lab = 'lab';
+const status = { subresource: 'status' } as const;
+const nameOf = (what: string, index: number) => `${what}-${String(index).padStart(5, '0')}`;
+
+const many = (from: number, to: number, make: (index: number) => Promise<unknown>) =>
+  mapConcurrently(
+    Array.from({ length: to - from }, (_, at) => from + at),
+    32,
+    make,
+  );
+
+const createImage = (kube: Kube, name: string) =>
+  kube.create(VMDiskImage, {
+    metadata: { name, namespace: farm, finalizers: [diskImageFinalizer] },
+    spec: aVMDiskImage({ name, spec: { diskSize: '64Mi' } }).spec,
+  });
+
+const patchImage = (kube: Kube, name: string, of: object) =>
+  kube.patch(VMDiskImage, { namespace: farm, name }, { status: of }, status);
+
+async function createFinished(kube: Kube, name: string, users?: number) {
+  const image = await createImage(kube, name);
+  const { unreferencedSince, references, ...common } = statusOf(image);
+  await patchImage(kube, name, users ? common : { ...common, references, unreferencedSince });
+  const { metadata } = await kube.create(VolumeSnapshot, snapshotFor(image, 1, name));
+  await kube.patch(VolumeSnapshot, metadata, { status: { readyToUse: true, restoreSize: '64Mi' } }, status);
+}
+
+async function createQueued(kube: Kube, name: string) {
+  const image = await createImage(kube, name);
+  const { queuedAt, contentDigest, revision } = statusOf(image);
+  await patchImage(kube, name, { phase: 'Queued', message: 'Waiting.', queuedAt, contentDigest, revision });
+}
+
+const onImage = (name: string) => ({ namespace: farm, name });
+
+const queued: Crowd = {
+  beside: 'queued images',
+  counts: [10, 1000, 5000],
+  make: async (kube, from, to) => void (await many(from, to, (index) => createQueued(kube, nameOf('queued', index)))),
+  events: { 'change of an image': { about: VMDiskImage, ref: onImage(nameOf('queued', 9)) } },
+};
+
+const finished: Crowd = {
+  beside: 'finished images',
+  counts: [10, 1000, 10_000],
+  make: async (kube, from, to) => void (await many(from, to, (index) => createFinished(kube, nameOf('done', index)))),
+  events: {
+    'change of an image': { about: VMDiskImage, ref: onImage(nameOf('done', 9)) },
+    'fact about an image': { fact: 'succeeded', ref: onImage(nameOf('done', 9)) },
+  },
+};
+
+const machinesOf = (beside: string, image: (kube: Kube, name: string) => Promise<void>, made: string): Crowd => ({
+  beside,
+  counts: [10, 1000, 5000],
+  async make(kube, from, to) {
+    if (from === 0) await image(kube, made);
+    await many(from, to, (index) =>
+      kube.create(VirtualMachine, {
+        metadata: { name: nameOf(made, index), namespace: lab, finalizers: [imageReferenceFinalizer] },
+        spec: {
+          resources: { cpu: '2', memory: '2Gi' },
+          vmDiskImageRef: onImage(made),
+          mode: 'FailIfNotExist',
+          users: [{ name: 'student', ssh_authorized_keys: ['x'.repeat(700)] }],
+        },
+      }),
+    );
+  },
+  events: { 'change of a machine': { about: VirtualMachine, ref: { namespace: lab, name: nameOf(made, 9) } } },
+});
+
+const waiting = machinesOf('machines that wait for one image', createQueued, 'waits');
+const running = machinesOf('machines of one image', (kube, name) => createFinished(kube, name, 1), 'runs');
+
+const workspaceName = (index: number) => nameOf('team', index);
+const inWorkspace = { namespace: namespaceOf(workspaceName(5)), name: 'vm-0' };
+
+const workspaces: Crowd = {
+  beside: 'workspaces of 5 machines',
+  counts: [10, 200],
+  async make(kube, from, to) {
+    if (from === 0) await createFinished(kube, 'shared', 1);
+    const vms = Array.from({ length: 5 }, (_, vm) => ({
+      ...{ name: `vm-${vm}`, backingVMDiskImage: 'shared', resources: { cpu: '2', memory: '2Gi' } },
+    }));
+    await many(from, to, (index) =>
+      kube.create(Workspace, { metadata: { name: workspaceName(index) }, spec: { vms } }),
+    );
+  },
+  events: {
+    'change of a workspace': { about: Workspace, ref: { name: workspaceName(5) } },
+    'change of a machine': { about: VirtualMachine, ref: inWorkspace },
+  },
+};
+
+export const crowds: Readonly<Record<string, Crowd>> = { queued, finished, waiting, running, workspaces };
+
+/** What all crowds stand in. */
+export async function makePlace(kube: Kube): Promise<void> {
+  for (const name of [farm, lab]) {
+    const found = await kube.get(Namespace, { name });
+    if (!found) await kube.create(Namespace, { metadata: { name } });
+  }
+}

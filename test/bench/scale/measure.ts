@@ -1,0 +1,151 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { bundle } from '../../../deploy/bundle.ts';
+import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
+import { loadFunctions } from '../../../knative/functions.ts';
+import type { FunctionDeclaration } from '../../../shared/function.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { policyRef } from '../../../shared/policy.ts';
+import { type Kube, kubeClient } from '../../../shared/runtime/kube.ts';
+import { type Crowd, makePlace, type Sent } from './crowds.ts';
+import { type FunctionProcess, type Spent, startFunction } from './process.ts';
+
+/** What one function spent for one batch, beside this many objects. */
+export interface Cost extends Spent {
+  beside: string;
+  count: number;
+  batch: string;
+  function: string;
+  /** The longest time for which nothing else in the process could run. */
+  blockMs: number;
+}
+
+/** Resident memory of a function's process in bytes: when it rests beside the fewest objects, and the most it ever was. */
+export interface Memory {
+  beside: string;
+  function: string;
+  rest: number;
+  peak: number;
+}
+
+export const audit = 'audit';
+
+/** Events are measured so often, because one costs a millisecond. */
+const eventRuns = 20;
+
+/** Runs of an audit until it finds nothing left to do, at most. */
+const mostSettling = 100;
+
+interface Given {
+  crowd: Crowd;
+  counts: readonly number[];
+  config: KubeConfig;
+  say(line: string): void;
+}
+
+/**
+ * Measures, beside each number of objects, what an event and an audit cost each function that hears of the crowd. Nothing else runs: only
+ * what is posted here wakes a function, and audits first do what is to be done. The numbers must rise.
+ */
+export async function measureScale({
+  crowd,
+  counts,
+  config,
+  say,
+}: Given): Promise<{ costs: Cost[]; memory: Memory[] }> {
+  const kube = kubeClient(config);
+  await prepare(kube);
+  const folder = await mkdtemp(join(tmpdir(), 'ot-scale-'));
+  const running: { declaration: FunctionDeclaration; process: FunctionProcess; rest: number }[] = [];
+  try {
+    await bundle(join(folder, 'dist'));
+    const main = join(folder, 'dist', 'main.mjs');
+    const concerned = (await loadFunctions()).filter((one) =>
+      Object.values(crowd.events).some((sent) => hears(one, sent)),
+    );
+    for (const declaration of concerned) {
+      const process = await startFunction(declaration.name, { main, folder, config });
+      running.push({ declaration, process, rest: Number.NaN });
+    }
+    const costs: Cost[] = [];
+    let made = 0;
+    for (const count of counts) {
+      say(`${count} ${crowd.beside}`);
+      await crowd.make(kube, made, count);
+      made = count;
+      await settle(running.map(({ process }) => process));
+      for (const one of running) {
+        const common = { beside: crowd.beside, count, function: one.declaration.name };
+        for (const [batch, sent] of Object.entries(crowd.events)) {
+          if (hears(one.declaration, sent))
+            costs.push({ ...common, batch, ...(await measure(one.process, sent, eventRuns)) });
+        }
+        costs.push({ ...common, batch: audit, ...(await measure(one.process, audit, 1)) });
+        if (count === counts[0]) {
+          await sleep(500);
+          one.rest = (await one.process.memory()).now;
+        }
+      }
+    }
+    const memory = running.map(async ({ declaration, process, rest }) => {
+      const { peak } = await process.memory();
+      return { beside: crowd.beside, function: declaration.name, rest, peak };
+    });
+    return { costs, memory: await Promise.all(memory) };
+  } finally {
+    for (const { process } of running) await process.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function prepare(kube: Kube): Promise<void> {
+  await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
+  // A kind is served a moment after its definition was accepted.
+  await sleep(3000);
+  await applyManifests(kube, await readManifests('deploy/base'));
+  await makePlace(kube);
+  await kube.patch(ConfigMap, policyRef, { data: { networkProvider: 'bridge' } });
+}
+
+const hears = ({ on }: FunctionDeclaration, sent: Sent) =>
+  on.some((one) =>
+    'fact' in sent
+      ? one.on === 'event' && one.type.includes(`.${sent.fact}.`)
+      : one.on === 'changed' &&
+        one.resource.kind === sent.about.kind &&
+        one.resource.apiVersion === sent.about.apiVersion,
+  );
+
+/** Lets all functions do what is to be done. */
+async function settle(processes: readonly FunctionProcess[]): Promise<void> {
+  const writes = async () => {
+    let sum = 0;
+    for (const process of processes) sum += (await process.spent()).writes;
+    return sum;
+  };
+  for (let runs = 0, before = -1; runs < mostSettling && before !== (await writes()); runs++) {
+    before = await writes();
+    for (const process of processes) await process.send('audit');
+    // What was left for a later reconcile.
+    await sleep(1000);
+  }
+}
+
+async function measure(
+  process: FunctionProcess,
+  sent: Sent | 'audit',
+  runs: number,
+): Promise<Spent & Pick<Cost, 'blockMs'>> {
+  // The first run has the code compiled.
+  if (runs > 1) await process.send(sent);
+  const before = await process.spent();
+  await process.longestBlockMs();
+  for (let run = 0; run < runs; run++) await process.send(sent);
+  const after = await process.spent();
+  const each = (of: keyof Spent) => (after[of] - before[of]) / runs;
+  const spent = { requests: each('requests'), writes: each('writes'), bytes: each('bytes'), cpuMs: each('cpuMs') };
+  return { ...spent, blockMs: await process.longestBlockMs() };
+}

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { request as askHttp, createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { request as askHttps, type RequestOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { kubeconfigFor } from '../../../deploy/local/api-server/kubeconfig.ts';
+import { nodeOptions } from '../../../deploy/node-options.ts';
+import { pingAttributes } from '../../../shared/event-filter.ts';
+import { diskImageFact } from '../../../shared/images/facts.ts';
+import { firstAnswer, freePort } from '../../support/tools/first-answer.ts';
+import type { Sent } from './crowds.ts';
+
+/** What a function asked for and did; bytes are those of answers, watches left out. */
+export interface Spent {
+  requests: number;
+  writes: number;
+  bytes: number;
+  cpuMs: number;
+}
+
+/** A function as its pods run it, before an API server whose answers are counted. */
+export interface FunctionProcess {
+  send(sent: Sent | 'audit'): Promise<void>;
+  spent(): Promise<Spent>;
+  /** The most CPU time since the last call of this for which nothing else in the process could run. */
+  longestBlockMs(): Promise<number>;
+  /** Resident memory in bytes: now, and the most that it was. */
+  memory(): Promise<{ now: number; peak: number }>;
+  stop(): Promise<void>;
+}
+
+const blocks = new URL('blocks.ts', import.meta.url).href;
+
+/** Starts a function of a bundle (`main`) with a kubeconfig of its own in `folder`. */
+export async function startFunction(
+  name: string,
+  { main, folder, config }: { main: string; folder: string; config: KubeConfig },
+): Promise<FunctionProcess> {
+  const counted = { requests: 0, writes: 0, bytes: 0 };
+  const proxy = createServer(await countingProxy(config, counted)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => proxy.once('listening', resolve));
+  const kubeconfig = join(folder, `${name}.kubeconfig`);
+  await writeFile(kubeconfig, kubeconfigFor(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`));
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const child = spawn(process.execPath, [...nodeOptions, '--import', blocks, main, name], {
+    env: { ...process.env, KUBECONFIG: kubeconfig, HOST: '127.0.0.1', PORT: `${port}`, METRICS_PORT: `${metricsPort}` },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await firstAnswer(`${url}/health/ready`, child);
+  const pid = child.pid ?? 0;
+  let sent = 0;
+  return {
+    async send(what) {
+      const { attributes, data } = contentOf(what);
+      const all = { specversion: '1.0', id: `scale-${++sent}`, source: '/bench', ...attributes };
+      const headers = Object.entries(all).map(([key, value]): [string, string] => [`ce-${key}`, value]);
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: [...headers, ['content-type', 'application/json']],
+        body: JSON.stringify(data),
+      });
+      if (!answer.ok) throw new Error(`expected ${name} to take an event, it answered ${answer.status}`);
+    },
+    spent: async () => ({ ...counted, cpuMs: await cpuMsOf(pid) }),
+    longestBlockMs: () => {
+      child.send('tell');
+      return new Promise((resolve) => child.once('message', (ms) => resolve(Number(ms))));
+    },
+    memory: async () => {
+      const text = await readFile(`/proc/${pid}/status`, 'utf8');
+      const bytesOf = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024;
+      return { now: bytesOf('VmRSS'), peak: bytesOf('VmHWM') };
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await ended;
+      proxy.closeAllConnections();
+      proxy.close();
+    },
+  };
+}
+
+function contentOf(sent: Sent | 'audit'): { attributes: Record<string, string>; data: object } {
+  if (sent === 'audit') return { attributes: pingAttributes('audit'), data: {} };
+  const { namespace, name } = sent.ref;
+  if ('fact' in sent) {
+    const data = { namespace, name };
+    return { attributes: { type: diskImageFact(sent.fact), counted: 'false', named: 'true' }, data };
+  }
+  const { apiVersion: apiversion, kind } = sent.about;
+  const about = { apiversion, kind, name, ...(namespace ? { namespace } : {}) };
+  return { attributes: { type: 'dev.knative.apiserver.ref.update', ...about }, data: {} };
+}
+
+/** CPU time of all threads of a process, in milliseconds. */
+async function cpuMsOf(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const times = threads.map(async (thread) => {
+    const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
+    return Number(text.split(' ', 1)[0]) / 1e6;
+  });
+  return (await Promise.all(times)).reduce((sum, ms) => sum + ms, 0);
+}
+
+/** Passes requests on to the API server, uncompressed, and counts them and what comes back. */
+async function countingProxy(config: KubeConfig, counted: Omit<Spent, 'cpuMs'>): Promise<RequestListener> {
+  const upstream = new URL(config.getCurrentCluster()?.server ?? '');
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  const ask = upstream.protocol === 'https:' ? askHttps : askHttp;
+  return (request, response) => {
+    const { method = 'GET', url = '/' } = request;
+    const isWatch = url.includes('watch=true');
+    if (!isWatch) counted.requests++;
+    if (method !== 'GET') counted.writes++;
+    const { host, 'accept-encoding': encoding, ...headers } = request.headers;
+    const onward = ask(new URL(url, upstream), { ...options, method, headers: { ...options.headers, ...headers } });
+    onward.once('response', (answer: IncomingMessage) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      if (!isWatch) answer.on('data', (part: Buffer) => (counted.bytes += part.length));
+      answer.pipe(response);
+    });
+    onward.once('error', () => response.destroy());
+    response.once('close', () => onward.destroy());
+    request.pipe(onward);
+  };
+}
