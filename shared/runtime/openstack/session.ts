@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { OpenStackRequest, OpenStackService } from '../../kinds/openstack/request.ts';
+import { boundedText } from '../bounded-text.ts';
 import type { CloudConfig } from './clouds-yaml.ts';
 import { OpenStackError } from './open-stack-error.ts';
 
@@ -49,6 +50,11 @@ export interface Session {
 
 /** The timeout of a request. OpenStack may still have performed it, so a retry reads first. */
 export const openStackTimeoutMs = 15_000;
+
+const mebibyte = 1024 * 1024;
+/** The limits of one answer, and of all pages of a list: whoever writes the credentials chooses the server. */
+const mostBytes = 8 * mebibyte;
+const mostListBytes = 32 * mebibyte;
 
 /** No answer, or no address. */
 export class Unreachable extends Error {
@@ -119,9 +125,10 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
         .catch((error: unknown) => {
           throw new Unreachable(describeNoAnswer(request, error));
         });
-      const text = await answer.text().catch((error: unknown) => {
+      const text = await boundedText(answer.body, mostBytes).catch((error: unknown) => {
         throw new Unreachable(describeNoAnswer(request, error));
       });
+      if (text === undefined) throw tooLong(request, mostBytes);
       return {
         status: answer.status,
         text,
@@ -191,13 +198,15 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
     return current && current !== known ? current : renew('refused');
   }
 
-  async function send(request: OpenStackRequest): Promise<unknown> {
+  /** The body of the answer, and how long its text was. */
+  async function ask(request: OpenStackRequest): Promise<{ body: unknown; length: number }> {
     let token = await tokenNow();
     for (let tries = 1; ; tries++) {
       const address = addressOf(token, request.service);
       checked(address);
       const sent = await exchange(request, address + request.path, token.secret);
-      if (sent.status < 300) return sent.text === '' ? undefined : parsed(request, sent.text);
+      if (sent.status < 300)
+        return { body: sent.text === '' ? undefined : parsed(request, sent.text), length: sent.text.length };
       if (sent.status !== 401 || tries > 1) throw new OpenStackError(request, sent);
       // Revoked, or expired by another clock: once.
       token = await another(token);
@@ -205,7 +214,7 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
   }
 
   return {
-    send,
+    send: async (request) => (await ask(request)).body,
     async renew() {
       await renew('roles');
     },
@@ -216,12 +225,16 @@ export function openSession(config: CloudConfig, ports: SessionPorts, project?: 
     async list<T>(request: OpenStackRequest, key: string, item: z.ZodType<T>) {
       const items: T[] = [];
       const seen = new Set<string>();
+      let bytes = 0;
       for (let path: string | undefined = request.path; path !== undefined && !seen.has(path); ) {
         // A server with endless pages is not OpenStack.
         if (seen.size === mostPages) throw notUnderstood(request);
         seen.add(path);
         // An answer without the list is not an empty list: an object that a list misses counts as deleted.
-        const body = understood(request, Page, await send({ ...request, path }));
+        const answer = await ask({ ...request, path });
+        bytes += answer.length;
+        if (bytes > mostListBytes) throw tooLong(request, mostListBytes, ' on all its pages');
+        const body = understood(request, Page, answer.body);
         items.push(...understood(request, z.array(item), body[key]));
         path = nextPath(request.path, body, key);
       }
@@ -247,6 +260,11 @@ function understood<T>(request: OpenStackRequest, schema: z.ZodType<T>, value: u
 const notUnderstood = ({ service, operation }: OpenStackRequest) =>
   new Unreachable(
     `expected an answer of OpenStack's ${service} service to ${operation}, found one that is none of OpenStack's`,
+  );
+
+const tooLong = ({ service, operation }: OpenStackRequest, bytes: number, where = '') =>
+  new Unreachable(
+    `expected an answer of OpenStack's ${service} service to ${operation} of at most ${bytes / mebibyte} MiB${where}, found a longer one`,
   );
 
 const Page = z.record(z.string(), z.unknown());

@@ -1,19 +1,19 @@
 import { Agent, request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
 const agent = new Agent({ keepAlive: true });
 
 /** `fetch` as far as OpenStack is asked with it, at half its cost: for lives that are lived by the dozen. */
 export const quickFetch = (async (url: string, { method = 'GET', headers, body }: RequestInit = {}) => {
-  const answer = await new Promise<{ status: number; headers: Record<string, string>; body: string }>(
+  const answer = await new Promise<{ status: number; headers: Record<string, string>; body: Buffer }>(
     (resolve, fail) => {
       const options = { agent, method, headers: headers as Record<string, string> };
       const asked = request(url, options, (response) => {
         const all = response.headers as Record<string, string>;
-        text(response).then((said) => resolve({ status: response.statusCode ?? 0, headers: all, body: said }), fail);
+        buffer(response).then((said) => resolve({ status: response.statusCode ?? 0, headers: all, body: said }), fail);
       });
       asked.on('error', fail).end(body);
     },
   );
-  return { ...answer, headers: new Headers(answer.headers), text: async () => answer.body };
+  return { ...answer, headers: new Headers(answer.headers), body: [answer.body] };
 }) as unknown as typeof fetch;
