@@ -60,6 +60,16 @@ function sourceIn(line: string): AllowedSource | undefined {
     ? { pattern, secret }
     : undefined;
 }
+/** None unless they are named; a line that is no pattern spoils the key. */
+const patterns = key<readonly Pattern[]>(
+  [],
+  'patterns such as https://keystone.example.com:5000/**, one a line, with scheme and host as they are',
+  (text) => {
+    const lines = text.split(/\s+/).filter(Boolean);
+    const found = lines.map(patternOf).filter((pattern) => pattern !== undefined);
+    return found.length > 0 && found.length === lines.length ? found : undefined;
+  },
+);
 const optional = (expected: string, pattern: RegExp) =>
   key<string | undefined>(undefined, expected, (text) => (pattern.test(text) ? text : undefined));
 const named = (fallback: string, expected: string, pattern: RegExp) =>
@@ -105,7 +115,7 @@ const keys = {
   ),
   machineFailedAfter: duration('5m'),
   machineUnschedulableAfter: duration('15m'),
-  openstackEndpoints: words(['*'], 'URL globs, one a line'),
+  openstackEndpoints: patterns,
   serverRecoverAfter: duration('5m'),
   unreachableHostRecoverAfter: key<number | undefined>(undefined, 'a duration such as "10m"', parseDurationMs),
   ansible: oneOf('Run', ['Run', 'External']),

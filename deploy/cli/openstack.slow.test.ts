@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { serveImages } from '../../test/stories/openstack/run.ts';
 import { schedules, simulated } from '../../test/stories/openstack/services.ts';
-import { accountManifest } from '../local/openstack/account.ts';
+import { giveAccount } from '../local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
 import { applyManifests, openStackFolders, readManifests } from '../manifests.ts';
 import { Trigger } from './install/kinds.ts';
@@ -61,7 +60,7 @@ describe('the command line handles OpenStack objects', { timeout: 90_000 }, () =
   });
 
   test('with one, wait follows a machine, and status shows its network and volume below it', async () => {
-    await cluster.kube.create(Secret, accountManifest(openStack.login));
+    await giveAccount(cluster.kube, openStack.login);
     const waited = await ot('wait', 'virtualmachines.k/demo', '--timeout', '60s');
     expect(waited).toMatchObject({ code: 0, err: '' });
     expect(waited.out).toMatch(/VirtualMachine\.kupenstack\.io on-cloud\/demo: Running: .*\n$/);

@@ -16,7 +16,7 @@ const byReason: Readonly<Record<string, (of: OnOpenStack) => Remedy>> = {
   CredentialsRefused: (of) =>
     credentialsOf(of, 'Check that the user in clouds.yaml exists in OpenStack and has a role in its project.'),
   EndpointNotAllowed: () => ({
-    help: "Add the address to the policy's openstackEndpoints; the function then tries again by itself.",
+    help: "Add the line in the message to the policy's openstackEndpoints, if functions may send requests there; they try again by themselves.",
     commands: ['ot-functions policy', editPolicy],
   }),
   Unreachable: (of) =>

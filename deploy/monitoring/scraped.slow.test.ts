@@ -14,10 +14,9 @@ import { findPrometheus, type Prometheus, startPrometheus } from '../../test/sup
 import { realClock } from '../local/clock.ts';
 import { startObjectStore } from '../local/object-store/object-store.ts';
 import { qcow2Buffer } from '../local/object-store/qcow2.ts';
-import { accountManifest } from '../local/openstack/account.ts';
+import { giveAccount } from '../local/openstack/account.ts';
 import { startOpenStack } from '../local/openstack/start-openstack.ts';
 import { type LocalCluster, type LocalOptions, startLocal } from '../local/start.ts';
-import { applyManifests } from '../manifests.ts';
 import { alerts } from './alerts.ts';
 import { dashboards } from './files.ts';
 import { recordings } from './recordings.ts';
@@ -121,7 +120,7 @@ describe.skipIf(!bin)('a Prometheus that scrapes a cluster at work', { timeout: 
     };
     const workOnOpenStack = async () => {
       const there = { kube, namespace: 'default' } as Parameters<typeof openStackWorld.createNetwork>[0];
-      await applyManifests(kube, [accountManifest({ authUrl: openStack.authUrl, ...openStack.admin }) as never]);
+      await giveAccount(kube, { authUrl: openStack.authUrl, ...openStack.admin });
       await openStackWorld.createNetwork(there, 'net');
       await openStackWorld.untilSo(there, VirtualNetwork, 'net', ({ status }) => status?.phase === 'Available');
     };

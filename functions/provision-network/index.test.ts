@@ -148,7 +148,7 @@ test('the credentials are in no action, log or span, whether they are good or no
 });
 
 test('an address that the policy does not allow is not asked', async () => {
-  await kube.patch(ConfigMap, policyRef, { data: { openstackEndpoints: 'https://only.example/*' } });
+  await kube.patch(ConfigMap, policyRef, { data: { openstackEndpoints: 'https://only.example/**' } });
   await create('red', 'forbidden');
   await harness.begin().changed(VirtualNetwork, { namespace: 'red', name: 'forbidden' });
   expect(await reasonOf('red', 'forbidden')).toBe('EndpointNotAllowed');

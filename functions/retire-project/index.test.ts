@@ -122,9 +122,9 @@ describe('the audit', () => {
   test('deletes nothing at an address that the policy does not allow', async () => {
     const policy = policyRef;
     const id = await makeProject('gone');
-    await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: 'https://only.example/*' } });
+    await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: 'https://only.example/**' } });
     expect(await harness.begin().audit()).toBe(202);
-    await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: null } });
+    await kube.patch(ConfigMap, policy, { data: { openstackEndpoints: harness.endpoints } });
     expect(await projects()).toEqual([id]);
   });
 });

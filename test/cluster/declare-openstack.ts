@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accountManifest } from '../../deploy/local/openstack/account.ts';
+import { giveAccount } from '../../deploy/local/openstack/account.ts';
 import { openStackFolders, readManifests } from '../../deploy/manifests.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
@@ -26,7 +26,7 @@ export function declareOpenStack(stories: readonly OpenStackStory[]): void {
       openStack = await simulated({ host: await nodeAddress() });
       images = await serveImages();
       await setPolicy({ kube }, quickPolicy);
-      await kube.create(Secret, accountManifest(openStack.login));
+      await giveAccount(kube, openStack.login);
     });
     afterAll(async () => {
       await kube.delete(Secret, account);

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realClock } from '../../deploy/local/clock.ts';
-import { accountManifest } from '../../deploy/local/openstack/account.ts';
+import { giveAccount } from '../../deploy/local/openstack/account.ts';
 import { type OpenStack, startOpenStack } from '../../deploy/local/openstack/start-openstack.ts';
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
-import { applyManifests } from '../../deploy/manifests.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { hasKubectl, kubectl } from '../stories/local-world.ts';
 import { isReady } from '../stories/openstack/changes.ts';
@@ -40,7 +39,7 @@ describe.skipIf(!isThere)("the design's own manifest, with kubectl", () => {
     folder = await mkdtemp(join(tmpdir(), 'ot-columns-'));
     await writeFile(join(folder, 'kubeconfig'), cluster.server.kubeconfig());
     run = kubectl(join(folder, 'kubeconfig'));
-    await applyManifests(cluster.kube, [accountManifest({ authUrl: openStack.authUrl, ...openStack.admin }) as never]);
+    await giveAccount(cluster.kube, { authUrl: openStack.authUrl, ...openStack.admin });
     world = { kube: cluster.kube, namespace: 'default' } as OpenStackWorld;
     for (const [name, third] of [
       ['net-db', 120],

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { accountManifest } from '../../deploy/local/openstack/account.ts';
+import { giveAccount } from '../../deploy/local/openstack/account.ts';
 import { startLocal } from '../../deploy/local/start.ts';
-import { applyManifests } from '../../deploy/manifests.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { leaveNothing, worldIn } from '../stories/openstack/run.ts';
@@ -23,7 +22,7 @@ test('tokens that are revoked in the middle are replaced, each once, and the wor
   try {
     const world = worldIn(cluster, openStack);
     await cluster.kube.create(Namespace, { metadata: { name: world.namespace } });
-    await applyManifests(cluster.kube, [accountManifest(openStack.login) as never]);
+    await giveAccount(cluster.kube, openStack.login);
     await createNetwork(world, 'before');
     await untilSo(world, VirtualNetwork, 'before', isPhase('Available'));
     const revoked = tokens.splice(0);

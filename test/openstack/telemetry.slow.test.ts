@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { realClock } from '../../deploy/local/clock.ts';
-import { accountManifest } from '../../deploy/local/openstack/account.ts';
+import { giveAccount } from '../../deploy/local/openstack/account.ts';
 import { startOpenStack } from '../../deploy/local/openstack/start-openstack.ts';
 import { startLocal } from '../../deploy/local/start.ts';
-import { applyManifests } from '../../deploy/manifests.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { createMachine, createNetwork, untilMachine, untilSo } from '../stories/openstack/world.ts';
 
@@ -13,7 +12,7 @@ test('calls to OpenStack, logins and machines by phase are in what Prometheus sc
   try {
     const { kube } = cluster;
     const world = { kube, namespace: 'default' } as Parameters<typeof createNetwork>[0];
-    await applyManifests(kube, [accountManifest({ authUrl: openStack.authUrl, ...openStack.admin }) as never]);
+    await giveAccount(kube, { authUrl: openStack.authUrl, ...openStack.admin });
     await createNetwork(world, 'net');
     await createMachine(world, 'vm', { diskAttachments: [{ name: 'none' }] });
     await untilSo(world, VirtualNetwork, 'net', ({ status }) => status?.phase === 'Available');

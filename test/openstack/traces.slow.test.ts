@@ -1,8 +1,7 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
-import { accountManifest } from '../../deploy/local/openstack/account.ts';
+import { giveAccount } from '../../deploy/local/openstack/account.ts';
 import { startLocal } from '../../deploy/local/start.ts';
-import { applyManifests } from '../../deploy/manifests.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
@@ -42,7 +41,7 @@ test('a machine, its network and its volume have a trace each, in which every ca
     const world = worldIn(cluster, openStack);
     const { kube, namespace } = world;
     await kube.create(Namespace, { metadata: { name: namespace } });
-    await applyManifests(kube, [accountManifest(openStack.login) as never]);
+    await giveAccount(kube, openStack.login);
     await createNetwork(world, 'net');
     await createVolume(world, 'disk');
     const spec = {

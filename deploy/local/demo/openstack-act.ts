@@ -12,7 +12,7 @@ import { readCloudsYaml } from '../../../shared/runtime/openstack/clouds-yaml.ts
 import { openSession } from '../../../shared/runtime/openstack/session.ts';
 import { applyManifests, documents } from '../../manifests.ts';
 import { realClock } from '../clock.ts';
-import { accountManifest, cloudsYaml, type Login } from '../openstack/account.ts';
+import { cloudsYaml, giveAccount, type Login } from '../openstack/account.ts';
 import { startOpenStack } from '../openstack/start-openstack.ts';
 import { type LocalCluster, startLocal } from '../start.ts';
 import type { Act, Stage } from './act.ts';
@@ -42,7 +42,7 @@ export function playOpenStack({ openStack, images, cluster: { kube } }: World, {
   return {
     watches: kinds.map(watchOfPhase),
     async play() {
-      await applyManifests(kube, [accountManifest(login) as unknown as KubernetesObject]);
+      await giveAccount(kube, login);
       command(`kubectl apply -f ${example}`);
       await applyManifests(kube, await manifests(images.url));
       const { metadata, status } = await untilMachine(() => true);

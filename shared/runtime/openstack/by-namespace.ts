@@ -1,5 +1,5 @@
 import type { Context } from '../../function.ts';
-import { matches, patternOf } from '../../glob.ts';
+import { matches } from '../../glob.ts';
 import type { KubernetesObject } from '../../kinds/resource.ts';
 import type { CloudFault } from '../../openstack/status.ts';
 import { operatorNamespace } from '../../operator.ts';
@@ -21,7 +21,9 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
   const policy = await readPolicy(kube);
   const clouds = openClouds(
     // If the list does not parse, no address is allowed.
-    (url) => isValid(policy, 'openstackEndpoints') && isEndpoint(policy, url),
+    (url) =>
+      isValid(policy, 'openstackEndpoints') &&
+      policy.values.openstackEndpoints.some((pattern) => matches(pattern, url)),
   );
   const groups = [...Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')];
   const seen = groups.map(async ([namespace, group]) => {
@@ -55,9 +57,3 @@ const tooSlow: CloudFault = {
   reason: 'Unreachable',
   message: `expected OpenStack to tell what there is within ${patienceMs / 1000} s, found it slower`,
 };
-
-const isEndpoint = ({ values }: Policy, url: string) =>
-  values.openstackEndpoints.some((text) => {
-    const pattern = patternOf(text);
-    return text === '*' || (pattern !== undefined && matches(pattern, url));
-  });

@@ -113,8 +113,11 @@ const sessionPorts = (
   now,
   renewed: (reason) => telemetry.measure('ot.openstack.tokens', 1, { reason }),
   checked: (url) => {
-    if (!allows.current(url))
-      throw new NotAllowed(`expected an address that the policy's openstackEndpoints allow, found ${originOf(url)}`);
+    if (allows.current(url)) return;
+    const origin = originOf(url);
+    throw new NotAllowed(
+      `expected a line for ${origin} in the policy's openstackEndpoints, found none; if functions may send requests there, add the line "${origin}/**"`,
+    );
   },
   watched: watchedCalls(telemetry, now),
 });

@@ -53,7 +53,7 @@ const keys: Readonly<Record<string, RegExp>> = {
   containerCapabilities: some,
   machineFailedAfter: duration,
   machineUnschedulableAfter: duration,
-  openstackEndpoints: some,
+  openstackEndpoints: /^(\s*[a-z][a-z0-9+.-]*:\/\/(\*\.)?[^\s/?#@*]+\/[^\s?#]*)+$/i,
   serverRecoverAfter: duration,
   unreachableHostRecoverAfter: duration,
   ansible: /^(Run|External)$/,

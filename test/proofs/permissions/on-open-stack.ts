@@ -1,5 +1,4 @@
-import { accountManifest } from '../../../deploy/local/openstack/account.ts';
-import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { giveAccount } from '../../../deploy/local/openstack/account.ts';
 import { runStory, serveImages } from '../../stories/openstack/run.ts';
 import { simulated } from '../../stories/openstack/services.ts';
 import type { OpenStackStory } from '../../stories/openstack/world.ts';
@@ -14,7 +13,7 @@ export const onOpenStack = (story: OpenStackStory): Story => ({
   async run({ kube }) {
     const [openStack, images] = await Promise.all([simulated({ speed: 30 }), serveImages()]);
     try {
-      await kube.create(Secret, accountManifest(openStack.login));
+      await giveAccount(kube, openStack.login);
       await runStory(story, { cluster: { kube }, openStack, images });
     } finally {
       await images.close();

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
-import { accountManifest } from '../../../deploy/local/openstack/account.ts';
+import { giveAccount } from '../../../deploy/local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../../../deploy/local/start.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
-import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
@@ -56,7 +55,7 @@ export async function lifeWith(
     fetchOpenStack,
   });
   try {
-    await cluster.kube.create(Secret, accountManifest(openStack.login));
+    await giveAccount(cluster.kube, openStack.login);
     await setPolicy(cluster, { ...quickPolicy, allowedSources: sourcesAt(imageUrl) });
     await life(await worldOf(cluster, openStack), imageUrl);
   } finally {

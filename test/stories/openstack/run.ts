@@ -2,10 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { qcow2Buffer } from '../../../deploy/local/object-store/qcow2.ts';
-import { accountManifest } from '../../../deploy/local/openstack/account.ts';
+import { giveAccount } from '../../../deploy/local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../../../deploy/local/start.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
-import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
@@ -39,7 +38,7 @@ export function runOnOpenStack(
         schedules,
       });
       await setPolicy(cluster, { ...quickPolicy, allowedSources: sourcesAt(images.imageUrl('')) });
-      await cluster.kube.create(Secret, accountManifest(openStack.login));
+      await giveAccount(cluster.kube, openStack.login);
     }, 60_000);
     afterAll(async () => {
       await cluster?.close();

@@ -1,10 +1,12 @@
 import { expect } from 'vitest';
 import { accountManifest } from '../../../deploy/local/openstack/account.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 import { setPolicy } from '../world.ts';
 import { isReady } from './changes.ts';
@@ -77,21 +79,22 @@ export const stories: OpenStackStory[] = [
     async run(world) {
       const { origin } = new URL(world.login.authUrl);
       const isRefused = isWaitingFor('EndpointNotAllowed');
-      await setPolicy(world, { openstackEndpoints: 'https://*.cloud.example/*' });
+      const before = await world.kube.get(ConfigMap, policyRef);
+      await setPolicy(world, { openstackEndpoints: 'https://*.cloud.example/**' });
       try {
         await createNetwork(world, 'net');
         const { status } = await untilSo(world, VirtualNetwork, 'net', isRefused);
         expect(status).toMatchObject({
           phase: 'Pending',
-          message: `expected an address that the policy's openstackEndpoints allow, found ${origin}`,
+          message: expect.stringContaining(`add the line "${origin}/**"`),
         });
         await setPolicy(world, { openstackEndpoints: ',' });
         await createNetwork(world, 'second');
         await untilSo(world, VirtualNetwork, 'second', isRefused);
-        await setPolicy(world, { openstackEndpoints: `${origin}/*` });
+        await setPolicy(world, { openstackEndpoints: `${origin}/**` });
         // The addresses that Keystone names are asked about in their turn: the simulated services have one in common.
         const isBeyondKeystone = (network: VirtualNetwork) =>
-          isRefused(network) && !network.status?.message?.endsWith(`found ${origin}`);
+          isRefused(network) && !network.status?.message?.includes(`line for ${origin} `);
         await untilSo(
           world,
           VirtualNetwork,
@@ -99,7 +102,7 @@ export const stories: OpenStackStory[] = [
           (network) => isPhase('Available')(network) || isBeyondKeystone(network),
         );
       } finally {
-        await setPolicy(world, { openstackEndpoints: undefined });
+        await setPolicy(world, { openstackEndpoints: before?.data?.openstackEndpoints });
       }
       await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
       await untilSo(world, VirtualNetwork, 'second', isPhase('Available'));

@@ -109,6 +109,10 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
   const { name } = declaration;
   const { clock, openStack } = await steppedOpenStack();
   const { kube, client, close } = isQuick ? quickKube() : await strictKube(declaration);
+  /** The line of the policy that lets functions send requests there. */
+  const endpoints = `${new URL(openStack.authUrl).origin}/**`;
+  if (isQuick) await kube.create(ConfigMap, { metadata: policyRef, data: { openstackEndpoints: endpoints } });
+  else await kube.patch(ConfigMap, policyRef, { data: { openstackEndpoints: endpoints } });
   /** What was read, of the API server and of OpenStack, since this was emptied last. */
   const reads: string[] = [];
   openStack.onCall(({ service, method, path }) => {
@@ -166,6 +170,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
     kube,
     clock,
     openStack,
+    endpoints,
     reads,
     begin,
     /** Makes a namespace, with that account's credentials where one is given. */
