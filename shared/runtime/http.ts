@@ -111,11 +111,19 @@ function deadLetterRoute(context: RouteContext, run: (batch: Batch) => Promise<V
     }
     logLetter(name, letter);
     origins.note(c.req.header());
+    if (waiting.length === mostWaiting) {
+      // Which function it was is in the log only.
+      ports.telemetry.measure('ot.dead.letters', 1, { function: 'unknown', event: 'message' });
+      return c.body(null, answered('done'));
+    }
     waiting.push({ ...letter, time: undefined, data: letter });
     background.waitUntil(enqueue(noEvents).catch((error: unknown) => logError(name, error)));
     return c.body(null, answered('done'));
   });
 }
+
+/** The limit of letters that wait for a reconcile, some 3 MB; of others only the log has more than their number. */
+const mostWaiting = 2000;
 
 /** The pause between two reconciles of dead letters: of a storm, all that arrive meanwhile share one. */
 const betweenReconcilesMs = 1000;
