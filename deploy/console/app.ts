@@ -32,6 +32,13 @@ const maxForm = 16 * 1024;
 export function consoleApp({ watched, authorize, anonymous, assets, log }: ConsolePorts): Hono {
   const app = new Hono();
   app.get('/health/:probe', (c) => c.text('ok'));
+  // Without a token the page is its machine's own: any other host is a site whose name now leads here, and whose scripts would read it.
+  if (anonymous)
+    app.use(async (c, next) => {
+      const { hostname } = new URL(c.req.url);
+      if (['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return next();
+      return c.text('expected the host 127.0.0.1 or localhost', 421);
+    });
   app.use(
     secureHeaders({
       contentSecurityPolicy: {

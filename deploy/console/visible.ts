@@ -48,7 +48,8 @@ export const seesAnything = (sight: Sight) =>
 
 /** The view without what a user may not see: the places of the queue stay, but not the names of other users' images. */
 export const visible = (view: View, sight: Sight): View => ({
-  cluster: mapped(view.cluster, (row) => visibleCluster(row, sight)),
+  // A user who sees no object learns nothing of slots and queue either.
+  cluster: seesAnything(sight) ? mapped(view.cluster, (row) => visibleCluster(row, sight)) : {},
   images: within(
     mapped(view.images, (row) => visibleImage(row, sight)),
     sight.images,

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { consoleApp } from '../../deploy/console/app.ts';
+import type { Viewer } from '../../deploy/console/authorize.ts';
+import type { View } from '../../deploy/console/view.ts';
+import { sightOf, visible } from '../../deploy/console/visible.ts';
+
+const viewer = (mayList: boolean): Viewer => ({ name: 'any', mayList: async () => mayList });
+const nothing = { images: {}, machines: {}, servers: {}, workspaces: {}, pruned: {} };
+
+test("a site whose name leads to 127.0.0.1 does not read the local page, which shows a browser's visitor the whole cluster", async () => {
+  const app = consoleApp({
+    watched: {} as never,
+    authorize: async () => undefined,
+    anonymous: viewer(true),
+    assets: new Map([['console.html', { text: 'the page', type: 'text/html' }]]),
+    log: () => undefined,
+  });
+  const statusFor = async (host: string) => (await app.request(`http://${host}/`)).status;
+  expect(await statusFor('evil.example:8080')).toBe(421);
+  expect(await statusFor('127.0.0.1.evil.example')).toBe(421);
+  expect(await Promise.all(['127.0.0.1:8080', 'localhost', '[::1]:1'].map(statusFor))).toEqual([200, 200, 200]);
+});
+
+test('a token without rights learns neither how many slots there are nor who waits', async () => {
+  const row = { slots: { total: 4, held: [] }, queue: ['theirs/a'], policy: [], faults: 0, basis: undefined };
+  const view = { ...nothing, cluster: { cluster: row } } as View;
+  expect(visible(view, await sightOf(viewer(false), view)).cluster).toEqual({});
+});
