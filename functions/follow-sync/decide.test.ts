@@ -230,7 +230,10 @@ describe('a snapshot', () => {
     const made = { ...volume, metadata: { ...volume.metadata, creationTimestamp: at(0) } };
     const other = aSnapshot(snapshotting, { ...options, ready: true });
     const observed = { image: snapshotting, dataVolumes: [made], snapshots: [other] };
-    expect(pass(observed).actions).toMatchObject([{ do: 'delete', of: { metadata: { name: other.metadata.name } } }]);
+    expect(pass(observed).actions).toMatchObject([
+      { do: 'patchStatus', status: {} },
+      { do: 'delete', of: { metadata: { name: other.metadata.name } } },
+    ]);
     expect(pass({ ...observed, snapshots: [] }).verbs).toEqual(['create']);
   });
   test('of another download is kept if machines are cloned from it or it is not the image’s, and the image fails', () => {

@@ -28,11 +28,14 @@ function unknownVolumes(observed: Observed): Action[] {
   const { image, dataVolumes } = observed;
   if (image.status?.phase !== 'Succeeded' || !hasUsableSnapshot(observed)) return [];
   const unknown = dataVolumes.filter((one) => !one.metadata.deletionTimestamp && orderOf(image, one) > 0);
-  return unknown.length === 0 ? [] : [ifUnchanged(image, {}), ...unknown.map((one) => remove(image, one))];
+  return unknown.length === 0 ? [] : [ifUnchanged(image), ...unknown.map((one) => remove(image, one))];
 }
 
-/** The API server refuses this if the image changed since it was read: what seems not to be needed may be of a later revision. */
-const ifUnchanged = (image: VMDiskImage, status: Readonly<Record<string, unknown>>): Action => ({
+/**
+ * The API server refuses this if the image changed since it was read: what seems not to be needed, or in the way, may be of a later
+ * revision, or be the copy of an image that a backup restored since.
+ */
+export const ifUnchanged = (image: VMDiskImage, status: Readonly<Record<string, unknown>> = {}): Action => ({
   do: 'patchStatus',
   resource: VMDiskImage,
   of: image,

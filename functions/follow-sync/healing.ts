@@ -9,6 +9,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
+import { ifUnchanged } from './garbage.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { isCutFrom, isLost, isRemovable, isUsable, removeSnapshot } from './snapshot.ts';
 import { makeSnapshot } from './snapshotting.ts';
@@ -37,7 +38,7 @@ export function healing(observed: Observed): Action[] {
     const isThere = isUsable(snapshot) || (wasRefused && !isLost(snapshot));
     const isOfAnother = !isCutFrom(snapshot, volume, currentName(image));
     if (isAudit && isDownloaded(volume) && (isOfAnother || isLost(snapshot)) && isRemovable(image, snapshot))
-      return [removeSnapshot(image, snapshot)];
+      return [ifUnchanged(image), removeSnapshot(image, snapshot)];
     if (!isThere || isOfAnother) return [];
     const message = 'Downloaded; waiting for the snapshot, which was made after all.';
     const fields = { snapshottingAt: toTime(nowMs), completedAt: null };
