@@ -1,6 +1,7 @@
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { downloadOf, missingLine } from '../../shared/images/sources.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -60,8 +61,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const isHolder = isAmong(held ?? []);
   const mayHaveAttempt = (image: VMDiskImage) =>
     image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
-  const policy = parsePolicy(policyMap);
-  const { concurrency } = policy.values;
+  const { concurrency } = parsePolicy(policyMap).values;
   // What no event reports is found by the timers; a policy concerns all that wait.
   const needsAll = batch.sweep || batch.audit || subjectsOf(batch, ConfigMap).length > 0;
   const look = needsAll || !holders ? undefined : await lookAt(context, batch).catch(ifFailed);
@@ -109,6 +109,9 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     classesOfOpen ?? (rest.length > 0 ? readClasses() : noClasses),
   ]);
   const images = [...open, ...rest];
+  // An image that is newer than the policy as it was read may be allowed by an edit in between.
+  const mayBeOlder = open.some((image) => missingLine(parsePolicy(policyMap), downloadOf(image)));
+  const currentMap = mayBeOlder ? await kube.get(ConfigMap, policyRef) : policyMap;
   const skipped = images.flatMap((image) => {
     const failure = failures.find(({ concerns }) => concerns(image));
     return failure ? [{ uid: image.metadata.uid, why: unreadable(image.metadata, failure.error) }] : [];
@@ -121,8 +124,8 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     refusals,
     gracePeriodMs,
     isAudit: batch.audit,
-    policy,
-    policyMap,
+    policy: parsePolicy(currentMap),
+    policyMap: currentMap,
     lease,
     images,
     unfinished: focus.unfinished,

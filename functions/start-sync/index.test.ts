@@ -2,9 +2,12 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { adoptSnapshot, diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
@@ -251,4 +254,33 @@ test('a process that ends between a status and its event leaves the event to the
   const all = published();
   expect(await next.sweep()).toBe(202);
   expect(published()).toEqual(all);
+});
+
+test('an image that was created after a line that allows it was added is never refused', async () => {
+  const { kube } = harness;
+  const { apiVersion, kind, spec } = aVMDiskImage({
+    name: 'late',
+    spec: { url: 'https://images.example.com/b/late.img' },
+  });
+  const ref = { name: 'late', namespace: 'tenant-a' };
+  const before = await kube.get(ConfigMap, policyRef);
+  await kube.patch(ConfigMap, policyRef, { data: { allowedSources: null } });
+  let isFirst = true;
+  const late = harness.another((client) => ({
+    ...client,
+    get: async (resource, of) => {
+      const found = await client.get(resource, of);
+      if (resource.kind === ConfigMap.kind && isFirst) {
+        isFirst = false;
+        await kube.patch(ConfigMap, policyRef, { data: { allowedSources: before?.data?.allowedSources } });
+        await kube.create(Namespace, { metadata: { name: 'tenant-a' } });
+        await kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+      }
+      return found;
+    },
+  }));
+  expect(await late.sweep()).toBe(202);
+  const { history = [] } = (await kube.get(VMDiskImage, ref))?.status ?? {};
+  expect(history.map(({ fact }) => fact)).toContain('Queued');
+  expect(history.map(({ fact }) => fact)).not.toContain('Failed');
 });

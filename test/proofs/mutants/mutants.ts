@@ -113,12 +113,18 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     pruning,
-    'const prunedPerReconcile = 50;',
-    'const prunedPerReconcile = 5000;',
+    'const prunedAtOnce = 50;',
+    'const prunedAtOnce = 5000;',
     'functions/prune/crowd.test.ts',
     'storage has to delete a thousand snapshots at once',
   ),
-  of(pruning, '.sort(byWait)', '', 'functions/prune/crowd.test.ts', 'unused images are deleted in no order'),
+  of(
+    pruning,
+    '.sort((a, b) => a.since.localeCompare(b.since))',
+    '',
+    'functions/prune/crowd.test.ts',
+    'unused images are deleted in no order',
+  ),
   of(
     imageStatus,
     'id: digestOf([uid, revision, fact, time])',
