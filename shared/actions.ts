@@ -31,8 +31,17 @@ export type Action = { trace?: TraceOf; group?: number } & (
     }
   /** Merge patch of metadata, refused if another writer changed the object in between. */
   | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }
-  /** Merge patch of the status, refused if another writer changed the object in between; null removes a field. */
-  | { do: 'patchStatus'; resource: Resource; of: Observed; status: Readonly<Record<string, unknown>> }
+  /**
+   * Merge patch of the status, refused if another writer changed the object in between; null removes a field. `record` adds the uid of an
+   * object that this reconcile created; of one that existed it adds none.
+   */
+  | {
+      do: 'patchStatus';
+      resource: Resource;
+      of: Observed;
+      status: Readonly<Record<string, unknown>>;
+      record?: { created: { resource: Resource; metadata: ObjectReference }; uidAt: readonly [string, string] };
+    }
   /** Server-side apply under the function's name; with `force` only for fields that this function alone owns. */
   | {
       do: 'apply';

@@ -57,7 +57,7 @@ describe('the count', () => {
       [],
     ],
     [
-      'has a machine of such a namespace whose disk was cloned when it might',
+      'is without a machine of such a namespace that has a disk',
       [
         named('a', {
           spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } },
@@ -65,8 +65,8 @@ describe('the count', () => {
         }),
       ],
       {},
-      1,
-      ['lab/a'],
+      0,
+      [],
     ],
     [
       'has every machine while imageNamespaces does not parse',

@@ -231,7 +231,7 @@ describe('if the image exists', () => {
 
   test.each<[string, MachineOptions, Record<string, string>, string]>([
     ['a namespace that is forbidden later', {}, { imageNamespaces: 'x' }, 'False ImageNamespaceNotAllowed'],
-    ['the same with a disk', { status: { rootDisk } }, { imageNamespaces: 'x' }, 'True ImageFound'],
+    ['the same with a disk', { status: { rootDisk } }, { imageNamespaces: 'x' }, 'False ImageNamespaceNotAllowed'],
     [
       'a policy that broke later',
       { status: resolved('True', 'ImageFound') },

@@ -31,9 +31,8 @@ export function findingOf(machine: VirtualMachine, observed: Observed, made?: Sp
 
 const not = (why: Why): Finding => ({ ...why, status: 'False', differences: [] });
 
-/** A machine that has its disk, or was allowed before a key of the policy became invalid, is not checked again. */
+/** A machine that was allowed before a key of the policy became invalid is not checked again. */
 function mayNotName({ metadata, status }: VirtualMachine, { policy, ref }: Observed): Why | undefined {
-  if (status?.rootDisk) return undefined;
   const why = whyNotNamed(policy, metadata.namespace, ref);
   const wasResolved = conditionOf(status?.conditions, 'ImageResolved')?.status === 'True';
   return why?.reason === 'InvalidPolicy' && wasResolved ? undefined : why;

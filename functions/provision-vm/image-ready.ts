@@ -48,7 +48,8 @@ export const imageFinding = (standing: ImageStanding): MachineFinding =>
     ? isNotSo('ImageReady', standing.obstacle.reason, standing.obstacle.message)
     : isSo('ImageReady', 'ImageReady', `Snapshot ${standing.snapshot} is usable.`);
 
-function forbiddenBy({ metadata, spec }: VirtualMachine, policy: Policy): Obstacle | undefined {
+/** Why the machine may not name its image; undefined if it may. */
+export function forbiddenBy({ metadata, spec }: VirtualMachine, policy: Policy): Obstacle | undefined {
   const why = whyNotNamed(policy, metadata.namespace, spec.vmDiskImageRef);
   if (!why) return undefined;
   if (why.reason === 'InvalidPolicy') {

@@ -12,11 +12,13 @@ import { formatRefusal, type Refusal, refusalKey } from '../../shared/kubernetes
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
+import { forbiddenBy } from './image-ready.ts';
 import { collision } from './logins.ts';
 import { forbiddenNetwork, networkFault } from './missing-network.ts';
 import { addressFault, addressInUse } from './networks.ts';
 import { final, type Observed, type Obstacle, trouble, waits } from './observed.ts';
 import { missingPassword, withKept } from './passwords.ts';
+import { isCloneOf } from './root-disk.ts';
 
 /** What the spec asks for that cannot be; heals when it is corrected. */
 export function faultOf(observed: Observed): Obstacle | undefined {
@@ -52,7 +54,8 @@ export function unreadablePolicy({ metadata, spec }: VirtualMachine, policy: Pol
 /** The children as far as they are the machine's, and what stands under the name of one and is not. */
 export function ownChildren(observed: Observed): { own: Observed; taken: Obstacle | undefined } {
   const { machine, dataVolume, secret, kubeVirtMachine } = observed;
-  const isOurs = (object: KubernetesObject | undefined) => object && owns(machine, object);
+  const isOurs = (object: KubernetesObject | undefined) =>
+    object && owns(machine, object) && (object !== dataVolume || isMade(observed, dataVolume));
   const foreign = [dataVolume, secret, kubeVirtMachine].find((object) => object && !isOurs(object));
   return {
     own: {
@@ -67,14 +70,32 @@ export function ownChildren(observed: Observed): { own: Observed; taken: Obstacl
   };
 }
 
+/**
+ * Whoever may create DataVolumes can name a machine as their owner. Ours is the one whose creation is in the status; until that was
+ * written, or of a status that was lost, one that we would make: a clone of the image that the policy lets the machine name.
+ */
+function isMade({ machine, image, policy }: Observed, disk: DataVolume): boolean {
+  const { made, cloned } = machine.status?.rootDisk ?? {};
+  if (disk.metadata.uid === made || disk.metadata.uid === cloned) return true;
+  return image !== undefined && !forbiddenBy(machine, policy) && isCloneOf(image, disk);
+}
+
 function takenBy(machine: VirtualMachine, object: KubernetesObject): Obstacle {
   const { labels, ownerReferences } = object.metadata;
-  // Who restores a backup gets all objects under new uids, and without owners (Velero, pkg/restore/restore.go).
-  if (labels?.[machineUidLabel] !== undefined && !ownerReferences?.length) {
-    const { name, uid } = machine.metadata;
+  const found = nameOf(object, object.metadata);
+  const { namespace, name, uid } = machine.metadata;
+  if (owns(machine, object)) {
+    const rootDisk = { name: object.metadata.name, image: '', revision: 0, made: object.metadata.uid };
     return final(
       'NameTaken',
-      `Expected ${nameOf(object, object.metadata)} to be the machine's own, found one of an earlier machine that nobody owns, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachine.apiVersion}, uid ${uid}, controller true).`,
+      `Expected ${found} to be a clone that was made for the machine, found another, as of a restored backup; delete it. To take it over, with what is on it: kubectl patch otvm ${name} -n ${namespace} --subresource=status --type=merge -p '${JSON.stringify({ status: { rootDisk } })}'`,
+    );
+  }
+  // Who restores a backup gets all objects under new uids, and without owners (Velero, pkg/restore/restore.go).
+  if (labels?.[machineUidLabel] !== undefined && !ownerReferences?.length) {
+    return final(
+      'NameTaken',
+      `Expected ${found} to be the machine's own, found one of an earlier machine that nobody owns, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachine.apiVersion}, uid ${uid}, controller true).`,
     );
   }
   const { reason, message, isFinal } = nameTaken('machine', machine, object);

@@ -64,14 +64,18 @@ function blockerOfNew({ dataVolume, kubeVirtMachine }: Observed, fault: Obstacle
   return 'obstacle' in image ? image.obstacle : undefined;
 }
 
-/** The root disk that exists, existed, or is created in this reconcile; and whether it was ever observed as cloned. */
+/** The root disk that exists, existed, or is created in this reconcile, with its uid; and whether it was ever observed as cloned. */
 export function rootDiskIn({ own: { machine, dataVolume }, disk }: Plan) {
   const before = machine.status?.rootDisk;
   const found = dataVolume ?? disk;
   if (!found) return before;
   const uid = dataVolume?.metadata.uid;
   const isCloned = uid !== undefined && (dataVolume?.status?.phase === 'Succeeded' || before?.cloned === uid);
-  return { ...rootDiskOf(found), ...(isCloned ? { cloned: uid } : {}) };
+  // A status of an earlier release has `cloned` only, and is not written again for this.
+  const made = before?.made === undefined && before?.cloned === uid ? undefined : uid;
+  // A merge patch leaves the uid of an earlier disk.
+  const cloned = isCloned ? uid : before?.cloned;
+  return { ...rootDiskOf(found), ...(made ? { made } : {}), ...(cloned ? { cloned } : {}) };
 }
 
 type Create = Extract<Action, { do: 'create' }>;

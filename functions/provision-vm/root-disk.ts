@@ -3,6 +3,7 @@ import type { VirtualMachine, VirtualMachineStatus } from '../../shared/kinds/pe
 import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { bytesOf, isLarger } from '../../shared/kubernetes/quantity.ts';
 import { childMetadata, machineNameOf, rootDiskName } from './children.ts';
 import { final, type Obstacle, step, trouble, waits } from './observed.ts';
@@ -87,6 +88,22 @@ export const rootDiskOf = ({ metadata }: Disk): NonNullable<VirtualMachineStatus
   image: metadata.annotations?.[imageUidLabel] ?? '',
   revision: Number(metadata.annotations?.[revisionLabel]) || 0,
 });
+
+/** The disk is cloned from a snapshot of the image, of whichever revision, and says so. */
+export function isCloneOf({ metadata, status }: VMDiskImage, disk: DataVolume): boolean {
+  const { namespace, name = '' } = (disk.spec as Source | undefined)?.source?.snapshot ?? {};
+  const { image, revision } = rootDiskOf(disk);
+  const snapshots = [status?.snapshot?.name, ...(status?.revisions ?? []).map(({ snapshot }) => snapshot)];
+  return (
+    image === metadata.uid &&
+    namespace === metadata.namespace &&
+    [...snapshots, snapshotName(metadata, revision)].includes(name)
+  );
+}
+
+interface Source {
+  source?: { snapshot?: { namespace?: string; name?: string } };
+}
 
 /** The disk is a clone of the very snapshot that the image has now. */
 export const isOfUsable = (disk: VirtualMachineStatus['rootDisk'], { metadata, status }: VMDiskImage) =>

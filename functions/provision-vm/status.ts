@@ -1,4 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import {
   type MachineCondition,
@@ -78,8 +79,22 @@ export function standing(plan: Plan): Action[] {
     // Networks send no events: check again every ten seconds until the machine is Failed, then at each audit.
     judged.phase === 'Provisioning' && networkReasons.has(judged.reason) ? 10_000 : undefined,
   ].filter((ms) => ms !== undefined);
-  return times.length > 0 ? [...written, { do: 'requeueAfter', about: machine, afterMs: Math.min(...times) }] : written;
+  const recorded = withMade(plan, written);
+  return times.length > 0
+    ? [...recorded, { do: 'requeueAfter', about: machine, afterMs: Math.min(...times) }]
+    : recorded;
 }
+
+/** The status that names a new disk records its uid. */
+const withMade = ({ disk }: Plan, written: readonly Action[]): Action[] =>
+  written.map((action) =>
+    disk && action.do === 'patchStatus'
+      ? {
+          ...action,
+          record: { created: { resource: DataVolume, metadata: disk.metadata }, uidAt: ['rootDisk', 'made'] },
+        }
+      : action,
+  );
 
 /** Once one cause is reported, the next one is reported at once, so that the message does not switch back in between. */
 const settleMsOf = ({ machine, policy }: Observed) =>

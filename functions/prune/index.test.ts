@@ -127,6 +127,7 @@ test('the namespace of an image is deleted although a machine elsewhere has its 
   const namespace = 'ends';
   const ref = { name: 'ends', namespace };
   await harness.kube.create(Namespace, { metadata: { name: namespace } });
+  await setPolicy({ imageNamespaces: 'vmdi-farm ends' });
   const { apiVersion, kind, spec } = aVMDiskImage();
   const metadata = { ...ref, finalizers: [diskImageFinalizer] };
   const { uid } = (await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec })).metadata;

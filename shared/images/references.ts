@@ -10,12 +10,11 @@ export const machinesOf = ({ namespace, name }: ObjectReference) =>
 
 /**
  * The machines among these that use the image they name. A machine that is being deleted does not: its disk is a clone. A machine in a
- * namespace that the policy does not allow to name the image does not retain it, unless its disk was cloned before. While the policy cannot be read all of them count. Sorted by namespace and name.
+ * namespace that the policy does not allow to name the image does not retain it. While the policy cannot be read all of them count. Sorted by namespace and name.
  */
 export const referencesAmong = (machines: readonly VirtualMachine[], policy: Policy): VirtualMachine[] =>
   machines
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .filter((machine) => machine.status?.rootDisk !== undefined || isAllowed(machine, policy))
+    .filter((machine) => machine.metadata.deletionTimestamp === undefined && isAllowed(machine, policy))
     .map((machine) => [formatReference(machine), machine] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, machine]) => machine);

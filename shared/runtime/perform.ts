@@ -60,7 +60,7 @@ export type Notification = Extract<Action, { do: 'recordEvent' | 'publish' | 'me
  * Throws Conflict if another writer was first, else what a retry may mend.
  */
 export async function perform(effects: Effects, actions: readonly Action[], outcome: Outcome): Promise<void> {
-  const versions = new Map<string, string>();
+  const written: Written = { versions: new Map(), created: new Map() };
   const failed = new Set<number | undefined>();
   const errors: unknown[] = [];
   for (const action of actions) {
@@ -70,7 +70,7 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
     try {
       if (isRequest(action) && effects.now() - effects.readMs > longestUseMs)
         throw new Conflict('what was read is too old to act upon');
-      const refused = await effects.telemetry.span(action, () => performOne(effects, action, versions, outcome));
+      const refused = await effects.telemetry.span(action, () => performOne(effects, action, written, outcome));
       if (!refused) continue;
       outcome.refusals.set(...refused);
     } catch (error) {
@@ -111,13 +111,21 @@ export const domainEvent = (told: Publish): [DomainEvent, About | undefined] => 
   ];
 };
 
+/** What this reconcile has written so far. */
+interface Written {
+  /** The resourceVersion of an object after that write, by uid. */
+  versions: Map<string, string>;
+  /** The uid of an object that did not exist before, by `refusalKey`. */
+  created: Map<string, string>;
+}
+
 /** What was refused for what it is, by its key. */
 type Refused = readonly [key: string, refusal: Refusal];
 
 async function performOne(
   effects: Effects,
   action: Action,
-  versions: Map<string, string>,
+  { versions, created }: Written,
   outcome: Outcome,
 ): Promise<Refused | undefined> {
   const { kube, name } = effects;
@@ -128,7 +136,7 @@ async function performOne(
   const wrote = ({ metadata }: KubernetesObject) => void versions.set(metadata.uid, metadata.resourceVersion);
   switch (action.do) {
     case 'create':
-      return create(effects, action);
+      return create(effects, action, created);
     case 'replace': {
       const metadata = { ...action.object.metadata, ...asRead(action.object.metadata) };
       const object = { ...action.object, metadata } as unknown as KubernetesObject;
@@ -144,7 +152,7 @@ async function performOne(
       return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, { fieldManager: name })));
     }
     case 'patchStatus': {
-      const patch = { metadata: asRead(action.of.metadata), status: action.status };
+      const patch = { metadata: asRead(action.of.metadata), status: withUid(action, created) };
       const options = { fieldManager: name, subresource: 'status' } as const;
       return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, options)));
     }
@@ -200,6 +208,14 @@ async function call(
   }
 }
 
+/** The status with the uid of an object that was created before, if it is to be recorded. */
+function withUid({ status, record }: Action & { do: 'patchStatus' }, created: Written['created']) {
+  const uid = record && created.get(refusalKey(record.created.resource, record.created.metadata));
+  if (!uid) return status;
+  const [field, name] = record.uidAt;
+  return { ...status, [field]: { ...(status[field] as object), [name]: uid } };
+}
+
 const ref = ({ metadata }: { metadata: ObjectReference }) => ({
   namespace: metadata.namespace,
   name: metadata.name,
@@ -227,9 +243,12 @@ async function orConflict<T>(request: Promise<T>): Promise<T> {
 async function create(
   { kube, name, telemetry }: Effects,
   { resource, object, owner }: Action & { do: 'create' },
+  created: Written['created'],
 ): Promise<Refused | undefined> {
   try {
-    telemetry.made(await kube.create(resource, object, name));
+    const made = await kube.create(resource, object, name);
+    telemetry.made(made);
+    created.set(refusalKey(resource, object.metadata), made.metadata.uid);
     return undefined;
   } catch (error) {
     if (isRefusal(error)) return refusedAs(resource, object.metadata, error);

@@ -303,6 +303,7 @@ export const VirtualMachineStatus = z.object({
       name: z.string().max(253),
       image: z.string().max(64).describe('The uid of the image it was cloned from.'),
       revision: int('The revision of the image it was cloned from.'),
+      made: z.string().max(64).optional().describe('The uid of the DataVolume that was created for the machine.'),
       cloned: z
         .string()
         .max(64)

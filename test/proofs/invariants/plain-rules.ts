@@ -71,12 +71,11 @@ export const formatMachine = ({ metadata }: VirtualMachine) => `${metadata.names
 export const formatWorkspace = ({ metadata }: Workspace) => `Workspace ${metadata.name}`;
 
 /**
- * The machine uses the image that it names. It is not being deleted, and either its disk is already a clone or it may name that
- * image: an image in its own namespace or in those of the policy, or any image while the policy does not parse.
+ * The machine uses the image that it names. It is not being deleted, and it may name that image: an image in its own namespace or in those of the policy, or any image while the policy does not parse.
  */
-export function usesByPolicy({ metadata, spec, status }: VirtualMachine, policy: Policy): boolean {
+export function usesByPolicy({ metadata, spec }: VirtualMachine, policy: Policy): boolean {
   if (metadata.deletionTimestamp) return false;
-  if (status?.rootDisk || !isReadable(policy, 'imageNamespaces')) return true;
+  if (!isReadable(policy, 'imageNamespaces')) return true;
   const { namespace } = spec.vmDiskImageRef;
   return namespace === metadata.namespace || policy.values.imageNamespaces.includes(namespace);
 }

@@ -78,11 +78,13 @@ export function aMadeMachine(
   { disk, machine: said, ...seen }: Omit<Seen, 'machine'> & { disk?: DiskSaid; machine?: MachineSaid } = {},
 ): Seen & { machine: VirtualMachine } {
   const first = pass({ ...seen, machine: aVirtualMachine(options) });
-  const status = { ...first.status, ...options.status };
+  const dataVolume = aRootDisk(madeIn(first.actions, DataVolume), disk);
+  const rootDisk = first.status?.rootDisk && { ...first.status.rootDisk, made: dataVolume.metadata.uid };
+  const status = { ...first.status, ...(rootDisk ? { rootDisk } : {}), ...options.status };
   return {
     ...seen,
     machine: aVirtualMachine({ ...options, status }),
-    dataVolume: aRootDisk(madeIn(first.actions, DataVolume), disk),
+    dataVolume,
     secret: aSecret(madeIn(first.actions, Secret)),
     kubeVirtMachine: aKubeVirtMachine(madeIn(first.actions, KubeVirtMachine), said),
   };
