@@ -84,7 +84,7 @@ describe('the command line handles OpenStack objects', { timeout: 90_000 }, () =
     const named = /^(Trigger|Secret on-cloud|CRD .*kupenstack)/m;
     expect((await ot('doctor')).out).not.toMatch(named);
     await cluster.kube.delete(Trigger, { namespace: operatorNamespace, name: 'provision-server-openstack' });
-    expect((await ot('doctor')).out).toMatch(/^Trigger provision-server\n/m);
+    expect((await ot('doctor')).out).toMatch(/^Trigger provision-server-openstack\n/m);
     await applyManifests(cluster.kube, await readManifests(...openStackFolders));
     await expect.poll(async () => (await ot('doctor')).out, { timeout: 20_000 }).not.toMatch(named);
   });
