@@ -96,7 +96,8 @@ test('an author blocks the pruning of a foreign image by references to it', asyn
 test('an author boots a disk of choice in place of the image that the policy allows', async () => {
   const machine = await createMachine(mallory, 'own-disk', farmImage);
   const planted = await plant(machine, { [imageUidLabel]: 'not-its-uid' });
-  await harness.kube.patch(DataVolume, planted.metadata, { status: { phase: 'Succeeded' } });
+  const filled = { status: { phase: 'Succeeded' } };
+  await harness.kube.patch(DataVolume, planted.metadata, filled, { subresource: 'status' });
   const found = await reconcileAll(machine);
   expect(conditionOf(found?.status?.conditions, 'Ready')?.reason).toBe('NameTaken');
   expect(found?.status?.rootDisk).toBeUndefined();
@@ -108,11 +109,11 @@ test('an author puts a disk of choice in the place of the one that was made', as
   const machine = await createMachine(mallory, 'swap', farmImage);
   const before = await reconcileAll(machine);
   const made = await harness.kube.get(DataVolume, { name: 'swap-root', namespace: 'tenant-a' });
-  expect(before?.status?.rootDisk).toMatchObject({ made: made?.metadata.uid });
   await mallory.delete(DataVolume, { name: 'swap-root', namespace: 'tenant-a' });
   await plant(machine, made?.metadata.annotations);
   const found = await reconcileAll(machine);
   expect(conditionOf(found?.status?.conditions, 'Ready')?.reason).toBe('NameTaken');
+  expect(before?.status?.rootDisk).toMatchObject({ made: made?.metadata.uid });
 });
 
 test('an author wins the race between the look and the creation of the disk', async () => {
