@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { policyRef } from '../../shared/policy.ts';
 import { startObjectStore } from '../local/object-store/object-store.ts';
 import { qcow2Buffer } from '../local/object-store/qcow2.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
@@ -26,6 +28,7 @@ beforeAll(async () => {
   await writeFile(kubeconfig, cluster.server.kubeconfig());
   const { kube } = cluster;
   if (!(await kube.get(Namespace, { name: farm }))) await kube.create(Namespace, { metadata: { name: farm } });
+  await kube.patch(ConfigMap, policyRef, { data: { allowedSources: `${store.url}/** s3-reader` } });
   const data = { accessKeyId: base64(keys.accessKeyId), secretKey: base64(keys.secretKey) };
   const reader = { namespace: farm, name: 's3-reader' };
   if (!(await kube.get(Secret, reader))) await kube.create(Secret, { metadata: reader, data });

@@ -55,6 +55,7 @@ async function aWorld(options: LocalOptions = {}) {
     data: { accessKeyId: btoa(keys.accessKeyId), secretKey: btoa(keys.secretKey) },
   });
   const { kube, broker } = cluster;
+  await setPolicy({ kube }, { allowedSources: `${store.url}/** s3-reader` });
   return { ...cluster, bytesSent: () => bytesSent, world: { kube, broker, store, namespace } };
 }
 
