@@ -7,8 +7,9 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { serveImages } from '../../test/stories/openstack/run.ts';
+import { serveImages, sourcesAt } from '../../test/stories/openstack/run.ts';
 import { schedules, simulated } from '../../test/stories/openstack/services.ts';
+import { setPolicy } from '../../test/stories/world.ts';
 import { giveAccount } from '../local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
 import { applyManifests, openStackFolders, readManifests } from '../manifests.ts';
@@ -28,6 +29,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ot-cli-'));
   await writeFile(join(folder, 'kubeconfig'), cluster.server.kubeconfig());
   await cluster.kube.create(Namespace, { metadata: { name: namespace } });
+  await setPolicy(cluster, { allowedSources: sourcesAt(images.imageUrl('demo')) });
 }, 60_000);
 afterAll(async () => {
   await cluster.close();

@@ -10,7 +10,7 @@ import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { hasKubectl, kubectl } from '../stories/local-world.ts';
 import { isReady } from '../stories/openstack/changes.ts';
-import { serveImages } from '../stories/openstack/run.ts';
+import { serveImages, sourcesAt } from '../stories/openstack/run.ts';
 import {
   createMachine,
   createNetwork,
@@ -20,6 +20,7 @@ import {
   untilGone,
   untilMachine,
 } from '../stories/openstack/world.ts';
+import { setPolicy } from '../stories/world.ts';
 
 const example = fileURLToPath(new URL('../../crds/examples/kupenstack-virtual-machine.yaml', import.meta.url));
 const isThere = await hasKubectl();
@@ -41,6 +42,7 @@ describe.skipIf(!isThere)("the design's own manifest, with kubectl", () => {
     run = kubectl(join(folder, 'kubeconfig'));
     await giveAccount(cluster.kube, { authUrl: openStack.authUrl, ...openStack.admin });
     world = { kube: cluster.kube, namespace: 'default' } as OpenStackWorld;
+    await setPolicy(cluster, { allowedSources: sourcesAt(images.imageUrl('disk.raw')) });
     for (const [name, third] of [
       ['net-db', 120],
       ['net-backend', 150],
