@@ -99,7 +99,11 @@ describe.skipIf(!bin)('a Prometheus that scrapes a cluster at work', { timeout: 
         'one.qcow2',
         qcow2Buffer({ virtualBytes: 32 << 20, dataBytes: 256 << 10, seed: 'one' }),
       );
-      await setPolicy(world, { concurrency: '2', retryBackoffDuration: '200ms' });
+      await setPolicy(world, {
+        allowedSources: `${store.url}/** s3-reader`,
+        concurrency: '2',
+        retryBackoffDuration: '200ms',
+      });
       store.faults.push({ match: 'one.qcow2', mode: 'cutAt', fraction: 0.5, times: 1 });
       for (const name of ['one', 'lost', 'gone']) await createImage(world, name);
       await untilPhase(world, 'one', 'Succeeded', 30_000);
