@@ -465,7 +465,10 @@ export const stories: readonly Story[] = [
     {
       name: "the users' own manifest of a machine applies as it stands",
       smoke: true,
-      policy: { concurrency: '0' },
+      policy: {
+        concurrency: '0',
+        allowedSources: 'https://s3.us-gov-west-1.amazonaws.com/vm-images/** foo-bar',
+      },
       run: async ({ kube, kubectl }) => {
         const text = await readFile(new URL('../../crds/examples/virtual-machine.yaml', import.meta.url), 'utf8');
         const ref = { namespace: 'lab', name: 'demo-workspace-1' };
