@@ -150,16 +150,10 @@ export const stories: readonly Story[] = [
     says: 'expected a line for',
     mend: (world) => setPolicy(world, { allowedSources: `https://images.example/**\n${world.store.url}/images/*` }),
   }),
-  heals('a Secret for http that "*" alone allows', 'SourceNotAllowed', {
-    spec: { sourceType: 'http', secretRef: 's3-reader' },
-    says: 'because the Secret s3-reader would be sent to its owner',
-    // The simulated store takes no basic authentication, so the owner gives up the Secret.
-    mend: async (world) => {
-      const { kube, store, namespace } = world;
-      await putImage(world, 'lab', { bucket: 'public' });
-      const spec = { url: `${store.url}/public/lab.qcow2`, secretRef: null };
-      await kube.patch(VMDiskImage, { namespace, name: 'lab' }, { spec });
-    },
+  heals('an address that is not public, in an image namespace', 'SourceNotAllowed', {
+    policy: { imageNamespaces: 'lab', allowedSources: 'https://images.example/**' },
+    says: 'because its address is not a public one',
+    mend: (world) => setPolicy(world, { allowedSources: `${world.store.url}/images/*` }),
   }),
   heals('a StorageClass that is missing', 'StorageClassMissing', {
     spec: { storageClass: 'gp4' },
