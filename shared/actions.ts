@@ -101,6 +101,13 @@ export type Action = { trace?: TraceOf; group?: number } & (
   | { do: 'redeliver'; because: string }
 );
 
+/** Has a later reconcile look at the object of that name, whether it exists or not. */
+export const requeueNamed = ({ apiVersion, kind }: Resource, metadata: ObjectReference): Action => ({
+  do: 'requeueAfter',
+  about: { apiVersion, kind, metadata },
+  afterMs: 0,
+});
+
 /** Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow. */
 export const together = (groups: readonly (readonly Action[])[]): Action[] =>
   groups.flatMap((actions, group) => actions.map((action) => ({ ...action, group })));

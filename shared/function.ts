@@ -112,13 +112,14 @@ export interface Subject {
 
 export type ChangeVerb = 'add' | 'update' | 'delete';
 
+/** The object of that name as a subject. */
+export const subjectNamed = (
+  { apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>,
+  { namespace, name }: ObjectReference,
+): Subject => ({ apiVersion, kind, namespace, name });
+
 /** The object as a subject. */
-export const subjectOf = ({ apiVersion, kind, metadata: { namespace, name } }: About): Subject => ({
-  apiVersion,
-  kind,
-  namespace,
-  name,
-});
+export const subjectOf = (object: About): Subject => subjectNamed(object, object.metadata);
 
 interface About {
   apiVersion: string;

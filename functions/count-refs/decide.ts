@@ -1,4 +1,4 @@
-import { type Action, together } from '../../shared/actions.ts';
+import { type Action, requeueNamed, together } from '../../shared/actions.ts';
 import { formatReference, referencesAmong } from '../../shared/images/references.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -67,11 +67,7 @@ const release = (machine: VirtualMachine, { image }: Observed): Action => ({
 });
 
 /** The others of a crowd. Should this process end before, each is marked when something happens to it, or by the audit. */
-const markMore = ({ spec }: VirtualMachine): Action => ({
-  do: 'requeueAfter',
-  about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata: spec.vmDiskImageRef },
-  afterMs: 0,
-});
+const markMore = ({ spec }: VirtualMachine): Action => requeueNamed(VMDiskImage, spec.vmDiskImageRef);
 
 const rest = (count: number): Action => ({ do: 'redeliver', because: `${count} more machines wait to be released` });
 

@@ -3,6 +3,7 @@ import {
   type Batch,
   type Context,
   type Subject,
+  subjectNamed,
   subjectOf,
   subjectsOf,
   type Unreadable,
@@ -42,11 +43,10 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
   const mayChange = (counted: Counted) => decide({ ...counted, policy, nowMs, refusals: new Map() }).length > 0;
   for await (const { items } of kube.pages(VMDiskImage))
     yield items.filter((image) => mayChange(countOf(image))).map(subjectOf);
-  const { apiVersion, kind } = VMDiskImage;
   const named = missing()
     .filter(mayChange)
     .flatMap(({ machines: [machine] }) => machine?.spec.vmDiskImageRef ?? []);
-  yield named.map((metadata) => subjectOf({ apiVersion, kind, metadata }));
+  yield named.map((ref) => subjectNamed(VMDiskImage, ref));
 }
 
 async function allMachines(kube: Reader): Promise<VirtualMachine[]> {

@@ -4,7 +4,7 @@ import {
   type Batch,
   type Context,
   type Subject,
-  subjectOf,
+  subjectNamed,
   subjectsOf,
   type Unreadable,
 } from '../../shared/function.ts';
@@ -39,10 +39,7 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     isUnreadable(one) ? [one.unreadable] : one.machines.map(({ metadata }) => metadata);
   for await (const { items } of kube.pages(VirtualMachine)) {
     const observed = await observeAll({ kube, nowMs, refusals: new Map() }, policy, kept(items));
-    const { apiVersion, kind } = VirtualMachine;
-    yield observed
-      .filter(mayAct)
-      .flatMap((one) => refsIn(one).map((metadata) => subjectOf({ apiVersion, kind, metadata })));
+    yield observed.filter(mayAct).flatMap((one) => refsIn(one).map((ref) => subjectNamed(VirtualMachine, ref)));
   }
 }
 

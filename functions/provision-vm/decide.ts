@@ -1,6 +1,5 @@
-import type { Action } from '../../shared/actions.ts';
+import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import { describeRenamed } from './logins.ts';
@@ -15,19 +14,13 @@ import { standing } from './status.ts';
  * KubeVirt machine → status; the first of them only once the image is ready. A crash in between is taken up where it happened.
  */
 export function decide(observed: Observed | Postponed): Action[] {
-  if ('postponed' in observed) return observed.postponed.map(requeueAfter);
+  if ('postponed' in observed) return observed.postponed.map((ref) => requeueNamed(VirtualMachine, ref));
   if (observed.machine.metadata.deletionTimestamp) return [];
   const { own, taken } = ownChildren(observed);
   const plan = planOf(own, taken);
   const trace = traceOfMachine(observed.machine, observed.image);
   return [...plan.writes, ...warnings(plan), ...standing(plan)].map((action) => ({ ...action, trace }));
 }
-
-const requeueAfter = (metadata: ObjectReference): Action => ({
-  do: 'requeueAfter',
-  about: { apiVersion: VirtualMachine.apiVersion, kind: VirtualMachine.kind, metadata },
-  afterMs: 0,
-});
 
 /** What a user has to know of the spec that is not carried through as it stands: once for each generation. */
 function warnings({ own: { machine, dataVolume, kubeVirtMachine }, image, fault, disk }: Plan): Action[] {

@@ -1,6 +1,6 @@
 import { chunk } from '../../shared/chunk.ts';
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
-import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
+import { type Batch, type Context, type Subject, subjectNamed, type Unreadable } from '../../shared/function.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
@@ -9,7 +9,13 @@ import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts'
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
+import {
+  type KubernetesObject,
+  keyOf,
+  type ObjectReference,
+  type Resource,
+  referenceOf,
+} from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
@@ -41,16 +47,14 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
 
 /** Names the machines that an audit may do something about. What it decides is decided again, after they are read again. */
 export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
-  const { apiVersion, kind } = VirtualMachine;
   const policy = await readPolicy(kube);
   const mayAct = (one: Observed | Unreadable) => isUnreadable(one) || decide(one).length > 0;
   for await (const { items } of kube.pages(VirtualMachine)) {
     for (const machines of chunk(items, machinesPerReconcile)) {
       const observed = await observeAll({ kube, nowMs, refusals: new Map() }, policy, machines);
-      yield observed.filter(mayAct).map((one) => {
-        const metadata = isUnreadable(one) ? one.unreadable : one.machine.metadata;
-        return subjectOf({ apiVersion, kind, metadata });
-      });
+      yield observed
+        .filter(mayAct)
+        .map((one) => subjectNamed(VirtualMachine, isUnreadable(one) ? one.unreadable : one.machine.metadata));
     }
   }
 }
@@ -117,17 +121,12 @@ async function waitingFor(kube: Reader, images: readonly ObjectReference[]): Pro
     return page
       .map((machine): Waiting => ({ machine, image: readable(found.get(keyOf(machine.spec.vmDiskImageRef))) }))
       .filter((one) => isStale(one, policy))
-      .map((one) => ({ order: orderOf(one), ...referenceTo(one) }));
+      .map((one) => ({ order: orderOf(one), ...referenceOf(one.machine) }));
   };
   const { read, unreadable } = partition(await machinesNaming(kube, told, 'status.phase!=Ready', stale));
   const sorted = read.flat().sort((one, other) => (one.order < other.order ? -1 : 1));
   return { read: sorted.map(({ namespace, name }) => ({ namespace, name, isEvent: false })), unreadable };
 }
-
-const referenceTo = ({ machine: { metadata } }: Waiting): ObjectReference => ({
-  namespace: metadata.namespace,
-  name: metadata.name,
-});
 
 async function imagesOf(kube: Reader, refs: readonly ObjectReference[]) {
   const found = refs.map(async (ref) => [keyOf(ref), await orUnreadable(ref, kube.get(VMDiskImage, ref))] as const);

@@ -1,7 +1,6 @@
-import type { Action } from '../../shared/actions.ts';
+import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { isHeldBy, referencesAmong } from '../../shared/images/references.ts';
 import { diskImageFinalizer, releaseHolds, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { waitingAmong } from '../../shared/workspaces/images.ts';
 import type { Left, Observed } from './observed.ts';
 import { mayBeOrphan, orphan } from './orphan.ts';
@@ -14,7 +13,7 @@ import { unused } from './unused.ts';
  * volumes and snapshots of an image that no longer exists.
  */
 export function decide(observed: Observed): Action[] {
-  if ('postponed' in observed) return [requeueAfter(observed.postponed)];
+  if ('postponed' in observed) return [requeueNamed(VMDiskImage, observed.postponed)];
   if ('stray' in observed) return removeStray(observed);
   const { image, machines, workspaces, policy, left, nowMs } = observed;
   const { annotations, deletionTimestamp, finalizers } = image.metadata;
@@ -33,9 +32,3 @@ export function decide(observed: Observed): Action[] {
 /** The namespace controller deletes the snapshot in any case. Machines, whose disks are clones elsewhere, must not block it. */
 const isLostAnyway = ({ isNamespaceDeleting, snapshots }: Left) =>
   isNamespaceDeleting === true && snapshots.every(({ metadata }) => metadata.deletionTimestamp !== undefined);
-
-const requeueAfter = (metadata: ObjectReference): Action => ({
-  do: 'requeueAfter',
-  about: { apiVersion: VMDiskImage.apiVersion, kind: VMDiskImage.kind, metadata },
-  afterMs: 0,
-});

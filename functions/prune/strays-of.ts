@@ -1,4 +1,4 @@
-import { type Context, type Subject, subjectOf } from '../../shared/function.ts';
+import { type Context, type Subject, subjectNamed } from '../../shared/function.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { imageNameOf } from '../../shared/kubernetes/names.ts';
@@ -29,7 +29,8 @@ export async function namesOfStrays(kube: Reader, known: ReturnType<typeof known
   for (const kind of madeKinds) {
     try {
       for await (const { items } of kube.pages<KubernetesObject>(kind, { labelSelector: imageUidLabel }))
-        found.push(...items.filter((object) => known.miss(object) && mayBeStray(object, nowMs)).map(asSubject(kind)));
+        for (const object of items)
+          if (known.miss(object) && mayBeStray(object, nowMs)) found.push(subjectNamed(kind, object.metadata));
     } catch (error) {
       // The kind is not served, so no object of it exists.
       if (!hasStatus(error, 404)) throw error;
@@ -37,12 +38,6 @@ export async function namesOfStrays(kube: Reader, known: ReturnType<typeof known
   }
   return found.slice(0, straysPerAudit);
 }
-
-/** An item of a list does not say its kind. */
-const asSubject =
-  ({ apiVersion, kind }: Resource) =>
-  ({ metadata }: KubernetesObject): Subject =>
-    subjectOf({ apiVersion, kind, metadata });
 
 /** What an audit named so and exists still, each with a second read of the image of its name. */
 export async function straysAmong(kube: Reader, audited: readonly Subject[], nowMs: number): Promise<Stray[]> {

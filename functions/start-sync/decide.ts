@@ -1,4 +1,4 @@
-import { type Action, together } from '../../shared/actions.ts';
+import { type Action, requeueNamed, together } from '../../shared/actions.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
 import { type Transition, transition } from '../../shared/images/status.ts';
@@ -10,7 +10,7 @@ import {
   phases,
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type ObjectReference, type Resource, referenceOf } from '../../shared/kinds/resource.ts';
+import { referenceOf } from '../../shared/kinds/resource.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault, policyRef } from '../../shared/policy.ts';
@@ -119,14 +119,9 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
 function requeueAfter({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
   const images = later.map(({ image }) => image);
   const finished = images.filter(({ status }) => isFinished(status?.phase));
-  const requeue = ({ apiVersion, kind }: Resource, metadata: ObjectReference): Action => ({
-    do: 'requeueAfter',
-    about: { apiVersion, kind, metadata },
-    afterMs: 0,
-  });
   return [
-    ...(finished.length < images.length ? [requeue(ConfigMap, policyRef)] : []),
-    ...[...finished.map(referenceOf), ...postponed].map((metadata) => requeue(VMDiskImage, metadata)),
+    ...(finished.length < images.length ? [requeueNamed(ConfigMap, policyRef)] : []),
+    ...[...finished.map(referenceOf), ...postponed].map((metadata) => requeueNamed(VMDiskImage, metadata)),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { mergePatch } from '../../../deploy/local/api-server/patch.ts';
 import provisionVm from '../../../functions/provision-vm/index.ts';
+import { subjectNamed } from '../../../shared/function.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { VirtualMachine, type VirtualMachineStatus } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -51,9 +52,7 @@ function passes(recording: Recording, image: VMDiskImage) {
     ];
     const asOf: AsOf = ({ kind }) => (kind === DataVolume.kind ? moment : 0);
     const nowMs = recording.msAt(Math.max(1, moment));
-    const { namespace, name } = machine.metadata;
-    const { apiVersion, kind } = VirtualMachine;
-    const batch = { subjects: [{ apiVersion, kind, namespace, name }] };
+    const batch = { subjects: [subjectNamed(VirtualMachine, machine.metadata)] };
     const actions = await decided(provisionVm, recording, { asOf, given, nowMs, batch });
     const status = actions
       .filter((action) => action.do === 'patchStatus')
