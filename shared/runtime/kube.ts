@@ -8,6 +8,7 @@ import {
   Watch,
 } from '@kubernetes/client-node';
 import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
+import { boundedText } from './bounded-text.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { ApiError, NoAnswer } from './errors.ts';
 
@@ -107,18 +108,6 @@ export const nextPage = (count: number, bytes: number) =>
 
 class TooLong extends Error {}
 
-/** The text of a body; throws TooLong, and ends the connection, once it is longer. */
-async function textUpTo(stream: ReadableStream<Uint8Array> | null, mostBytes: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let [text, bytes] = ['', 0];
-  for await (const chunk of stream ?? []) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) throw new TooLong();
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
 /** Of a request that is not answered in time, and of a watch that brings nothing for half a minute, which the library ends. */
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError';
 
@@ -165,8 +154,10 @@ export function kubeClient(
 
   async function answerTo(context: RequestContext, mostBytes?: number) {
     const response = await http.send(context).toPromise();
-    const text = mostBytes === undefined ? response.body.text() : textUpTo(response.body.stream(), mostBytes);
-    return { response, text: await text };
+    if (mostBytes === undefined) return { response, text: await response.body.text() };
+    const text = await boundedText(response.body.stream(), mostBytes);
+    if (text === undefined) throw new TooLong();
+    return { response, text };
   }
 
   const limited = limitConcurrency(requestsInFlight);
