@@ -1,12 +1,17 @@
 import type { Action } from '../../shared/actions.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { attemptLabel, imageUidLabel, revisionLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import {
+  attemptLabel,
+  imageUidLabel,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { isValid } from '../../shared/policy.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { keptRevisions } from './revisions.ts';
-import { isCutFrom, isUsable, removeSnapshot } from './snapshot.ts';
+import { ifUnchanged, isCutFrom, isUsable, removeSnapshots } from './snapshot.ts';
 
 /** Deletes volumes of earlier attempts, the source volume once its snapshot is ready, and snapshots of revisions that are not kept. */
 export function garbage(observed: Observed): Action[] {
@@ -31,17 +36,6 @@ function unknownVolumes(observed: Observed): Action[] {
   return unknown.length === 0 ? [] : [ifUnchanged(image), ...unknown.map((one) => remove(image, one))];
 }
 
-/**
- * The API server refuses this if the image changed since it was read: what seems not to be needed, or in the way, may be of a later
- * revision, or be the copy of an image that a backup restored since.
- */
-export const ifUnchanged = (image: VMDiskImage, status: Readonly<Record<string, unknown>> = {}): Action => ({
-  do: 'patchStatus',
-  resource: VMDiskImage,
-  of: image,
-  status,
-});
-
 /** Unless the snapshot in use is observed to be usable, any other copy may be the last. */
 const hasUsableSnapshot = ({ image, snapshots }: Observed) =>
   snapshots.some((found) => found.metadata.name === image.status?.snapshot?.name && isUsable(found));
@@ -57,8 +51,7 @@ function oldSnapshots(observed: Observed): Action[] {
     ({ metadata: { name, labels, deletionTimestamp } }) =>
       labels?.[imageUidLabel] === image.metadata.uid && !stays.includes(name) && !deletionTimestamp,
   );
-  if (old.length === 0) return [];
-  return [ifUnchanged(image, { revisions }), ...old.map((found) => removeSnapshot(image, found))];
+  return removeSnapshots(image, old, { revisions });
 }
 
 function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {

@@ -9,9 +9,8 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { ifUnchanged } from './garbage.ts';
 import { isDownloaded, type Observed } from './observed.ts';
-import { isCutFrom, isLost, isRemovable, isUsable, removeSnapshot } from './snapshot.ts';
+import { isCutFrom, isLost, isRemovable, isUsable, removeSnapshots } from './snapshot.ts';
 import { makeSnapshot } from './snapshotting.ts';
 
 /** Why an image Fails that is downloaded. A user may have removed snapshottingAt, and its volume may be lost. */
@@ -38,7 +37,7 @@ export function healing(observed: Observed): Action[] {
     const isThere = isUsable(snapshot) || (wasRefused && !isLost(snapshot));
     const isOfAnother = !isCutFrom(snapshot, volume, currentName(image));
     if (isAudit && isDownloaded(volume) && (isOfAnother || isLost(snapshot)) && isRemovable(image, snapshot))
-      return [ifUnchanged(image), removeSnapshot(image, snapshot)];
+      return removeSnapshots(image, [snapshot]);
     if (!isThere || isOfAnother) return [];
     const message = 'Downloaded; waiting for the snapshot, which was made after all.';
     const fields = { snapshottingAt: toTime(nowMs), completedAt: null };

@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { imageNameOf, shortHash, snapshotName } from '../../shared/kubernetes/names.ts';
 import { childMetadata } from '../../shared/kubernetes/ownership.ts';
@@ -55,10 +55,27 @@ export function isRemovable({ metadata, status }: VMDiskImage, snapshot: VolumeS
   return labels?.[imageUidLabel] === metadata.uid && deletionTimestamp === undefined && !isUsed;
 }
 
-/** Deletes a snapshot of the image. */
-export const removeSnapshot = (image: VMDiskImage, snapshot: VolumeSnapshot): Action => ({
-  do: 'delete',
-  resource: VolumeSnapshot,
-  of: snapshot,
-  trace: traceOfImage(image),
+/** Deletes snapshots of the image, if it is as it was read; with fields of its status that this changes. */
+export const removeSnapshots = (
+  image: VMDiskImage,
+  snapshots: readonly VolumeSnapshot[],
+  status?: Readonly<Record<string, unknown>>,
+): Action[] => {
+  if (snapshots.length === 0) return [];
+  const trace = traceOfImage(image);
+  return [
+    ifUnchanged(image, status),
+    ...snapshots.map((of): Action => ({ do: 'delete', resource: VolumeSnapshot, of, trace })),
+  ];
+};
+
+/**
+ * The API server refuses this if the image changed since it was read: what seems not to be needed, or in the way, may be of a later
+ * revision, or be the copy of an image that a backup restored since.
+ */
+export const ifUnchanged = (image: VMDiskImage, status: Readonly<Record<string, unknown>> = {}): Action => ({
+  do: 'patchStatus',
+  resource: VMDiskImage,
+  of: image,
+  status,
 });

@@ -14,7 +14,6 @@ import { lasted } from '../../shared/lasted.ts';
 import { isValid } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { traceOfImage } from '../../shared/traces.ts';
-import { ifUnchanged } from './garbage.ts';
 import type { Observed } from './observed.ts';
 import { completed } from './revisions.ts';
 import {
@@ -24,7 +23,7 @@ import {
   isOf,
   isRemovable,
   isUsable,
-  removeSnapshot,
+  removeSnapshots,
   snapshotFor,
 } from './snapshot.ts';
 
@@ -85,7 +84,7 @@ function inTheWay(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   const { image } = observed;
   const { name, deletionTimestamp } = snapshot.metadata;
   if (deletionTimestamp) return [];
-  if (isRemovable(image, snapshot)) return [ifUnchanged(image), removeSnapshot(image, snapshot)];
+  if (isRemovable(image, snapshot)) return removeSnapshots(image, [snapshot]);
   const message = `VolumeSnapshot ${name} was not cut from the volume of this download; remove it. ${keptUntil}`;
   return snapshotFailed(observed, 'Rejected', message);
 }
