@@ -1,8 +1,8 @@
 import type { Action } from '../../shared/actions.ts';
 import type { ImagePublished } from '../../shared/events.ts';
 import type { Message } from '../../shared/function.ts';
-import { isFromTemplate } from '../../shared/images/new-image.ts';
 import { namespaceFor, publicationFault, publishedAt, publishedImage } from '../../shared/images/published-image.ts';
+import { isFromTemplate } from '../../shared/images/sources.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
@@ -44,8 +44,7 @@ export function decide(observed: Observed): Action[] {
     );
   const object = publishedImage(published, policy, message);
   // A publisher takes over what a template made, and nothing else.
-  const force = image !== undefined && isFromTemplate(image);
-  return [{ do: 'apply', resource: VMDiskImage, object, ...(force ? { force } : {}) }];
+  return [{ do: 'apply', resource: VMDiskImage, object, force: image !== undefined && isFromTemplate(image) }];
 }
 
 /** Reported where a user will look: on the image if it exists, else on the policy. */

@@ -4,7 +4,7 @@ import { nameOf, type ObjectReference } from '../kinds/resource.ts';
 import { bytesOf } from '../kubernetes/quantity.ts';
 import { describeFault, isValid, type Policy, type PolicyKey } from '../policy.ts';
 import { mayUse } from './references.ts';
-import { isOfPolicy, missingLine, withoutQuery } from './sources.ts';
+import { isFromTemplate, isOfPolicy, missingLine, withoutQuery } from './sources.ts';
 
 type Template = VMDiskImage['spec'];
 
@@ -56,12 +56,8 @@ export function whyNotMade(policy: Policy, namespace: string | undefined, templa
   return missing && { reason: 'SourceNotAllowed', message: `Not made from vmDiskImageTemplate: ${missing.message}.` };
 }
 
-/** Another author's template made this image, and neither an admin nor a publisher has taken it over. */
-export const isFromTemplate = ({ metadata }: Pick<VMDiskImage, 'metadata'>) =>
-  ['ensure-vmdi', 'compose-workspace'].includes(metadata.labels?.[createdBy] ?? '');
-
 /**
- * Why this image does not count for one who asks from another namespace (DESIGN §6): an author's template made it, and the asker's own
+ * Why this image does not count for one who asks from another namespace (functions/ensure-vmdi/README.md says why): an author's template made it, and the asker's own
  * template does not ask for the same content. Undefined where it counts.
  */
 export function whyNotTrusted(

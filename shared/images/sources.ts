@@ -17,11 +17,12 @@ interface Download {
 export const downloadOf = ({ metadata, spec }: VMDiskImage): Download => ({
   namespace: metadata.namespace,
   spec,
-  isAskedFor: askers.has(metadata.labels?.[createdBy] ?? ''),
+  isAskedFor: isFromTemplate({ metadata }) || metadata.labels?.[createdBy] === 'preload',
 });
 
-/** Functions that create images because somebody else asks for them. */
-const askers = new Set(['ensure-vmdi', 'compose-workspace', 'preload']);
+/** An author's template made this image, and neither an admin nor a publisher has taken it over. */
+export const isFromTemplate = ({ metadata }: Pick<VMDiskImage, 'metadata'>) =>
+  ['ensure-vmdi', 'compose-workspace'].includes(metadata.labels?.[createdBy] ?? '');
 
 /** What the policy lacks for a download: the line to add, and the sentence that says so. */
 interface Missing {
@@ -30,9 +31,9 @@ interface Missing {
 }
 
 /**
- * The line of the policy that a download lacks, or undefined where it is allowed (DESIGN §5, allowedSources). Who may create images in an image
- * namespace chooses any public source and any Secret there; everything else needs a line of allowedSources, and for a Secret of an
- * image namespace the line that names it.
+ * The line of the policy that a download lacks, or undefined where it is allowed. Who may create images in an image namespace chooses any
+ * public source and any Secret there; everything else needs a line of allowedSources, and for a Secret of an image namespace the line
+ * that names it.
  */
 export function missingLine(policy: Policy, { namespace = '', spec, isAskedFor }: Download): Missing | undefined {
   const { url, secretRef } = spec;
