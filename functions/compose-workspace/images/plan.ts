@@ -27,6 +27,8 @@ export interface WantedImage {
   /** Where it is, or is to be made. */
   ref: ObjectReference & { namespace: string };
   image: VMDiskImage | undefined;
+  /** What the first machine that names it asks to be in it, by its template or by the policy's. */
+  template: ReturnType<typeof templateOf> | undefined;
   /** Why the image that is there does not count for this workspace. */
   refused?: Why | undefined;
 }
@@ -50,18 +52,16 @@ export function wantedImages({ workspace, images, policy }: Seen, ownMachines: O
       const found = exists(held) ? held : imageNamespaces.find(exists);
       const ref = { namespace: usedNamespace(ownMachines, name) ?? found ?? imageNamespaces[0] ?? '', name };
       const image = images.get(keyOf(ref));
-      const asker = { namespace: undefined, template: askedFor(workspace, name, policy) };
-      return [name, { ref, image, refused: image && whyNotTrusted(policy, image, asker) }];
+      const [first] = machinesOn(workspace, name);
+      const template = first && templateOf(first, policy);
+      const asker = { namespace: undefined, template: template && 'spec' in template ? template.spec : undefined };
+      return [name, { ref, image, template, refused: image && whyNotTrusted(policy, image, asker) }];
     }),
   );
 }
 
-/** What the workspace's machines ask to be in the image of that name, by their template or by the policy's. */
-function askedFor({ spec }: Pick<Workspace, 'spec'>, image: string, policy: Policy) {
-  const machine = (spec.vms ?? []).find(({ backingVMDiskImage }) => backingVMDiskImage === image);
-  const template = machine && templateOf(machine, policy);
-  return template && 'spec' in template ? template.spec : undefined;
-}
+const machinesOn = ({ spec }: Pick<Workspace, 'spec'>, image: string) =>
+  (spec.vms ?? []).filter(({ backingVMDiskImage }) => backingVMDiskImage === image);
 
 /** The namespace that a machine of the workspace has its image of that name from. */
 export const usedNamespace = (ownMachines: Own['machines'], image: string) =>
@@ -83,10 +83,9 @@ export const imageStage = (found: Found): Stage =>
 
 function partOf(
   { workspace, policy, refusals, imageNamespaces, machines: found }: Found,
-  { ref, image, refused }: WantedImage,
+  { ref, image, template, refused }: WantedImage,
 ): Part {
-  const machines = (workspace.spec.vms ?? []).filter(({ backingVMDiskImage }) => backingVMDiskImage === ref.name);
-  const [first] = machines;
+  const machines = machinesOn(workspace, ref.name);
   const part = (standing: Standing, writes: Action[] = []): Part => ({ name: ref.name, writes, standing });
   if ((refused || !isUsable(image)) && machines.every((machine) => hasDisk(machine, found))) {
     const message = `${nameOf(VMDiskImage, ref)} ${refused ? 'is of another author' : describeLost(image)}; the disks were cloned before.`;
@@ -97,7 +96,6 @@ function partOf(
   if (machines.every((machine) => isSkipped(machine, policy))) {
     return part(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
   }
-  const template = first && templateOf(first, policy);
   if (!template || 'lacks' in template) return part(missing(ref, template?.lacks ?? ''));
   const why = whyMayNot(policy, imageNamespaces, ref, template.spec);
   if (why) return part(why);
