@@ -95,7 +95,7 @@ async function setUp(kube: Kube) {
         diskSize: '64Mi',
       },
     });
-    await createMachine({ kube, namespace, store }, name.replace('image', 'machine'), name);
+    await createMachine({ kube, namespace }, name.replace('image', 'machine'), name);
   }
 }
 
@@ -254,7 +254,7 @@ test(
     const ready = await countReached(kube, VirtualMachine, ({ metadata, status }) => {
       return crowd.includes(metadata.name) && status?.phase === 'Ready';
     });
-    for (const name of crowd) await createMachine({ kube, namespace, store }, name, 'image-0');
+    for (const name of crowd) await createMachine({ kube, namespace }, name, 'image-0');
     await ready.until(3);
     await ready.stop();
     const isReady = ({ status }: VirtualMachine) => status?.phase === 'Ready';

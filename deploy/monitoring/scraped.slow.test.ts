@@ -9,7 +9,7 @@ import * as openStackWorld from '../../test/stories/openstack/world.ts';
 import { postWithFetch } from '../../test/stories/preload.ts';
 import { dropsAllButTimers } from '../../test/stories/subscriptions.ts';
 import { aMachine, createWorkspace, untilWorkspace } from '../../test/stories/workspaces.ts';
-import { createImage, setPolicy, untilGone, untilPhase } from '../../test/stories/world.ts';
+import { createImage, setPolicy, untilGone, untilPhase, type World } from '../../test/stories/world.ts';
 import { findPrometheus, type Prometheus, startPrometheus } from '../../test/support/tools/prometheus/prometheus.ts';
 import { realClock } from '../local/clock.ts';
 import { startObjectStore } from '../local/object-store/object-store.ts';
@@ -89,7 +89,7 @@ describe.skipIf(!bin)('a Prometheus that scrapes a cluster at work', { timeout: 
     });
     ends.push(prometheus.close);
     const { kube, broker } = cluster;
-    const world = { kube, broker, store, namespace } as unknown as Parameters<typeof createMachine>[0];
+    const world = { kube, broker, store, namespace } as unknown as World;
     await kube.create(Namespace, { metadata: { name: namespace } }).catch(() => undefined);
     const data = { accessKeyId: btoa(keys.accessKeyId), secretKey: btoa(keys.secretKey) };
     await kube.create(Secret, { metadata: { name: 's3-reader', namespace }, data });

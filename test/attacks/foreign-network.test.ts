@@ -11,7 +11,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { aVirtualMachine } from '../support/builders/machines.ts';
+import { createMachine } from '../stories/machines.ts';
 import { type FunctionHarness, serveFunction } from '../support/harness/function-harness.ts';
 import { aReadyImage } from '../support/harness/provision-vm.ts';
 import { anAttacker, mayMakeMachines } from './attacker.ts';
@@ -37,9 +37,12 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const machine = async (by: Kube, name: string, namespace: string, network: string, ipAddress = '10.10.0.66/24') => {
-  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { interfaces: [{ network, ipAddress }] } });
   const ref = { name, namespace };
-  await by.create(VirtualMachine, { apiVersion, kind, metadata: ref, spec });
+  const vmDiskImageRef = { name: 'ubuntu', namespace: 'vmdi-farm' };
+  await createMachine({ kube: by, namespace }, name, 'ubuntu', {
+    vmDiskImageRef,
+    interfaces: [{ network, ipAddress }],
+  });
   expect(await harness.changed(VirtualMachine, ref)).toBe(202);
   return ref;
 };

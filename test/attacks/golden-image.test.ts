@@ -13,8 +13,8 @@ import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { createMachine } from '../stories/machines.ts';
 import { allowedSources, aVMDiskImage } from '../support/builders/images.ts';
-import { aVirtualMachine } from '../support/builders/machines.ts';
 import { type FunctionHarness, type Instance, serveFunction } from '../support/harness/function-harness.ts';
 import { aReadyImage } from '../support/harness/provision-vm.ts';
 import { anAttacker, mayMakeMachines } from './attacker.ts';
@@ -43,13 +43,9 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const aMachine = async (by: Kube, namespace: string, name: string, image: string, template: object | undefined) => {
-  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: farm(image) } });
-  const vmDiskImageTemplate = template && { ...withoutSecret, ...template };
-  await by.create(VirtualMachine, {
-    apiVersion,
-    kind,
-    metadata: { name, namespace },
-    spec: { ...spec, ...(vmDiskImageTemplate ? { vmDiskImageTemplate } : {}) },
+  await createMachine({ kube: by, namespace }, name, image, {
+    vmDiskImageRef: farm(image),
+    ...(template ? { vmDiskImageTemplate: { ...withoutSecret, ...template } } : {}),
   });
   expect(await harness.changed(VirtualMachine, { name, namespace })).toBe(202);
   return { name, namespace };

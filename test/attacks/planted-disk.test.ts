@@ -11,8 +11,8 @@ import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { controlledBy } from '../../shared/kubernetes/ownership.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { createMachine } from '../stories/machines.ts';
 import { aVMDiskImage } from '../support/builders/images.ts';
-import { aVirtualMachine } from '../support/builders/machines.ts';
 import { type FunctionHarness, type Instance, serveFunction } from '../support/harness/function-harness.ts';
 import { aReadyImage } from '../support/harness/provision-vm.ts';
 import { anAttacker, mayMakeDataVolumes, mayMakeMachines } from './attacker.ts';
@@ -45,11 +45,8 @@ afterAll(() => harness.close());
 
 type Ref = { name: string; namespace: string };
 
-const createMachine = async (by: Kube, name: string, image: Ref, spec: object = {}) => {
-  const { apiVersion, kind, spec: plain } = aVirtualMachine();
-  const metadata = { name, namespace: 'tenant-a' };
-  return by.create(VirtualMachine, { apiVersion, kind, metadata, spec: { ...plain, vmDiskImageRef: image, ...spec } });
-};
+const machineOn = (by: Kube, name: string, image: Ref, spec: object = {}) =>
+  createMachine({ kube: by, namespace: 'tenant-a' }, name, image.name, { vmDiskImageRef: image, ...spec });
 
 /** A disk of the attacker's own content, under the name and with the owner of a machine's root disk. */
 const plant = (machine: VirtualMachine, annotations: Record<string, string> = {}) =>
@@ -72,7 +69,7 @@ const reconcileAll = async ({ metadata }: VirtualMachine) => {
 // Gained: name, URL, Secret and classes of the private images of any tenant.
 test('an author reads the spec of a foreign image, with a disk that was planted before the first look', async () => {
   const template = aVMDiskImage().spec;
-  const machine = await createMachine(mallory, 'spy', secretImage, { vmDiskImageTemplate: template });
+  const machine = await machineOn(mallory, 'spy', secretImage, { vmDiskImageTemplate: template });
   await plant(machine);
   const found = await reconcileAll(machine);
   expect(conditionOf(found?.status?.conditions, 'ImageResolved')?.reason).toBe('ImageNamespaceNotAllowed');
@@ -84,7 +81,7 @@ test('an author reads the spec of a foreign image, with a disk that was planted 
 // Gained: an image of another tenant that is never pruned, and costs its storage for ever.
 test('an author blocks the pruning of a foreign image by references to it', async () => {
   for (const name of ['ref-1', 'ref-2']) {
-    const machine = await createMachine(mallory, name, secretImage);
+    const machine = await machineOn(mallory, name, secretImage);
     await plant(machine, { [imageUidLabel]: 'not-its-uid' });
     await reconcileAll(machine);
   }
@@ -94,7 +91,7 @@ test('an author blocks the pruning of a foreign image by references to it', asyn
 
 // Gained: a machine that boots what no policy allows, and reports itself Ready.
 test('an author boots a disk of choice in place of the image that the policy allows', async () => {
-  const machine = await createMachine(mallory, 'own-disk', farmImage);
+  const machine = await machineOn(mallory, 'own-disk', farmImage);
   const planted = await plant(machine, { [imageUidLabel]: 'not-its-uid' });
   const filled = { status: { phase: 'Succeeded' } };
   await harness.kube.patch(DataVolume, planted.metadata, filled, { subresource: 'status' });
@@ -106,7 +103,7 @@ test('an author boots a disk of choice in place of the image that the policy all
 });
 
 test('an author puts a disk of choice in the place of the one that was made', async () => {
-  const machine = await createMachine(mallory, 'swap', farmImage);
+  const machine = await machineOn(mallory, 'swap', farmImage);
   const before = await reconcileAll(machine);
   const made = await harness.kube.get(DataVolume, { name: 'swap-root', namespace: 'tenant-a' });
   await mallory.delete(DataVolume, { name: 'swap-root', namespace: 'tenant-a' });
@@ -117,7 +114,7 @@ test('an author puts a disk of choice in the place of the one that was made', as
 });
 
 test('an author wins the race between the look and the creation of the disk', async () => {
-  const machine = await createMachine(mallory, 'race', farmImage);
+  const machine = await machineOn(mallory, 'race', farmImage);
   const racing = harness.another((kube) => ({
     ...kube,
     create: async (resource, object, ...rest) => {

@@ -5,7 +5,6 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { until, untilGone, type World } from './world.ts';
 
 type Spec = VirtualMachine['spec'];
-type Where = Pick<World, 'kube' | 'namespace' | 'store'>;
 
 /** The template of an image of the story's own: what `createImage` would make of that name. */
 export const templateOf = (
@@ -22,7 +21,7 @@ export const templateOf = (
 
 /** Creates a machine like an admin would, on the image of that name in the story's namespace; without a template unless `spec` has one. */
 export function createMachine(
-  world: Where,
+  world: Pick<World, 'kube' | 'namespace'>,
   name: string,
   image: string,
   spec: Partial<Spec> = {},
