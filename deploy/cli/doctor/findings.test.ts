@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { slotsAnnotation } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
 import { aKupenStackMachine, aVolume } from '../../../test/support/builders/openstack.ts';
 import { manifestKey } from '../../manifests.ts';
@@ -209,6 +210,15 @@ test('each finding has what was expected, what was found, and the remedy', () =>
     '  found     garbage',
     '  remedy    kubectl delete lease sync-slots -n sync-operator (start-sync creates it again from the running downloads)',
   ]);
+});
+
+test('the line of allowedSources that images wait for is told once, and one that the policy has is not', () => {
+  const labels = { 'app.kubernetes.io/created-by': 'ensure-vmdi' };
+  const images = ['a', 'b'].map((name) => image({ name, labels, status: { phase: 'Failed' } }));
+  const line = 'https://s3.eu-west-1.amazonaws.com/images/** s3-reader';
+  expect(found({ images })).toMatchObject([{ name: 'Policy allowedSources', expected: `the line "${line}"` }]);
+  const policy = ConfigMap.parse({ metadata: { name: 'sync-operator-policy' }, data: { allowedSources: line } });
+  expect(found({ images, policy })).toEqual([]);
 });
 
 test('without findings, the doctor says how much it checked', () => {

@@ -202,6 +202,11 @@ describe('a command line', () => {
       deleteWorkspaces: true,
       deleteMachines: false,
     });
+    const lines = ['https://s3.example.com/images/** s3-reader', 'https://images.example.com/**'];
+    expect(readOptions(['install', ...lines.flatMap((line) => ['--allow-source', line])])).toMatchObject({
+      allowSource: lines,
+    });
+    expect(() => readOptions(['install', '--allow-source', '*'])).toThrow('--allow-source: expected a URL with *');
     expect(readOptions(['install', '--help'])).toBeUndefined();
   });
   test.each([

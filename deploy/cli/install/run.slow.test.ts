@@ -67,6 +67,18 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     });
   });
 
+  test('the lines of --allow-source are added to those of the policy, each once', async () => {
+    const overlay = await anOverlay();
+    const allowed = async () => (await cluster.kube.get(ConfigMap, policy))?.data;
+    const [one, other] = ['https://s3.example.com/images/** s3-reader', 'https://images.example.com/**'];
+    await command('install', '--overlay', overlay, ...image);
+    expect(await allowed()).not.toHaveProperty('allowedSources');
+    expect(cluster.lines).toContainEqual(expect.stringContaining('the policy allows no sources yet'));
+    await command('upgrade', '--allow-source', one);
+    await command('upgrade', '--allow-source', one, '--allow-source', other);
+    expect(await allowed()).toMatchObject({ allowedSources: `${one}\n${other}` });
+  });
+
   describe('an upgrade without an overlay', () => {
     const role = `{apiVersion: ${rbac}, kind: ClusterRole, metadata: {name: extra, labels: {app.kubernetes.io/part-of: ot-functions}}, rules: []}`;
     const extra = () => cluster.kube.get(ClusterRole, { name: 'extra' });
