@@ -43,16 +43,15 @@ export interface AllowedSource {
   secret?: string | undefined;
 }
 
-/** Each line is a pattern and perhaps the name of a Secret; one that is not spoils the key. */
-const sources = key<readonly AllowedSource[]>(
-  [],
-  'a URL with * and ** in its path and perhaps the name of a Secret, one a line, such as "https://s3.example.com/images/** s3-reader"',
-  (text) => {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
-    const found = lines.map(sourceIn).filter((line) => line !== undefined);
-    return found.length > 0 && found.length === lines.length ? found : undefined;
-  },
-);
+/** None unless they are named; a part that does not parse spoils the key. */
+const listOf = <T>(expected: string, separator: RegExp, read: (part: string) => T | undefined) =>
+  key<readonly T[]>([], expected, (text) => {
+    const parts = text.split(separator).filter((part) => part.trim() !== '');
+    const found = parts.map(read).filter((part) => part !== undefined);
+    return found.length > 0 && found.length === parts.length ? found : undefined;
+  });
+
+/** A URL pattern, and perhaps the name of a Secret. */
 function sourceIn(line: string): AllowedSource | undefined {
   const [url = '', secret, ...more] = line.trim().split(/\s+/);
   const pattern = patternOf(url);
@@ -60,16 +59,7 @@ function sourceIn(line: string): AllowedSource | undefined {
     ? { pattern, secret }
     : undefined;
 }
-/** None unless they are named; a line that is no pattern spoils the key. */
-const patterns = key<readonly Pattern[]>(
-  [],
-  'patterns such as https://keystone.example.com:5000/**, one a line, with scheme and host as they are',
-  (text) => {
-    const lines = text.split(/\s+/).filter(Boolean);
-    const found = lines.map(patternOf).filter((pattern) => pattern !== undefined);
-    return found.length > 0 && found.length === lines.length ? found : undefined;
-  },
-);
+
 const optional = (expected: string, pattern: RegExp) =>
   key<string | undefined>(undefined, expected, (text) => (pattern.test(text) ? text : undefined));
 const named = (fallback: string, expected: string, pattern: RegExp) =>
@@ -98,7 +88,11 @@ const keys = {
   prune: oneOf('Never', ['Never', 'DryRun', 'WhenUnreferenced']),
   pruneAfter: duration('168h'),
   retainSourceVolume: yesOrNo(false),
-  allowedSources: sources,
+  allowedSources: listOf(
+    'a URL with * and ** in its path and perhaps the name of a Secret, one a line, such as "https://s3.example.com/images/** s3-reader"',
+    /\n/,
+    sourceIn,
+  ),
   imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line'),
   machineNetworks: words([], 'names of namespaces, one a line'),
   imageUrlTemplate: optional('a URL with {name} and {version}', /^[a-z][a-z0-9+.-]*:\/\/\S+$/),
@@ -115,7 +109,11 @@ const keys = {
   ),
   machineFailedAfter: duration('5m'),
   machineUnschedulableAfter: duration('15m'),
-  openstackEndpoints: patterns,
+  openstackEndpoints: listOf(
+    'patterns such as https://keystone.example.com:5000/**, one a line, with scheme and host as they are',
+    /\s+/,
+    patternOf,
+  ),
   serverRecoverAfter: duration('5m'),
   unreachableHostRecoverAfter: key<number | undefined>(undefined, 'a duration such as "10m"', parseDurationMs),
   ansible: oneOf('Run', ['Run', 'External']),

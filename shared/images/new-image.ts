@@ -57,8 +57,8 @@ export function whyNotMade(policy: Policy, namespace: string | undefined, templa
 }
 
 /**
- * Why this image does not count for one who asks from another namespace (functions/ensure-vmdi/README.md says why): an author's template made it, and the asker's own
- * template does not ask for the same content. Undefined where it counts.
+ * Why this image does not count for one who asks from another namespace: an author's template made it, and the asker's own template does
+ * not ask for the same content (functions/ensure-vmdi/README.md says why that matters). Undefined where it counts.
  */
 export function whyNotTrusted(
   policy: Policy,
