@@ -9,7 +9,7 @@ export interface Pattern {
   path: readonly string[];
 }
 
-/** The most characters of a pattern: a match takes at most so many steps for each character of the URL. */
+/** The most characters of a pattern: a match takes at most this many steps for each character of the URL. */
 const longest = 512;
 const form = /^([a-z][a-z0-9+.-]*):\/\/((?:\*\.)?)([^/?#@*]+)(\/[^?#]*)$/i;
 

@@ -55,7 +55,7 @@ async function allMachines(kube: Reader): Promise<VirtualMachine[]> {
   return found;
 }
 
-/** Of a machine what it is counted and marked by: whoever makes it decides how large the rest is. */
+/** What a machine is counted and marked by. Its author decides how large the rest is. */
 function essence({ apiVersion, kind, metadata, spec, status }: VirtualMachine): VirtualMachine {
   const { namespace, name, uid, resourceVersion, creationTimestamp, deletionTimestamp, finalizers } = metadata;
   return {

@@ -88,7 +88,7 @@ interface Found<T = VirtualMachine> {
   unreadable: Unreadable[];
 }
 
-/** With those that may have waited for the address of one that is gone. */
+/** The machines of these names, and those that may have waited for the address of a machine that no longer exists. */
 async function machinesAt(kube: Reader, refs: readonly ObjectReference[]): Promise<Found> {
   const found = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref))));
   const gone = refs.filter((_, index) => found[index] === undefined);

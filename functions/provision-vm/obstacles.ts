@@ -71,8 +71,8 @@ export function ownChildren(observed: Observed): { own: Observed; taken: Obstacl
 }
 
 /**
- * Whoever may create DataVolumes can name a machine as their owner. Ours is the one whose creation is in the status; until that was
- * written, or of a status that was lost, one that we would make: a clone of the image that the policy lets the machine name.
+ * An author who may create DataVolumes can name a machine as their owner. Ours is the disk whose uid is in the status; while the status has
+ * none, or was lost, a disk that we would create: a clone of the image that the policy lets the machine name.
  */
 function isMade({ machine, image, policy }: Observed, disk: DataVolume): boolean {
   const { made, cloned } = machine.status?.rootDisk ?? {};

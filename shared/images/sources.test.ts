@@ -9,7 +9,7 @@ const url = 'https://s3.example.com/vm-images/debian.qcow2';
 const policyOf = (allowedSources: string | undefined, more = {}) =>
   parsePolicy({ data: { ...(allowedSources === undefined ? {} : { allowedSources }), ...more } });
 
-/** What is said about an image of that namespace, created by that function or by an admin. */
+/** The refusal of an image of that namespace, created by that function or by an admin. */
 function refusal(
   lines: string | undefined,
   spec: Partial<VMDiskImage['spec']>,

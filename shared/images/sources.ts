@@ -24,7 +24,7 @@ export const downloadOf = ({ metadata, spec }: VMDiskImage): Download => ({
 export const isFromTemplate = ({ metadata }: Pick<VMDiskImage, 'metadata'>) =>
   ['ensure-vmdi', 'compose-workspace'].includes(metadata.labels?.[createdBy] ?? '');
 
-/** What the policy lacks for a download: the line to add, and the sentence that says so. */
+/** What the policy lacks for a download: the line to add, and a sentence that contains it. */
 interface Missing {
   line: string;
   message: string;
@@ -58,7 +58,7 @@ function lineFor(url: string, secret: string | undefined): string {
   return [`${origin}/${bucket === undefined ? '*' : `${bucket}/**`}`, secret].filter(Boolean).join(' ');
 }
 
-/** The lines of allowedSources, and the one that imageUrlTemplate and imageSecretRef are. */
+/** The lines of allowedSources, and the line that imageUrlTemplate and imageSecretRef stand for. */
 function linesOf({ values }: Policy): readonly AllowedSource[] {
   const { allowedSources, imageUrlTemplate, imageSecretRef } = values;
   const pattern = imageUrlTemplate && patternOf(imageUrlTemplate.replaceAll(/\{(name|version)\}/g, '*'));

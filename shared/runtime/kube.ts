@@ -95,7 +95,7 @@ const withQuery = (url: string, query: Query) => {
 /** What a page of a list is to have: less would cost requests, more would hold up all else in the process while it is parsed. */
 const pageBytes = 1024 * 1024;
 
-/** A page of more is not read: of objects of any size whoever may make them decides. */
+/** A longer page is not read: authors decide how large their objects are. */
 const mostPageBytes = 4 * pageBytes;
 
 /** The limits of objects: for a first page, whose objects may have any size, and for any other. */
@@ -220,7 +220,7 @@ export function kubeClient(
     const { namespace, ...selectors } = options;
     let next: string | undefined;
     const path = pathOf(resource, { namespace });
-    /** At most so many objects, or fewer if they are large. A single one is read whatever its size. */
+    /** At most `limit` objects, or fewer if they are large; a single object of any size. */
     const read = async (limit: number): Promise<{ object: unknown; length: number }> => {
       const query = { ...selectors, limit: String(limit), continue: next };
       const mostBytes = limit > 1 ? mostPageBytes : undefined;

@@ -16,7 +16,7 @@ interface Rule {
 
 const write = ['get', 'list', 'create', 'update', 'patch', 'delete'];
 
-/** What everybody who makes machines may do. */
+/** What each author of machines may do. */
 export const mayMakeMachines: Rule = { apiGroups: ['pelotech.ot'], resources: ['virtualmachines'], verbs: write };
 
 /** What CDI gives to the role `edit`. */

@@ -4,7 +4,7 @@ import type { DeadLetter } from '../../shared/function.ts';
 import { serve } from '../../shared/runtime/http.ts';
 import type { Ports } from '../../shared/runtime/reconcile.ts';
 
-/** Whoever reaches the function could post letters faster than they are reconciled, and fill its memory until it ends. */
+/** A sender that reaches the function could post letters faster than they are reconciled, and fill its memory until it ends. */
 test('a flood of dead letters keeps a bounded number of them waiting, and counts all', async () => {
   const taken: number[] = [];
   let overflow = 0;

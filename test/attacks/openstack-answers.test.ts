@@ -10,7 +10,7 @@ import { policyRef } from '../../shared/policy.ts';
 import { serveOnOpenStack } from '../support/harness/openstack-harness.ts';
 
 /**
- * Whoever may write the Secret openstack-credentials in a namespace chooses whom the functions ask. An answer that does not end would
+ * An author who may write the Secret openstack-credentials in a namespace chooses whom the functions ask. An answer that does not end would
  * fill the memory of a process that serves every tenant.
  */
 const mebibyte = 1024 * 1024;

@@ -10,7 +10,7 @@ import { policyRef } from '../../shared/policy.ts';
 import { serveOnOpenStack } from '../support/harness/openstack-harness.ts';
 
 /**
- * Whoever may write the Secret openstack-credentials in a namespace has the functions send requests from within the cluster, and is told
+ * An author who may write the Secret openstack-credentials in a namespace has the functions send requests from within the cluster, and is told
  * how they were answered: metadata services, and whatever answers there without asking who calls.
  */
 const asked: string[] = [];

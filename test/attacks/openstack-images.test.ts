@@ -18,7 +18,7 @@ import {
 } from '../support/harness/openstack-harness.ts';
 
 /**
- * Whoever may create Volumes in a namespace without an account of its own: they are made with the operator's token, whose Glance
+ * An author who may create Volumes in a namespace without an account of its own: they are made with the operator's token, whose Glance
  * shows the images of every project.
  */
 const harness = await serveOnOpenStack(declaration);

@@ -32,7 +32,7 @@ export async function run(cluster: Cluster, options: Options): Promise<number> {
   return 0;
 }
 
-/** Adds lines to the policy that lacks them; says what it means that there are none. */
+/** Adds the lines that the policy lacks. If it has no line, prints what that means. */
 async function allowSources({ kube, say }: Cluster, lines: readonly string[]): Promise<void> {
   const policy = await kube.get(ConfigMap, policyRef);
   const before = (policy?.data as Record<string, string> | undefined)?.allowedSources ?? '';

@@ -52,7 +52,7 @@ export interface Session {
 export const openStackTimeoutMs = 15_000;
 
 const mebibyte = 1024 * 1024;
-/** The limits of one answer, and of all pages of a list: whoever writes the credentials chooses the server. */
+/** The limits of one answer, and of all pages of a list: the author of the credentials chooses the server. */
 const mostBytes = 8 * mebibyte;
 const mostListBytes = 32 * mebibyte;
 
