@@ -91,7 +91,6 @@ async function strictKube<Observed>(declaration: FunctionDeclaration<Observed>) 
   const kube = clientOf(server);
   await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
   await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
-  await kube.patch(ConfigMap, policyRef, { data: { allowedSources } });
   const permissions = permissionManifests([declaration as FunctionDeclaration]);
   await applyManifests(kube, permissions as unknown as KubernetesObject[]);
   const client = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name: declaration.name }));
@@ -111,8 +110,9 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
   const { kube, client, close } = isQuick ? quickKube() : await strictKube(declaration);
   /** The line of the policy that lets functions send requests there. */
   const endpoints = `${new URL(openStack.authUrl).origin}/**`;
-  if (isQuick) await kube.create(ConfigMap, { metadata: policyRef, data: { openstackEndpoints: endpoints } });
-  else await kube.patch(ConfigMap, policyRef, { data: { openstackEndpoints: endpoints } });
+  const data = { openstackEndpoints: endpoints, allowedSources };
+  if (isQuick) await kube.create(ConfigMap, { metadata: policyRef, data });
+  else await kube.patch(ConfigMap, policyRef, { data });
   /** What was read, of the API server and of OpenStack, since this was emptied last. */
   const reads: string[] = [];
   openStack.onCall(({ service, method, path }) => {
