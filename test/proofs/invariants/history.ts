@@ -11,8 +11,6 @@ export interface Change {
   by?: string;
   /** The resourceVersion at which the reconcile of the writer began to read. */
   since?: number;
-  /** The resourceVersion of the DataVolumes that its reconcile read, if an API server answered with a state of the past. */
-  dataVolumesAt?: number;
   /** The preconditions of the request that deleted the object (`{}` if it had none); absent if this change has another cause. */
   deletion?: { uid?: string; resourceVersion?: string };
 }

@@ -8,7 +8,7 @@ import { isExternal } from './writers.ts';
 /**
  * S5, one DataVolume: an image has at most one DataVolume that is neither Succeeded nor being deleted, and its name follows from
  * uid, revision and attempt. If a user creates a second one, for example by a restore, only DataVolumes that a function then adds
- * are judged. A DataVolume that a stale read hid from the function does not count.
+ * are judged.
  */
 export const s5OneDataVolume: Invariant = {
   number: 'S5',
@@ -26,11 +26,7 @@ export const s5OneDataVolume: Invariant = {
         if (misnamed) return misnamed;
         if (isExternal(change)) return undefined;
         const downloads = state.downloads.get(object.metadata.labels[imageUidLabel] ?? '');
-        const isHidden = ({ metadata: { uid } }: DataVolume) =>
-          uid !== object.metadata.uid && (state.times.get(uid)?.bornRevision ?? 0) > (change.dataVolumesAt ?? Infinity);
-        const open = [...(downloads?.values() ?? [])]
-          .filter((one) => isOpen(one) && !isHidden(one))
-          .map(({ metadata }) => metadata.name);
+        const open = [...(downloads?.values() ?? [])].filter(isOpen).map(({ metadata }) => metadata.name);
         return open.length > 1
           ? `${open.length} DataVolumes of one image are in flight: ${open.join(', ')}`
           : undefined;

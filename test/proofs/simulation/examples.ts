@@ -239,6 +239,40 @@ export const misjudged: typeof examples = [
     ),
   },
   {
+    invariant: 'S1',
+    what: 'a slot is free again because stale reads do not show the DataVolume that the process created',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+        { seconds: 40, do: 'deleteWorkspace', workspace: 'w' },
+        { seconds: 130, do: 'deleteImage', image: 'b' },
+        { seconds: 0, do: 'deleteImage', image: 'a' },
+        { seconds: 1, do: 'createImage', image: 'c' },
+        { seconds: 0, do: 'restoreImage', image: 'a', hasStatus: false, hasChildren: false },
+        { seconds: 1, do: 'createImage', image: 'd' },
+        { seconds: 1, do: 'unadopt', image: 'a' },
+        { seconds: 0, do: 'createMachine', machine: 'n', image: 'a', hasTemplate: false },
+      ],
+      [
+        { kind: 'download', at: 0, count: 6, how: 'stalls' },
+        { kind: 'staleRead', at: 391, count: 40, back: 40 },
+        { kind: 'forbidden', at: 9 },
+      ],
+      {
+        order: { seed: 691458374, share: 1 },
+        overtakings: [
+          { at: 718, by: 12 },
+          { at: 862, by: 14 },
+          { at: 451, by: 9 },
+          { at: 195, by: 2 },
+          { at: 1081, by: 3 },
+        ],
+        troubleSeconds: 10,
+      },
+    ),
+  },
+  {
     invariant: 'S5',
     what: 'a new revision begins while the DataVolume of the last, which stale reads do not show, is in flight',
     plan: plainly(

@@ -14,7 +14,7 @@ export type Fault =
   | { kind: 'answerLate'; at: number; seconds: number }
   /** A list of several pages fails after the first (410). */
   | { kind: 'listExpired'; at: number }
-  /** `count` reads in a row are `back` writes old, as from a stale API server. */
+  /** `count` reads in a row are `back` writes old, as from an API server that lags, but none is older than what the process read or wrote. */
   | { kind: 'staleRead'; at: number; count: number; back: number }
   /** A cache hears of a change late, and of all that follow. */
   | { kind: 'watchLate'; at: number; seconds: number }

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Change, History, Reconcile } from '../invariants/history.ts';
 
 /** The present writer, and what its reconcile read. */
-export type Author = Pick<Change, 'by' | 'since' | 'dataVolumesAt' | 'deletion'>;
+export type Author = Pick<Change, 'by' | 'since' | 'deletion'>;
 
 /** Records every change of every object, with its writer. */
 export class Recorder {

@@ -2,7 +2,6 @@ import type { ClusterState } from '../../../deploy/local/api-server/cluster-stat
 import { type WatchEvent, watchObjects } from '../../../deploy/local/api-server/watch-objects.ts';
 import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
-import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { backgroundWork } from '../../../shared/runtime/background.ts';
 import { withCache } from '../../../shared/runtime/cache.ts';
@@ -50,8 +49,8 @@ class Instance {
   readonly #ending = new AbortController();
   #isAlive = true;
   #reconcileBegan = 0;
-  /** The resourceVersion of a stale list of DataVolumes in this reconcile. */
-  #dataVolumesAt: number | undefined;
+  /** The resourceVersion of the newest answer to this process. */
+  #seen = 0;
 
   constructor(declaration: FunctionDeclaration, around: Surroundings) {
     this.#around = around;
@@ -61,7 +60,6 @@ class Instance {
       ...declaration,
       observe: (context, batch) => {
         this.#reconcileBegan = around.recorder.revision;
-        this.#dataVolumesAt = undefined;
         const begins = { by: declaration.name, since: this.#reconcileBegan, atMs: around.scheduler.now() };
         return this.#reconciles.begin(begins, batch, () => declaration.observe(context, batch));
       },
@@ -192,11 +190,11 @@ class Instance {
       const author = {
         by: this.#declaration.name,
         since: this.#reconcileBegan,
-        ...(this.#dataVolumesAt === undefined ? {} : { dataVolumesAt: this.#dataVolumesAt }),
         ...(request.verb === 'delete' ? { deletion: request.preconditions ?? {} } : {}),
       };
-      const asOf = isToWrite ? undefined : this.#staleness(request);
+      const asOf = isToWrite ? undefined : this.#staleness();
       const done = recorder.as(author, () => run(asOf));
+      this.#seen = Math.max(this.#seen, asOf ?? recorder.revision);
       const result = await done.then(
         (value) => () => resolve(value),
         (error: unknown) => () => reject(asSeenByClient(error)),
@@ -213,14 +211,16 @@ class Instance {
     return promise;
   }
 
-  /** The resourceVersion of a stale read; the reconcile knows no later state. */
-  #staleness({ resource }: Request): number | undefined {
+  /**
+   * The resourceVersion of a stale read; the reconcile knows no later state. It is never older than what the process read or wrote before:
+   * a real API server promises more, a read without resourceVersion shows the newest state (Kubernetes API concepts, "Most Recent").
+   */
+  #staleness(): number | undefined {
     const { faults, recorder } = this.#around;
     const stale = faults.at(faults.count('read'), 'staleRead');
     if (!stale) return undefined;
-    const asOf = Math.max(recorder.began, recorder.revision - stale.back);
+    const asOf = Math.max(recorder.began, this.#seen, recorder.revision - stale.back);
     this.#reconcileBegan = Math.min(this.#reconcileBegan, asOf);
-    if (resource.kind === DataVolume.kind) this.#dataVolumesAt = asOf;
     return asOf;
   }
 
