@@ -44,7 +44,7 @@ const mayLook = [
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'looks' },
     subjects: [{ kind: 'ServiceAccount', name: 'teacher', namespace: 'lab' }],
   },
-  // A user who may list objects of one namespace only, which is empty.
+  // A user who may list objects of one namespace only.
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'pupil', namespace: 'lab' } },
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'own' } },
   {
@@ -56,9 +56,9 @@ const mayLook = [
   },
 ];
 
-const createImage = async (kube: Kube, name: string, status: object) => {
+const createImage = async (kube: Kube, name: string, status: object, namespace = 'lab') => {
   await kube.create(VMDiskImage, {
-    metadata: { name, namespace: 'lab' },
+    metadata: { name, namespace },
     spec: {
       url: `https://s3.example.com/images/${name}.qcow2`,
       secretRef: 's3-reader',
@@ -67,7 +67,7 @@ const createImage = async (kube: Kube, name: string, status: object) => {
       diskSize: '1Gi',
     },
   });
-  await kube.patch(VMDiskImage, { namespace: 'lab', name }, { status }, { subresource: 'status' });
+  await kube.patch(VMDiskImage, { namespace, name }, { status }, { subresource: 'status' });
 };
 
 const statusOf = (index: number) => {
@@ -201,6 +201,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
       expect.stringContaining('lab/image-0001'),
       expect.stringContaining('lab/image-0002'),
     ]);
+    await createImage(kube, 'image-own', { phase: 'Queued' }, 'own');
     const other = await (await browser.newContext()).newPage();
     await enter(other, 'pupil');
     await other.locator('#slots li').nth(1).waitFor();
@@ -210,6 +211,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     expect(words.match(/another namespace/g)).toHaveLength(2);
     expect(words).not.toContain('image-');
     await other.context().close();
+    await kube.delete(VMDiskImage, { namespace: 'own', name: 'image-own' });
   });
 
   test('tells what happened to an object; all of it by keyboard', async () => {
