@@ -164,8 +164,11 @@ function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
   if (ready?.reason === 'ImageMissing' && !mayMake(machine)) return remedyForMachineWithoutImage(machine, known);
   if (ready?.reason === 'PasswordSecretMissing') {
     return {
-      help: 'Create the Secret that passwordSecretRef names, with the key "password".',
-      commands: [`kubectl create secret generic NAME -n ${namespace} --from-file=password=FILE`],
+      help: 'Create the Secret that passwordSecretRef names, with the key "password", and label it.',
+      commands: [
+        `kubectl create secret generic NAME -n ${namespace} --from-file=password=FILE`,
+        `kubectl label secret NAME -n ${namespace} pelotech.ot/use=password`,
+      ],
     };
   }
   const { trouble } = machine.status ?? {};

@@ -4,7 +4,7 @@ import { type Batch, type Context, type Subject, subjectNamed, type Unreadable }
 import { imagesTold } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
+import { isPassword, Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -182,7 +182,7 @@ async function observeAll(
       secret: readable(secrets[index]),
       kubeVirtMachine: readable(kubeVirtMachines[index]),
       instance: readable(instances[index]),
-      passwords: readable(passwords[place] ?? new Map()),
+      ...readable(passwords[place] ?? { passwords: new Map(), refusedSecrets: new Set() }),
       neighbours: comparesAddresses(machine) ? readable(neighbours.get(rivalsIn(machine, policy))) : undefined,
       networks: {
         isServed: served.every((keys) => keys !== undefined),
@@ -241,13 +241,19 @@ async function childrenOf<T extends KubernetesObject>(
 /** The limit of concurrent requests. */
 const atOnce = 50;
 
-async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Promise<Observed['passwords']> {
+type Passwords = Pick<Observed, 'passwords' | 'refusedSecrets'>;
+
+async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Promise<Passwords> {
   const refs = (spec.users ?? []).map((user) => user.passwordSecretRef).filter((ref) => ref !== undefined);
-  const found = refs.map(async (ref) => {
+  const passwords = new Map<string, string | undefined>();
+  const refusedSecrets = new Set<string>();
+  const readOne = async (ref: { name: string; key: string }) => {
     const secret = await kube.get(Secret, { namespace: metadata.namespace, name: ref.name });
-    return [passwordKey(ref), passwordIn(secret?.data?.[ref.key])] as const;
-  });
-  return new Map(await Promise.all(found));
+    if (secret && !isPassword(secret)) refusedSecrets.add(ref.name);
+    else passwords.set(passwordKey(ref), passwordIn(secret?.data?.[ref.key]));
+  };
+  await Promise.all(refs.map(readOne));
+  return { passwords, refusedSecrets };
 }
 
 /** A Secret made from a file contains the end of its line. */

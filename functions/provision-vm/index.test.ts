@@ -5,7 +5,7 @@ import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-atta
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
+import { Secret, usedAsPassword } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -130,7 +130,7 @@ test('a changed spec reaches the KubeVirt machine and the Secret', async () => {
   expect(await harness.kube.get(KubeVirtMachine, ref)).toEqual(before);
 });
 
-test('a password is read from its Secret once that is there', async () => {
+test('a password is read from its Secret once that exists and has the label', async () => {
   await anImage('password');
   const ref = await aMachine('password', 'password', {
     users: [{ name: 'ops', passwordSecretRef: { name: 'login' } }],
@@ -139,7 +139,11 @@ test('a password is read from its Secret once that is there', async () => {
   expect(await reasonOf(ref)).toBe('PasswordSecretMissing');
   expect(await harness.kube.get(KubeVirtMachine, ref)).toBeUndefined();
   const data = { password: Buffer.from('hunter2\n').toString('base64') };
-  await harness.kube.create(Secret, { metadata: { name: 'login', namespace: 'lab' }, data });
+  const login = { name: 'login', namespace: 'lab' };
+  await harness.kube.create(Secret, { metadata: login, data });
+  await harness.audit();
+  expect(await reasonOf(ref)).toBe('PasswordSecretNotAllowed');
+  await harness.kube.patch(Secret, login, { metadata: { labels: usedAsPassword } });
   await harness.audit();
   expect(textIn(await harness.kube.get(Secret, secretOf(ref)), 'userdata')).toContain('plain_text_passwd: "hunter2"');
 });

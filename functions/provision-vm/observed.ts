@@ -22,6 +22,8 @@ export interface Observed {
   instance: KubeVirtInstance | undefined;
   /** What stands under each passwordSecretRef, by `passwordKey`; undefined where nothing does. */
   passwords: ReadonlyMap<string, string | undefined>;
+  /** The Secrets among these that exist and may not be put into a guest: nothing of them is read. */
+  refusedSecrets: ReadonlySet<string>;
   /** The machines that may be on its networks, where its addresses have to be compared with theirs. */
   neighbours: readonly VirtualMachine[] | undefined;
   /** Whether the cluster serves NetworkAttachmentDefinitions, and the `namespace/name` of the needed ones that do not exist. */

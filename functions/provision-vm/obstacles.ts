@@ -22,13 +22,13 @@ import { isCloneOf } from './root-disk.ts';
 
 /** What the spec asks for that cannot be; heals when it is corrected. */
 export function faultOf(observed: Observed): Obstacle | undefined {
-  const { machine, passwords, neighbours } = observed;
+  const { machine, neighbours } = observed;
   return (
     collision(machine) ??
     addressFault(machine) ??
     forbiddenNetwork(observed) ??
     (neighbours && addressInUse(machine, neighbours)) ??
-    missingPassword({ machine, passwords }) ??
+    missingPassword(observed) ??
     networkFault(observed)
   );
 }

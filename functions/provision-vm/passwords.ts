@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
-import type { Secret } from '../../shared/kinds/core/secret.ts';
+import { isNeverPassword, type Secret, usedAsPassword } from '../../shared/kinds/core/secret.ts';
 import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { loginsOf } from './logins.ts';
 import { final, type Observed, type Obstacle, passwordKey } from './observed.ts';
@@ -46,17 +46,30 @@ export function passwordOf(passwords: Observed['passwords'], login: string, refe
 /** Kept for one login only: another login that names the same Secret now has never had its password. */
 const keptKey = (login: string, key: string) => `${login}\u0000${key}`;
 
-/** A password that is not where the spec says it is. */
-export function missingPassword({ machine, passwords }: Pick<Observed, 'machine' | 'passwords'>): Obstacle | undefined {
+/** A password that is not where the spec says it is, or that no guest may have. */
+export function missingPassword({ machine, passwords, refusedSecrets }: Observed): Obstacle | undefined {
   for (const { login, user } of loginsOf(machine)) {
     const { name, passwordSecretRef } = user;
     if (!passwordSecretRef || passwordOf(passwords, login, passwordSecretRef) !== undefined) continue;
+    if (refusedSecrets.has(passwordSecretRef.name)) return notAllowed(machine, name, passwordSecretRef.name);
     return final(
       'PasswordSecretMissing',
       `Expected the password of user ${JSON.stringify(name)} in key ${passwordSecretRef.key} of Secret ${machine.metadata.namespace}/${passwordSecretRef.name}, found none; make it, and it is found at the next audit.`,
     );
   }
   return undefined;
+}
+
+/** Says nothing of what the Secret holds. */
+function notAllowed({ metadata: { namespace } }: VirtualMachine, user: string, secret: string): Obstacle {
+  const found = `Secret ${namespace}/${secret} may not be the password of user ${JSON.stringify(user)}`;
+  const [label] = Object.entries(usedAsPassword).map((pair) => pair.join('='));
+  return final(
+    'PasswordSecretNotAllowed',
+    isNeverPassword(secret)
+      ? `${found}: it holds credentials of the operator; name another Secret.`
+      : `${found}: it lacks the label ${label}; if the machine's authors may read it, kubectl label secret ${secret} -n ${namespace} ${label}, which is found at the next audit.`,
+  );
 }
 
 const parsed = (text: string, context: z.RefinementCtx): unknown => {

@@ -5,7 +5,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
+import { Secret, usedAsPassword } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -161,7 +161,7 @@ export const stories: readonly Story[] = [
       const { kube, namespace } = world;
       const [plain, ofSecret, hashed] = passwords;
       const data = { word: Buffer.from(ofSecret).toString('base64') };
-      await kube.create(Secret, { metadata: { name: 'login-of-ops', namespace }, data });
+      await kube.create(Secret, { metadata: { name: 'login-of-ops', namespace, labels: usedAsPassword }, data });
       await aRunningMachine(world, {
         users: [
           { name: 'demo', plain_text_passwd: plain },
@@ -185,7 +185,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'a password whose Secret is missing delays a machine, which continues when it comes',
+    name: 'a password whose Secret is missing, or lacks its label, delays a machine, which continues when it comes',
     run: async (world) => {
       const { kube, namespace } = world;
       const users = [{ name: 'ops', passwordSecretRef: { name: 'login-that-comes', key: 'password' } }];
@@ -194,6 +194,8 @@ export const stories: readonly Story[] = [
       expect(await untilReason(world, 'vm', 'Ready', 'PasswordSecretMissing')).toMatchObject({ status: 'False' });
       const data = { password: Buffer.from('x').toString('base64') };
       await kube.create(Secret, { metadata: { name: 'login-that-comes', namespace }, data });
+      await untilReason(world, 'vm', 'Ready', 'PasswordSecretNotAllowed');
+      await kube.patch(Secret, { name: 'login-that-comes', namespace }, { metadata: { labels: usedAsPassword } });
       await untilMachine(world, 'vm', 'Ready');
       await kube.delete(Secret, { namespace, name: 'login-that-comes' });
     },

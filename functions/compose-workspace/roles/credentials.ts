@@ -1,4 +1,4 @@
-import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { ansibleCredentials, Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { metadataOf } from './metadata.ts';
@@ -7,7 +7,7 @@ import { metadataOf } from './metadata.ts';
 export const siteCredentials = 'workspace-ansible';
 
 /** The Secret in the workspace's namespace that the Jobs mount: a copy of the site's. */
-export const credentialsName = 'ansible-credentials';
+export const credentialsName = ansibleCredentials;
 
 /** Where a Job has it. */
 export const credentialsFolder = '/runner/credentials';

@@ -7,3 +7,18 @@ export const Secret = defineResource(
   { data: z.record(z.string(), z.string()).optional() },
 );
 export type Secret = ObjectOf<typeof Secret>;
+
+/** The copy of the site's key for machines, in the namespace of each Workspace with roles. */
+export const ansibleCredentials = 'ansible-credentials';
+/** A namespace's account of OpenStack. */
+export const openstackCredentials = 'openstack-credentials';
+
+/** Who may write a Secret lets authors put it into guests, which its authors read: `pelotech.ot/use: password`. */
+const useLabel = 'pelotech.ot/use';
+export const usedAsPassword = { [useLabel]: 'password' };
+
+/** The label on it does not count: who makes machines there may be told to label Secrets, and these are the operator's. */
+export const isNeverPassword = (name: string) => name === ansibleCredentials || name === openstackCredentials;
+
+export const isPassword = ({ metadata: { name, labels } }: Secret) =>
+  labels?.[useLabel] === usedAsPassword[useLabel] && !isNeverPassword(name);

@@ -55,7 +55,7 @@ export const User = z
     hashed_passwd: z.string().max(256).optional().describe('The password as crypt(5) writes it: $6$…, $y$….'),
     passwordSecretRef: z
       .object({
-        name: objectName('The Secret, in the namespace of the machine.'),
+        name: objectName('The Secret, in the namespace of the machine, with the label pelotech.ot/use: password.'),
         key: z.string().min(1).max(253).default('password').describe('Its key.'),
       })
       .optional()

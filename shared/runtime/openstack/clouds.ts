@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Namespace } from '../../kinds/core/namespace.ts';
-import { Secret } from '../../kinds/core/secret.ts';
+import { openstackCredentials, Secret } from '../../kinds/core/secret.ts';
 import { credentialsFinalizer } from '../../kinds/kupenstack/condition.ts';
 import { assignRole, createProject, listProjects, Project } from '../../kinds/openstack/project.ts';
 import { uidTag } from '../../kinds/openstack/request.ts';
@@ -14,7 +14,7 @@ import { openSession, type Session, Unreachable } from './session.ts';
 import { watchedCalls } from './watched-calls.ts';
 
 /** The Secret with `clouds.yaml`: in a namespace with its own account, and in the operator's namespace for all others. */
-export const credentialsName = 'openstack-credentials';
+export const credentialsName = openstackCredentials;
 
 /** The OpenStack of a namespace: one project, and requests within it. */
 export interface Cloud extends Pick<Session, 'send' | 'list'> {

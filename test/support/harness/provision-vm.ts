@@ -39,6 +39,7 @@ export function pass({ policy = {}, ...seen }: Seen = {}) {
     kubeVirtMachine: undefined,
     instance: undefined,
     passwords: new Map(),
+    refusedSecrets: new Set(),
     neighbours: undefined,
     networks: { isServed: true, missing: [] },
     ...seen,
