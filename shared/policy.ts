@@ -67,11 +67,10 @@ const named = (fallback: string, expected: string, pattern: RegExp) =>
 const yesOrNo = (fallback: boolean) =>
   key<boolean>(fallback, 'true or false', (text) => ({ true: true, false: false })[text]);
 
-/** What Kubernetes lets any container add by its Baseline standard (Pod Security Standards). */
-const baselineCapabilities = [
-  ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE', 'SETFCAP'],
-  ...['SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
-];
+const hostPort = (line: string) => {
+  const [, port = ''] = /^([1-9]\d{0,4})\/(tcp|udp|sctp)$/.exec(line) ?? [];
+  return port && Number(port) <= 65_535 ? line : undefined;
+};
 
 /** The keys of the policy with their defaults; a key that is not there has its default. */
 const keys = {
@@ -102,11 +101,8 @@ const keys = {
   imageDiskSize: optional('a size such as 24Gi', new RegExp(diskQuantity)),
   ignoreOnDeploy: oneOf('Halt', ['Halt', 'Skip', 'Start']),
   networkProvider: oneOf('kube-ovn', ['kube-ovn', 'bridge']),
-  hostPorts: oneOf('honor', ['honor', 'ignore']),
-  containerCapabilities: words(
-    [...baselineCapabilities, 'NET_ADMIN', 'NET_RAW'],
-    'capabilities of Linux, one a line, or *',
-  ),
+  hostPorts: listOf('ports of nodes with their protocol, one a line, such as 53/udp', /\s+/, hostPort),
+  workspaceCapabilities: words(['NET_BIND_SERVICE'], 'capabilities of Linux, one a line, or *'),
   machineFailedAfter: duration('5m'),
   machineUnschedulableAfter: duration('15m'),
   openstackEndpoints: listOf(

@@ -16,6 +16,7 @@ test.each<[string, unknown, unknown]>([
   ['another amount', { limits: { cpu: '701m' } }, { limits: { cpu: '0.7' } }],
   ['an entry in a list that is to be empty', { ingress: [{}] }, { ingress: [] }],
   ['a yes for a no', { hostNetwork: true }, { hostNetwork: false }],
+  ['a no that was left out and then means yes', {}, { allowPrivilegeEscalation: false }],
 ])('%s is a difference', (_, found, wanted) => {
   expect(contains(found, wanted)).toBe(false);
 });

@@ -15,6 +15,7 @@ export function contains(found: unknown, wanted: unknown): boolean {
     const object = isFields(found) ? found : {};
     return Object.entries(wanted).every(([key, value]) => {
       if (quantities.has(key) && isFields(value)) return areSameAmounts(object[key], value);
+      if (value === false && trueIfAbsent.has(key) && object[key] === undefined) return false;
       return contains(object[key], value) && (!choosing.has(key) || !saysMore(object[key], value));
     });
   }
@@ -37,5 +38,8 @@ const areSameAmounts = (found: unknown, wanted: Fields) =>
     const other = isFields(found) ? found[key] : undefined;
     return other === value || (other !== undefined && amountOf(String(other)) === amountOf(String(value)));
   });
+
+/** Fields of a Pod that Kubernetes takes for true if no one wrote them. */
+const trueIfAbsent = new Set(['allowPrivilegeEscalation', 'automountServiceAccountToken', 'enableServiceLinks']);
 
 const saysNothing = new Set<unknown>([undefined, false, '', 0]);

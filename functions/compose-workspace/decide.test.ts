@@ -437,6 +437,7 @@ describe('a container cluster', () => {
     ['hostPID', (spec) => ({ ...spec, hostPID: true })],
     ['hostIPC', (spec) => ({ ...spec, hostIPC: true })],
     ['initContainers', (spec) => ({ ...spec, initContainers: [{ name: 'theirs' }] })],
+    ['allowPrivilegeEscalation', (spec) => ({ ...spec, containers: [{ ...spec.containers[0], securityContext: {} }] })],
     [
       'privileged',
       (spec) => ({ ...spec, containers: [{ ...spec.containers[0], securityContext: { privileged: true } }] }),
@@ -449,7 +450,8 @@ describe('a container cluster', () => {
       const fields = { spec: { ...made.spec, template: { ...made.spec.template, spec } } };
       return { deployments: [ours(Deployment, 'app', fields, made.metadata)] };
     };
-    const containers = kept.containers.map(({ securityContext: _none, ...container }) => container);
+    const securityContext = { allowPrivilegeEscalation: false };
+    const containers = kept.containers.map((container) => ({ ...container, securityContext }));
     const asKept = { ...kept, containers };
     expect(writes(pass({ workspace, inside: found(asKept) }))).not.toContain('replace Deployment app');
     expect(writes(pass({ workspace, inside: found(edited(asKept)) }))).toContain('replace Deployment app');
@@ -481,7 +483,7 @@ describe('a container cluster', () => {
       containerClusters: [aClusterOf({ containers })],
       volumes: [{ name: 'data', size: '1Gi', localPath: '/here' }],
     });
-    const spec = templateOf({ workspace });
+    const spec = templateOf({ workspace, data: { hostPorts: '53/udp' } });
     expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
     expect(spec.template.spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -498,7 +500,7 @@ describe('a container cluster', () => {
       ],
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
     });
-    const without = templateOf({ workspace, data: { hostPorts: 'ignore' } }).template.spec;
+    const without = templateOf({ workspace, data: { hostPorts: '53/tcp' } }).template.spec;
     expect(JSON.stringify(without)).not.toContain('hostPort');
   });
   test('is on its networks with its addresses, and has one way to everything', () => {

@@ -5,6 +5,15 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 import type { FunctionHarness } from '../support/harness/function-harness.ts';
 
 const group = 'rbac.authorization.k8s.io';
+const cluster = { namespaced: false } as const;
+const ClusterRole = defineResource(
+  { apiVersion: `${group}/v1`, kind: 'ClusterRole', plural: 'clusterroles', ...cluster },
+  {},
+);
+const ClusterRoleBinding = defineResource(
+  { apiVersion: `${group}/v1`, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', ...cluster },
+  {},
+);
 const Role = defineResource({ apiVersion: `${group}/v1`, kind: 'Role', plural: 'roles' }, {});
 const ServiceAccount = defineResource({ apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' }, {});
 
@@ -21,6 +30,23 @@ export const mayMakeMachines: Rule = { apiGroups: ['pelotech.ot'], resources: ['
 
 /** What CDI gives to the role `edit`. */
 export const mayMakeDataVolumes: Rule = { apiGroups: ['cdi.kubevirt.io'], resources: ['datavolumes'], verbs: write };
+
+/** The client of a ServiceAccount that may make Workspaces, which have no namespace, and nothing else. */
+export async function anAuthorOfWorkspaces({ kube, as }: FunctionHarness): Promise<Kube> {
+  const account = { name: 'mallory', namespace: 'default' };
+  const metadata = { name: 'workspace-authors' };
+  await kube.create(ServiceAccount, { metadata: account });
+  await kube.create(ClusterRole, {
+    metadata,
+    rules: [{ apiGroups: ['pelotech.ot'], resources: ['workspaces'], verbs: write }],
+  });
+  await kube.create(ClusterRoleBinding, {
+    metadata,
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: metadata.name },
+    subjects: [{ kind: 'ServiceAccount', ...account }],
+  });
+  return as(account);
+}
 
 /** The client of a ServiceAccount that may do this in a namespace of its own, and nothing anywhere else. */
 export async function anAttacker(

@@ -9,16 +9,16 @@ import { failed, type Standing, waiting } from '../stage.ts';
 export function beyondCapabilities({ containers }: ContainerCluster, policy: Policy): Standing | undefined {
   const added = containers.flatMap(({ capabilities }) => capabilities?.add ?? []);
   if (added.length === 0) return undefined;
-  if (!isValid(policy, 'containerCapabilities')) {
-    return waiting('InvalidPolicy', "Waiting until the policy's containerCapabilities parses again.");
+  if (!isValid(policy, 'workspaceCapabilities')) {
+    return waiting('InvalidPolicy', "Waiting until the policy's workspaceCapabilities parses again.");
   }
-  const allowed = policy.values.containerCapabilities;
+  const allowed = policy.values.workspaceCapabilities;
   if (allowed.includes('*')) return undefined;
   const beyond = [...new Set(added)].filter((one) => !allowed.includes(one));
   return beyond.length > 0
     ? failed(
         'CapabilityNotAllowed',
-        `Expected capabilities among the policy's containerCapabilities, found ${beyond.join(', ')}; drop them, or have an admin allow them. Until then it does not run.`,
+        `Expected capabilities among the policy's workspaceCapabilities, found ${beyond.join(', ')}; drop them, or have an admin allow them. Until then it does not run.`,
       )
     : undefined;
 }

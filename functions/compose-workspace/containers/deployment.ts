@@ -17,6 +17,7 @@ import { providerOf } from '../network/kube-ovn.ts';
 import type { Provider } from '../network/plan.ts';
 import { isHalted } from '../skipped.ts';
 import { beyondCapabilities } from './capabilities.ts';
+import { hostPortOf } from './host-ports.ts';
 
 const containerClusterLabel = 'pelotech.ot/container-cluster';
 
@@ -84,14 +85,19 @@ const dnsOf = (nameservers: readonly string[]) => ({
   dnsConfig: { nameservers: nameservers.length > 0 ? nameservers.slice(0, mostNameservers) : ['127.0.0.1'] },
 });
 
-function containerOf(container: WorkspaceContainer, volumes: readonly WorkspaceVolume[], { values }: Policy) {
+function containerOf(container: WorkspaceContainer, volumes: readonly WorkspaceVolume[], policy: Policy) {
   const { name, image, resources, capabilities, env = [], volumeMounts = [], portMappings = [] } = container;
   const { add = [], drop = [] } = capabilities ?? {};
   return {
     name,
     image,
     ...(resources ? { resources: { requests: resources, limits: resources } } : {}),
-    securityContext: { privileged: false, ...(capabilities ? { capabilities: listed({ add, drop }) } : {}) },
+    securityContext: {
+      privileged: false,
+      // A process that is not root has an added capability only by the file that it runs.
+      allowPrivilegeEscalation: add.length > 0,
+      ...(capabilities ? { capabilities: listed({ add, drop }) } : {}),
+    },
     env: env.map(({ name: key, value = '' }) => ({ name: key, value })),
     volumeMounts: volumeMounts.map((mount) => {
       const subPath = subPathOf(volumes.find((volume) => volume.name === mount.name)?.localPath);
@@ -102,11 +108,11 @@ function containerOf(container: WorkspaceContainer, volumes: readonly WorkspaceV
         ...(subPath ? { subPath } : {}),
       };
     }),
-    ports: portMappings.map(({ containerPort, protocol = 'tcp', hostPort }) => ({
-      containerPort,
-      protocol: protocol.toUpperCase(),
-      ...(hostPort !== undefined && values.hostPorts === 'honor' ? { hostPort } : {}),
-    })),
+    ports: portMappings.map((mapping) => {
+      const { containerPort, protocol = 'tcp' } = mapping;
+      const hostPort = hostPortOf(mapping, policy);
+      return { containerPort, protocol: protocol.toUpperCase(), ...(hostPort ? { hostPort } : {}) };
+    }),
   };
 }
 

@@ -9,6 +9,7 @@ import { isSkipped, skippedByPolicy } from '../skipped.ts';
 import { type Part, type Stage, type Standing, skipped, stageOf, standingOf, waiting } from '../stage.ts';
 import { beyondCapabilities } from './capabilities.ts';
 import { deploymentChild, podsOf } from './deployment.ts';
+import { withoutHostPorts } from './host-ports.ts';
 import { standingOfDeployment } from './status.ts';
 
 interface Containers extends Pick<Inside, 'deployments' | 'services' | 'claims' | 'pods'> {
@@ -52,7 +53,10 @@ function partOf(found: Containers, cluster: ContainerCluster, make: Make): Part 
   return {
     name,
     writes: made.flatMap(({ writes }) => writes),
-    standing: why ?? standingOf(made) ?? standingOfDeployment(found, cluster, deployment, pods),
+    standing:
+      why ??
+      standingOf(made) ??
+      withoutHostPorts(standingOfDeployment(found, cluster, deployment, pods), cluster, policy),
   };
 }
 
