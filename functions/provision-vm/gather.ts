@@ -114,10 +114,11 @@ async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise
 /** The machines that wait for these images and to which that makes a difference, in the order in which they are begun. */
 async function waitingFor(kube: Reader, images: readonly ObjectReference[]): Promise<Found<Turn>> {
   const told = distinct(images, keyOf);
-  let known: ReturnType<typeof imagesOf> | undefined;
+  const look = () => Promise.all([readPolicy(kube), imagesOf(kube, told)]);
+  let looked: ReturnType<typeof look> | undefined;
   const stale = async (page: readonly VirtualMachine[]) => {
-    known ??= imagesOf(kube, told);
-    const [policy, found] = await Promise.all([readPolicy(kube), known]);
+    looked ??= look();
+    const [policy, found] = await looked;
     return page
       .map((machine): Waiting => ({ machine, image: readable(found.get(keyOf(machine.spec.vmDiskImageRef))) }))
       .filter((one) => isStale(one, policy))

@@ -210,6 +210,23 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
       { order: { seed: 58, share: 0.1 }, troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'B1',
+    what: 'the policy is read once for each page of machines that wait for an image',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'deleteStorageClass' },
+        { seconds: 0, do: 'createMachine', machine: 'n', image: 'd', hasTemplate: false },
+        { seconds: 1, do: 'policy', key: 'concurrency', value: '0' },
+        { seconds: 0, do: 'createMachine', machine: 'm', image: 'b', hasTemplate: true },
+        { seconds: 1, do: 'createWorkspace', workspace: 'w', image: 'a' },
+        { seconds: 0, do: 'publish', image: 'd', digest: 'sha256:1' },
+      ],
+      [{ kind: 'download', at: 0, count: 1, how: 'cut' }],
+      { order: { seed: 0, share: 0.1 }, overtakings: [{ at: 0, by: 1 }], troubleSeconds: 0 },
+    ),
+  },
 ];
 
 /** False alarms of an invariant or of the simulation; all are fixed. */
