@@ -29,8 +29,8 @@ export const s8Evidence: Invariant = {
     const left = new Map<string, Moment>();
     const downloaded = new Set<string>();
     const wiped = new Map<string, { revision: number; ms: number }>();
-    /** The snapshot that a user wrote into the status of an image, for example by a restore. */
-    const restored = new Map<string, string>();
+    /** The snapshots that a user wrote into the status of an image, for example by a restore: of its revision, and of others. */
+    const restored = new Map<string, ReadonlySet<string>>();
     const noteSnapshot = (snapshot: VolumeSnapshot) => {
       if (snapshot.status?.readyToUse) ready.set(keyOf(snapshot.metadata), snapshot);
     };
@@ -39,7 +39,8 @@ export const s8Evidence: Invariant = {
       for (const [, dataVolume] of downloads)
         if (dataVolume.status?.phase === 'Succeeded') downloaded.add(revisionOf(dataVolume));
     const isRestored = (image: VMDiskImage, name = '') =>
-      restored.get(image.metadata.uid) === name && isOfOneBefore(image, ready.get(keyOf({ ...image.metadata, name })));
+      restored.get(image.metadata.uid)?.has(name) &&
+      isOfOneBefore(image, ready.get(keyOf({ ...image.metadata, name })));
     const missing = (image: VMDiskImage, status: VMDiskImageStatus) => {
       // While another revision is pinned, only the list names the snapshot of this one.
       const isPinned = status.phase === 'Succeeded' && isTrue(status.conditions, 'RevisionPinned');
@@ -75,7 +76,7 @@ export const s8Evidence: Invariant = {
       image: (step) => {
         const { object, before, isGone, change, revision } = step;
         const { status } = object;
-        if (isExternal(change) && status?.snapshot) restored.set(object.metadata.uid, status.snapshot.name);
+        if (isExternal(change) && status?.snapshot) restored.set(object.metadata.uid, snapshotsIn(status));
         if (before?.status?.phase && !status?.phase) wiped.set(object.metadata.uid, { revision, ms: change.atMs });
         if (
           isGone ||
@@ -92,6 +93,9 @@ export const s8Evidence: Invariant = {
     };
   },
 };
+
+const snapshotsIn = ({ snapshot, revisions = [] }: VMDiskImageStatus) =>
+  new Set([snapshot?.name ?? '', ...revisions.map((revision) => revision.snapshot)]);
 
 /** The snapshot was made for an earlier image of this name, of the revision in the status. */
 function isOfOneBefore({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot | undefined): boolean {

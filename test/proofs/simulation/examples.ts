@@ -745,4 +745,19 @@ export const misjudged: typeof examples = [
       { order: { seed: 1099885409, share: 0.5 }, troubleSeconds: 0 },
     ),
   },
+  {
+    invariant: 'S8',
+    what: 'an image restored from a backup uses the revision that a user had chosen, by the snapshot of that backup',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 130, do: 'unknownPhase', image: 'a' },
+        { seconds: 0, do: 'requestSync', image: 'd' },
+        { seconds: 130, do: 'useRevision', image: 'd', revision: 1 },
+        { seconds: 0, do: 'restoreImage', image: 'd', hasStatus: true, hasChildren: true },
+      ],
+      [],
+      { order: { seed: 0, share: 0 }, overtakings: [], troubleSeconds: 0 },
+    ),
+  },
 ];
