@@ -12,6 +12,7 @@ interface Policy {
 }
 const [policy, binding, ...others] = admissionPolicyManifests(await loadFunctions());
 const { spec } = policy as unknown as Policy;
+const ofSecrets = (others[0] as unknown as Policy).spec;
 
 const holds = (expressions: readonly { expression: string }[], variables: object) =>
   expressions.every(({ expression }) => evaluate(expression, variables as Record<string, unknown>) === true);
@@ -27,11 +28,8 @@ const binds = (more: object = {}) => ({
 });
 
 describe('the admission policy of compose-workspace', () => {
-  test('is the only one, is in force, and is about it and nobody else', () => {
-    expect([others, binding]).toMatchObject([
-      [],
-      { spec: { policyName: policy?.metadata?.name, validationActions: ['Deny'] } },
-    ]);
+  test('is in force, and is about it and nobody else', () => {
+    expect(binding).toMatchObject({ spec: { policyName: policy?.metadata?.name, validationActions: ['Deny'] } });
     const isMeant = (username: string) => holds(spec.matchConditions, { request: { userInfo: { username } } });
     expect(isMeant('system:serviceaccount:sync-operator:compose-workspace')).toBe(true);
     expect(isMeant('system:serviceaccount:sync-operator:provision-vm')).toBe(false);
@@ -80,5 +78,43 @@ describe('the admission policy of compose-workspace', () => {
   });
   test('lets it take a RoleBinding of a workspace away', () => {
     expect(lets('rolebindings', { namespace: 'ws-lab', operation: 'DELETE' })).toBe(true);
+  });
+});
+
+describe('the admission policy of provision-vm', () => {
+  test('is the only other one, is in force, and is about it and its writes of Secrets', () => {
+    const [fence, inForce, ...more] = others;
+    expect([more, inForce]).toMatchObject([
+      [],
+      { spec: { policyName: fence?.metadata?.name, validationActions: ['Deny'] } },
+    ]);
+    expect(ofSecrets).toMatchObject({
+      failurePolicy: 'Fail',
+      matchConditions: [{ expression: expect.stringContaining("'system:serviceaccount:sync-operator:provision-vm'") }],
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [''], operations: ['CREATE', 'UPDATE'], resources: ['secrets'] }],
+      },
+    });
+  });
+
+  const owner = { apiVersion: 'pelotech.ot/v1alpha1', kind: 'VirtualMachine', name: 'vm' };
+  const aSecret = (one: object = owner, name = 'vm-cloud-init', type = 'Opaque') => ({
+    type,
+    metadata: { name, ownerReferences: [one] },
+  });
+  test.each([
+    ['the Secret of a machine', aSecret(), true],
+    ['under another name', aSecret(owner, 'tls'), false],
+    ['of another machine', aSecret(owner, 'other-cloud-init'), false],
+    ['of KubeVirt’s machine', aSecret({ ...owner, apiVersion: 'kubevirt.io/v1' }), false],
+    ['of another kind', aSecret({ ...owner, kind: 'Workspace' }), false],
+    ['of nobody', { type: 'Opaque', metadata: { name: 'vm-cloud-init' } }, false],
+    ['a token of a ServiceAccount', aSecret(owner, 'vm-cloud-init', 'kubernetes.io/service-account-token'), false],
+  ])('lets it write %s', (_, object, expected) => {
+    const admits = (operation: string, oldObject: object | null, written: object = object) =>
+      holds(ofSecrets.validations, { request: { operation }, object: written, oldObject });
+    expect(admits('CREATE', null)).toBe(expected);
+    expect(admits('UPDATE', object, aSecret())).toBe(expected);
+    expect(admits('UPDATE', aSecret())).toBe(expected);
   });
 });

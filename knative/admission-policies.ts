@@ -1,4 +1,6 @@
+import { cloudInitName } from '../functions/provision-vm/children.ts';
 import type { FunctionDeclaration, Permission } from '../shared/function.ts';
+import { VirtualMachine } from '../shared/kinds/pelotech/virtual-machine.ts';
 import { RoleBinding } from '../shared/kinds/rbac/role-binding.ts';
 import { inWorkspaceRole, operatorNamespace } from '../shared/operator.ts';
 import { workspacePrefix } from '../shared/workspaces/workspace.ts';
@@ -8,15 +10,56 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 
 /**
  * What RBAC cannot say: a function that makes Namespaces, and binds its own rights in them, does so with the names of
- * workspaces only. One policy for each function that has such rights, with the binding that puts it into force.
+ * workspaces only; one that writes Secrets everywhere writes cloud-init Secrets of machines only. One policy for each function
+ * that has such rights, with the binding that puts it into force.
  */
 export const admissionPolicyManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
-  functions.flatMap(({ name, may }) => {
-    const restricted = may.filter(({ admissionPolicy }) => admissionPolicy === 'workspace');
-    return restricted.length > 0 ? fenceOf(name, restricted) : [];
-  });
+  functions.flatMap(({ name, may }) =>
+    Object.entries(fences).flatMap(([fence, { operations, validationsOf }]) => {
+      const restricted = may.filter(({ admissionPolicy }) => admissionPolicy === fence);
+      return restricted.length > 0
+        ? fenceOf(name, rulesOf(restricted, operations), validationsOf(name, restricted))
+        : [];
+    }),
+  );
 
-function fenceOf(name: string, permissions: readonly Permission[]): Manifest[] {
+interface Validation {
+  expression: string;
+  message: string;
+}
+
+interface Fence {
+  operations: readonly string[];
+  validationsOf: (name: string, permissions: readonly Permission[]) => Validation[];
+}
+
+const fences: Record<NonNullable<Permission['admissionPolicy']>, Fence> = {
+  workspace: {
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    validationsOf: (name, permissions) => [
+      {
+        expression: `${placeOf(permissions)}.startsWith('${workspacePrefix}')`,
+        message: `${name}: expected the name of a workspace's object, ${workspacePrefix}…, found another`,
+      },
+      ...(permissions.some(({ resource }) => resource === RoleBinding) ? [ownRightOnly(name)] : []),
+    ],
+  },
+  cloudInit: {
+    operations: ['CREATE', 'UPDATE'],
+    validationsOf: (name) => [
+      {
+        // A Secret of another type may be a token that Kubernetes makes for any ServiceAccount.
+        expression: `${isOfMachine('object')} && (request.operation != 'UPDATE' || ${isOfMachine('oldObject')})`,
+        message: `${name}: expected an Opaque Secret ${cloudInitName('NAME')} of VirtualMachine NAME, found another`,
+      },
+    ],
+  },
+};
+
+const isOfMachine = (object: string) =>
+  `(${object}.type == 'Opaque' && has(${object}.metadata.ownerReferences) && ${object}.metadata.ownerReferences.exists(one, one.apiVersion == '${VirtualMachine.apiVersion}' && one.kind == '${VirtualMachine.kind}' && ${object}.metadata.name == one.name + '${cloudInitName('')}'))`;
+
+function fenceOf(name: string, resourceRules: object[], validations: readonly Validation[]): Manifest[] {
   const metadata = { name: `${operatorNamespace}-${name}`, labels: partOf };
   const policy = {
     apiVersion,
@@ -24,20 +67,14 @@ function fenceOf(name: string, permissions: readonly Permission[]): Manifest[] {
     metadata,
     spec: {
       failurePolicy: 'Fail',
-      matchConstraints: { resourceRules: rulesOf(permissions) },
+      matchConstraints: { resourceRules },
       matchConditions: [
         {
           name: 'who',
           expression: `request.userInfo.username == 'system:serviceaccount:${operatorNamespace}:${name}'`,
         },
       ],
-      validations: [
-        {
-          expression: `${placeOf(permissions)}.startsWith('${workspacePrefix}')`,
-          message: `${name}: expected the name of a workspace's object, ${workspacePrefix}…, found another`,
-        },
-        ...(permissions.some(({ resource }) => resource === RoleBinding) ? [ownRightOnly(name)] : []),
-      ],
+      validations,
     },
   };
   const binding = {
@@ -61,11 +98,11 @@ const ownRightOnly = (name: string) => ({
   message: `${name}: expected a RoleBinding of ${inWorkspaceRole(name)} to itself, found another`,
 });
 
-const rulesOf = (permissions: readonly Permission[]) =>
+const rulesOf = (permissions: readonly Permission[], operations: readonly string[]) =>
   permissions.map(({ resource }) => ({
     apiGroups: [groupOf(resource.apiVersion)],
     apiVersions: [resource.apiVersion.split('/').at(-1)],
-    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    operations,
     resources: [resource.plural],
   }));
 

@@ -96,8 +96,11 @@ export interface Permission {
   namespace?: 'own' | 'workspace';
   /** Only objects of these names. */
   names?: readonly string[];
-  /** What is written has to be a workspace's by its name or its Namespace: a ValidatingAdmissionPolicy enforces it. */
-  admissionPolicy?: 'workspace';
+  /**
+   * A ValidatingAdmissionPolicy enforces that what is written is a workspace's by its name or its Namespace, or that it is the
+   * cloud-init Secret of a machine.
+   */
+  admissionPolicy?: 'workspace' | 'cloudInit';
 }
 
 /** The object that an event names. Its state is read from the API server. */

@@ -44,8 +44,8 @@ describe.skipIf(!isKubectlThere)('a component', () => {
   }
 
   test.each([
-    ['kubevirt', 'serving', 13],
-    ['kubevirt', 'deployments', 14],
+    ['kubevirt', 'serving', 15],
+    ['kubevirt', 'deployments', 16],
     ['kube-ovn', 'serving', 4],
     ['kube-ovn', 'deployments', 4],
   ])(

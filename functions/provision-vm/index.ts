@@ -38,7 +38,7 @@ export default defineFunction<Observed | Postponed>({
     { resource: VMDiskImage, verbs: ['get'] },
     { resource: DataVolume, verbs: ['get', 'list', 'create', 'delete'] },
     { resource: DataVolume, subresource: 'source', verbs: ['create'] },
-    { resource: Secret, verbs: ['get', 'create', 'update'] },
+    { resource: Secret, verbs: ['get', 'create', 'update'], admissionPolicy: 'cloudInit' },
     { resource: KubeVirtMachine, verbs: ['get', 'list', 'create', 'update'] },
     { resource: KubeVirtInstance, verbs: ['get', 'list'] },
     { resource: NetworkAttachmentDefinition, verbs: ['list'] },

@@ -3,6 +3,7 @@ import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
+import { admissionPolicyManifests } from '../../../knative/admission-policies.ts';
 import { permissionManifests } from '../../../knative/permissions.ts';
 import { pingAttributes } from '../../../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
@@ -43,7 +44,7 @@ export interface FunctionHarness extends Instance {
   close(): Promise<void>;
 }
 
-/** Serves one function against a real local API server, under a ServiceAccount that may do what it declares and no more. */
+/** Serves one function against a real local API server, under a ServiceAccount that may do what it declares and no more, within its admission policy. */
 export async function serveFunction<Observed>(declaration: FunctionDeclaration<Observed>): Promise<FunctionHarness> {
   const server = await startApiServer({ clock: realClock });
   const kube = clientOf(server);
@@ -54,7 +55,8 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
   const ending = new AbortController();
   const ends: (() => Promise<void>)[] = [];
   const serveOne = async <T>(one: FunctionDeclaration<T>) => {
-    const manifests = permissionManifests([one as FunctionDeclaration]);
+    const functions = [one as FunctionDeclaration];
+    const manifests = [...permissionManifests(functions), ...admissionPolicyManifests(functions)];
     await applyManifests(kube, manifests as unknown as KubernetesObject[]);
     return (through: (kube: Kube) => Kube, aheadMs?: number) => instanceOf(one, through, aheadMs);
   };
