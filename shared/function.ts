@@ -139,6 +139,16 @@ export interface Message {
   time: string | undefined;
   /** What its schema made of its data; of a dead letter the DeadLetter. */
   data: unknown;
+  signed?: Signed | undefined;
+}
+
+/** The signature that came with an event, which nothing has verified. */
+export interface Signed {
+  /** Seconds since 1970. */
+  timestamp: string;
+  signature: string;
+  /** What was signed of the data. */
+  content: string;
 }
 
 /** What is known of an event that no function took: its attributes and how it failed, never its data. */

@@ -99,6 +99,7 @@ const keys = {
   imageSnapshotClass: optional('the name of a VolumeSnapshotClass', objectName),
   imageSecretRef: optional('the name of a Secret', objectName),
   imageDiskSize: optional('a size such as 24Gi', new RegExp(diskQuantity)),
+  unsignedPublications: oneOf('Refuse', ['Refuse', 'Accept']),
   ignoreOnDeploy: oneOf('Halt', ['Halt', 'Skip', 'Start']),
   networkProvider: oneOf('kube-ovn', ['kube-ovn', 'bridge']),
   hostPorts: listOf('ports of nodes with their protocol, one a line, such as 53/udp', /\s+/, hostPort),

@@ -1,6 +1,5 @@
 import { metrics as api, createNoopMeter } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { imagePublished } from '../../shared/events.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -16,6 +15,7 @@ import { postWithFetch } from '../../test/stories/preload.ts';
 import { dropsAllButTimers } from '../../test/stories/subscriptions.ts';
 import { aMachine, createWorkspace, untilWorkspace } from '../../test/stories/workspaces.ts';
 import { createImage, setPolicy, until, untilGone, untilPhase } from '../../test/stories/world.ts';
+import { trustPublicationKey } from '../../test/support/builders/publications.ts';
 import { keptSpans, type ReadableSpan } from '../../test/support/tools/spans.ts';
 import { startObjectStore } from './object-store/object-store.ts';
 import { qcow2Buffer } from './object-store/qcow2.ts';
@@ -55,6 +55,7 @@ async function aWorld(options: LocalOptions = {}) {
     data: { accessKeyId: btoa(keys.accessKeyId), secretKey: btoa(keys.secretKey) },
   });
   const { kube, broker } = cluster;
+  await trustPublicationKey(kube);
   await setPolicy({ kube }, { allowedSources: `${store.url}/** s3-reader` });
   return { ...cluster, bytesSent: () => bytesSent, world: { kube, broker, store, namespace } };
 }
@@ -280,24 +281,16 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
       imageSecretRef: 's3-reader',
     });
     const pipeline = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
-    const answer = await fetch(world.broker, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'ce-specversion': '1.0',
-        'ce-id': '1',
-        'ce-source': '/pipeline',
-        'ce-type': imagePublished,
-        'ce-traceparent': `00-${pipeline.traceId}-${pipeline.spanId}-01`,
-      },
-      body: JSON.stringify({
+    const answer = await postWithFetch(world.broker, {
+      traceparent: `00-${pipeline.traceId}-${pipeline.spanId}-01`,
+      data: {
         name: 'one',
         url: `${world.store.url}/images/one.qcow2?${signature}=1`,
         diskSize: '64Mi',
         digest: 'sha256:1',
-      }),
+      },
     });
-    expect(answer.ok).toBe(true);
+    expect(answer).toBe(202);
     const { metadata, status } = await untilPhase(world, 'one', 'Succeeded');
     await createMachine(world, 'vm', 'one', { users: [{ name: 'demo', plain_text_passwd: password }] });
     const machine = await untilMachine(world, 'vm', 'Ready', 30_000);

@@ -65,13 +65,26 @@ test('the same digest asks for no second download', () => {
   expect(requested(pass({ published, message: { ...message, id: 'e-2' } }))).toBe(requested(pass({ published })));
 });
 test.each([
-  ['an older event that comes late', message.time, 'before 2026-01-01T00:00:11Z'],
+  ['an older event that comes late', message.time, 'not after 2026-01-01T00:00:11Z'],
   ['an event of next year', '2027-01-01T00:00:00Z', 'in the future'],
 ])('%s changes nothing, and is reported', (_, time, words) => {
   const image = aVMDiskImage({ annotations: { 'pelotech.ot/published-at': '2026-01-01T00:00:11Z' } });
   const [action, ...others] = pass({ image, message: { ...message, time } });
   expect(action).toMatchObject({ do: 'recordEvent', reason: 'PublishedImageNotMade' });
   expect([JSON.stringify(action), others]).toEqual([expect.stringContaining(words), []]);
+});
+test('the same event again changes nothing, and is not reported', () => {
+  const annotations = {
+    'pelotech.ot/published-at': message.time,
+    'pelotech.ot/published-content': requested(pass()) ?? '',
+  };
+  expect(pass({ image: aVMDiskImage({ annotations }) })).toEqual([]);
+});
+test('what a stranger posts is reported once, and does nothing', () => {
+  const stranger = { kind: 'Unsigned', message: 'it is not signed' } as const;
+  expect([pass({ stranger }), pass({ stranger, message: { ...message, id: 'e-2' } })]).toMatchObject(
+    [1, 2].map(() => [{ do: 'recordEvent', reason: 'PublisherNotAuthenticated', once: 'Unsigned' }]),
+  );
 });
 test('it takes over what a template made, and nothing else', () => {
   const force = (labels: Record<string, string>) =>

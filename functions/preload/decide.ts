@@ -2,30 +2,32 @@ import type { Action } from '../../shared/actions.ts';
 import type { ImagePublished } from '../../shared/events.ts';
 import type { Message } from '../../shared/function.ts';
 import { namespaceFor, publicationFault, publishedAt, publishedImage } from '../../shared/images/published-image.ts';
+import { aheadAtMostMs } from '../../shared/images/signature.ts';
 import { isFromTemplate } from '../../shared/images/sources.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { publishedContent, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Policy, policyName } from '../../shared/policy.ts';
+import type { Stranger } from './authenticate.ts';
 
 export interface Observed {
   policy: Policy;
   policyMap: ConfigMap | undefined;
   image: VMDiskImage | undefined;
   message: Message;
+  stranger?: Stranger | undefined;
   nowMs: number;
   published: ImagePublished;
   refusals: Refusals;
 }
 
-/** How far the clock of a sender may be ahead. */
-const clockSkewMs = 5 * 60_000;
-
 /** Applies the image's spec under the name `preload`, by force only where a template made the image: what an admin set stays the admin's. */
 export function decide(observed: Observed): Action[] {
-  const { image, published, refusals, message, policy, nowMs } = observed;
+  const { image, published, refusals, message, policy, nowMs, stranger } = observed;
+  // Once for all: anyone can send as many as they like.
+  if (stranger) return complain(observed, 'PublisherNotAuthenticated', stranger.message, stranger.kind);
   const ref = { namespace: namespaceFor(published, policy), name: published.name };
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));
   if (refusal) return complain(observed, 'PublishedImageRefused', formatRefusal(refusal));
@@ -33,22 +35,26 @@ export function decide(observed: Observed): Action[] {
   if (fault) return complain(observed, 'PublishedImageNotMade', fault);
   if (image?.metadata.deletionTimestamp)
     return complain(observed, 'PublishedImageNotMade', 'the image of that name is being deleted');
-  const taken = image?.metadata.annotations?.[publishedAt];
-  if (message.time && Date.parse(message.time) > nowMs + clockSkewMs)
+  if (message.time && Date.parse(message.time) > nowMs + aheadAtMostMs)
     return complain(observed, 'PublishedImageNotMade', `its time ${message.time} is in the future`);
-  if (taken && message.time && Date.parse(message.time) < Date.parse(taken))
-    return complain(
-      observed,
-      'PublishedImageNotMade',
-      `its time ${message.time} is before ${taken}, when the image was last published`,
-    );
   const object = publishedImage(published, policy, message);
+  const { [publishedAt]: taken, [publishedContent]: content } = image?.metadata.annotations ?? {};
+  if (taken && message.time && Date.parse(message.time) <= Date.parse(taken)) {
+    const isRepeated = taken === message.time && content === object.metadata.annotations[publishedContent];
+    const why = `its time ${message.time} is not after ${taken}, when the image was last published`;
+    return isRepeated ? [] : complain(observed, 'PublishedImageNotMade', why);
+  }
   // A publisher takes over what a template made, and nothing else.
   return [{ do: 'apply', resource: VMDiskImage, object, force: image !== undefined && isFromTemplate(image) }];
 }
 
 /** Reported where a user will look: on the image if it exists, else on the policy. */
-function complain({ image, policyMap, published, message }: Observed, reason: string, why: string): Action[] {
+function complain(
+  { image, policyMap, published, message }: Observed,
+  reason: string,
+  why: string,
+  once = message.id,
+): Action[] {
   const text = `Event ${message.id} of ${message.source} for image ${published.name}: ${why}.`;
   const about = image ??
     policyMap ?? {
@@ -56,5 +62,5 @@ function complain({ image, policyMap, published, message }: Observed, reason: st
       kind: 'ConfigMap',
       metadata: { name: policyName, namespace: operatorNamespace, uid: '', resourceVersion: '' },
     };
-  return [recordEvent(about, true, reason, text, message.id)];
+  return [recordEvent(about, true, reason, text, once)];
 }

@@ -1,16 +1,19 @@
 import { afterAll, expect, test } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
 import { publishedContent, syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { signed } from '../../test/support/builders/publications.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const harness = await serveFunction(declaration);
 afterAll(harness.close);
 
+const publish = (data: unknown) => harness.message(imagePublished, data, signed(data));
+
 const url = 'https://s3.eu-west-1.amazonaws.com/images/ubuntu.qcow2';
 
 test('a published image is made as the policy says, under the name of preload', async () => {
-  expect(await harness.message(imagePublished, { name: 'ubuntu', url, digest: 'sha256:1' })).toBe(202);
+  expect(await publish({ name: 'ubuntu', url, digest: 'sha256:1' })).toBe(202);
   const image = await harness.kube.get(VMDiskImage, { name: 'ubuntu', namespace: 'vmdi-farm' });
   expect(image).toMatchObject({ spec: { url, storageClass: 'gp3', secretRef: 's3-reader', diskSize: '24Gi' } });
   expect(image?.metadata.managedFields).toMatchObject([{ manager: 'preload', operation: 'Apply' }]);
@@ -24,7 +27,7 @@ test("a person's request for a sync does not stand in the way of the next public
     { metadata: { annotations: { [syncRequested]: 'now' } } },
     { fieldManager: 'kubectl-annotate' },
   );
-  expect(await harness.message(imagePublished, { name: 'ubuntu', url, digest: 'sha256:2' })).toBe(202);
+  expect(await publish({ name: 'ubuntu', url, digest: 'sha256:2' })).toBe(202);
   const { metadata } = (await harness.kube.get(VMDiskImage, ref)) ?? {};
   expect(metadata?.annotations).toMatchObject({ [syncRequested]: 'now', [publishedContent]: 'sha256:2' });
 });
@@ -35,10 +38,10 @@ test("a spec that is an admin's stays the admin's", async () => {
   await harness.kube.apply(VMDiskImage, { metadata: ref, spec } as { metadata: typeof ref }, {
     fieldManager: 'kubectl',
   });
-  expect(await harness.message(imagePublished, { name: 'theirs', url })).toBe(202);
+  expect(await publish({ name: 'theirs', url })).toBe(202);
   expect(await harness.kube.get(VMDiskImage, ref)).toMatchObject({ spec: { secretRef: 'own', diskSize: '8Gi' } });
 });
 
 test('data that does not fit is refused', async () => {
-  expect(await harness.message(imagePublished, { name: 'Not A Name', secretRef: 'mine' })).toBe(400);
+  expect(await publish({ name: 'Not A Name', secretRef: 'mine' })).toBe(400);
 });

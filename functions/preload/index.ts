@@ -2,10 +2,13 @@ import { distinct } from '../../shared/distinct.ts';
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
 import { type Batch, type Context, defineFunction, type Message, on } from '../../shared/function.ts';
 import { namespaceFor } from '../../shared/images/published-image.ts';
+import { publicationKeysRef } from '../../shared/images/signature.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy, policyRef } from '../../shared/policy.ts';
+import { authenticate } from './authenticate.ts';
 import { decide, type Observed } from './decide.ts';
 
 /** Makes or renews the VMDiskImage of an image that a pipeline published. */
@@ -16,6 +19,7 @@ export default defineFunction<Observed>({
   may: [
     { resource: VMDiskImage, verbs: ['get', 'create', 'patch'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    { resource: Secret, verbs: ['get'], namespace: 'own', names: [publicationKeysRef.name] },
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'zero',
@@ -24,21 +28,28 @@ export default defineFunction<Observed>({
 });
 
 async function observe({ kube, nowMs, refusals }: Context, batch: Batch): Promise<Observed[]> {
-  const policyMap = await kube.get(ConfigMap, policyRef);
+  const [policyMap, keys] = await Promise.all([kube.get(ConfigMap, policyRef), kube.get(Secret, publicationKeysRef)]);
   const policy = parsePolicy(policyMap);
+  const received = batch.messages.map((message) => authenticate(message, { policy, keys, nowMs }));
+  const [publishers, strangers] = [received.filter((one) => !one.stranger), received.filter((one) => one.stranger)];
   return Promise.all(
-    newestOfEach(batch.messages).map(async (message) => {
+    [...newestOfEach(publishers), ...strangers.slice(0, strangersAtMost)].map(async ({ message, stranger }) => {
       const published = message.data as ImagePublished;
       const namespace = namespaceFor(published, policy);
       const image = await kube.get(VMDiskImage, { namespace, name: published.name });
-      return { nowMs, policy, policyMap, image, message, published, refusals };
+      return { nowMs, policy, policyMap, image, message, stranger, published, refusals };
     }),
   );
 }
 
+/** The limit of publications by strangers that a reconcile reports; nothing else is done about them. */
+const strangersAtMost = 10;
+
 /** Of several publications of one image that share a reconcile the newest counts, as it does where they come one by one. */
-function newestOfEach(messages: readonly Message[]): Message[] {
-  const byTime = [...messages].sort((a, b) => Date.parse(a.time ?? '') - Date.parse(b.time ?? '') || 0);
-  const keyOf = ({ data }: Message) => `${(data as ImagePublished).namespace ?? ''}/${(data as ImagePublished).name}`;
-  return distinct(byTime, keyOf);
+function newestOfEach<T extends { message: Message }>(received: readonly T[]): T[] {
+  const byTime = [...received].sort((a, b) => Date.parse(a.message.time ?? '') - Date.parse(b.message.time ?? '') || 0);
+  return distinct(byTime, ({ message: { data } }) => {
+    const { namespace = '', name } = data as ImagePublished;
+    return `${namespace}/${name}`;
+  });
 }

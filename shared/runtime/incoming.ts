@@ -7,8 +7,10 @@ import {
   type FunctionDeclaration,
   type Message,
   noEvents,
+  type Signed,
   type Subject,
 } from '../function.ts';
+import { signedContent } from '../images/signature.ts';
 
 /** What an HTTP request asks of a function: a reconcile, nothing at all, or it is no event (with the faults to name). */
 type Incoming = { batch: Batch } | { ignored: true } | { faults: string[] };
@@ -98,11 +100,21 @@ function dataOf({ data, datacontenttype }: Received): unknown {
 function message({ on }: FunctionDeclaration, event: Received): Incoming {
   const subscription = on.find((candidate) => candidate.on === 'event' && isWanted([candidate], event));
   if (subscription?.on !== 'event') return { ignored: true };
-  const parsed = subscription.schema.safeParse(dataOf(event));
+  const data = dataOf(event);
+  const parsed = subscription.schema.safeParse(data);
   if (!parsed.success) return { faults: faultsOf('data', parsed.error) };
   const arrival = event.knativearrivaltime;
   const time = event.time ?? (typeof arrival === 'string' ? arrival : undefined);
   const { id, type, source } = event;
-  const found: Message = { id, type, source, time, data: parsed.data };
+  const found: Message = { id, type, source, time, data: parsed.data, signed: signedOf(event, data) };
   return { batch: { ...noEvents, messages: [found] } };
+}
+
+function signedOf({ webhooktimestamp, webhooksignature }: Received, data: unknown): Signed | undefined {
+  if (webhooktimestamp === undefined && webhooksignature === undefined) return undefined;
+  return {
+    timestamp: String(webhooktimestamp),
+    signature: String(webhooksignature),
+    content: signedContent(data),
+  };
 }

@@ -165,7 +165,8 @@ function merged(batches: readonly Batch[]): Batch {
   const audited = batches.flatMap((batch) => batch.audited ?? []);
   return {
     subjects: [...Map.groupBy(subjects, objectOf).values()].flatMap(asOne),
-    messages: distinct(messages, ({ source, id }) => `${source}\u0000${id}`),
+    // A repeat has the same signature, too: an event of a stranger under the same id takes the place of none.
+    messages: distinct(messages, ({ source, id, signed }) => JSON.stringify([source, id, signed])),
     sweep: batches.some(({ sweep }) => sweep),
     audit: batches.some(({ audit }) => audit),
     ...(audited.length > 0 ? { audited } : {}),

@@ -15,6 +15,7 @@ import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { createMachine } from '../stories/machines.ts';
 import { allowedSources, aVMDiskImage } from '../support/builders/images.ts';
+import { signed } from '../support/builders/publications.ts';
 import { type FunctionHarness, type Instance, serveFunction } from '../support/harness/function-harness.ts';
 import { aReadyImage } from '../support/harness/provision-vm.ts';
 import { anAttacker, mayMakeMachines } from './attacker.ts';
@@ -77,7 +78,8 @@ test('the first to name a golden image chooses its content for nobody else', asy
 
 test('a publisher takes the name back', async () => {
   const url = 'https://s3.eu-west-1.amazonaws.com/images/windows.qcow2';
-  expect(await others.preload.message(imagePublished, { name: 'windows-2025', url })).toBe(202);
+  const data = { name: 'windows-2025', url };
+  expect(await others.preload.message(imagePublished, data, signed(data))).toBe(202);
   const found = await kube.get(VMDiskImage, farm('windows-2025'));
   expect(found).toMatchObject({ metadata: { labels: { 'app.kubernetes.io/created-by': 'preload' } }, spec: { url } });
   const victim = { namespace: 'tenant-b', name: 'without-template' };
@@ -158,9 +160,9 @@ test.each<[string, () => Promise<unknown>]>([
 // Gained: a name that no pipeline can publish again for a hundred years.
 test('a publication of the year 2126 locks nobody out', async () => {
   const url = 'https://s3.eu-west-1.amazonaws.com/images/locked.qcow2';
-  const ahead = { time: '2126-01-01T00:00:00Z' };
-  await others.preload.message(imagePublished, { name: 'locked', url }, ahead);
+  const data = { name: 'locked', url };
+  await others.preload.message(imagePublished, data, signed(data, { atMs: Date.parse('2126-01-01T00:00:00Z') }));
   expect(await kube.get(VMDiskImage, farm('locked'))).toBeUndefined();
-  await others.preload.message(imagePublished, { name: 'locked', url });
+  await others.preload.message(imagePublished, data, signed(data));
   expect(await kube.get(VMDiskImage, farm('locked'))).toMatchObject({ spec: { url } });
 });

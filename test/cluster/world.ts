@@ -32,6 +32,7 @@ import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { expectInvariants } from '../stories/expect-invariants.ts';
 import { type History, recordHistory } from '../stories/history.ts';
 import { type Story, setPolicy, untilGone, type World } from '../stories/world.ts';
+import { trustPublicationKey } from '../support/builders/publications.ts';
 import { andClearUp } from '../support/tools/clean-up.ts';
 import { podDeletionsIn } from './audit.ts';
 import { kubectl } from './kubectl.ts';
@@ -193,6 +194,7 @@ async function startAnew(kube: Kube, allowedSources: string): Promise<void> {
   if (found) await kube.replace(ConfigMap, { ...found, data: { ...policy.data, allowedSources } });
   if (!(await kube.get(Namespace, { name: namespace })))
     await kube.create(Namespace, { metadata: { name: namespace } });
+  await trustPublicationKey(kube);
   for (const place of [operatorNamespace, namespace]) {
     for (const { metadata } of await kube.list(Event, { namespace: place })) await kube.delete(Event, metadata);
   }

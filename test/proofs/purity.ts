@@ -82,7 +82,8 @@ const purePackages: Readonly<Record<string, RegExp>> = {
   'ipaddr.js': /./,
   zod: /./,
   yaml: /^\{ (stringify|parseDocument) \}$/,
-  'node:crypto': /^\{ createHash \}$/,
+  standardwebhooks: /^\{ Webhook \}$/,
+  'node:crypto': /^\{ (createHash|timingSafeEqual) \}$/,
 };
 
 /** What makes a decision depend on more than what was observed. */

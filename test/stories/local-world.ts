@@ -6,6 +6,7 @@ import type { DataFolder } from '../../deploy/local/data-folder.ts';
 import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
+import { trustPublicationKey } from '../support/builders/publications.ts';
 import { expectInvariants } from './expect-invariants.ts';
 import { recordHistory } from './history.ts';
 import { type Story, setPolicy, type World } from './world.ts';
@@ -41,6 +42,7 @@ export async function onLocalCluster(
     metadata: { name: 's3-reader', namespace },
     data: { accessKeyId: base64(keys.accessKeyId), secretKey: base64(keys.secretKey) },
   });
+  await trustPublicationKey(kube);
   const history = await recordHistory(kube);
   const world: World = {
     kube,

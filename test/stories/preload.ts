@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { expect } from 'vitest';
+import { imagePublished } from '../../shared/events.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { nextSecond, signed } from '../support/builders/publications.ts';
 import { putImage } from './images.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
 import { type Story, setPolicy, until, untilPhase, type World } from './world.ts';
@@ -8,7 +10,9 @@ import { type Story, setPolicy, until, untilPhase, type World } from './world.ts
 /** An event as a pipeline says it: what differs from a plain publication, and the data. */
 export interface Publication {
   id?: string;
-  time?: string;
+  /** When it is signed, in milliseconds since 1970. */
+  atMs?: number;
+  isUnsigned?: boolean;
   type?: string;
   /** The trace that it is part of, as W3C writes it. */
   traceparent?: string;
@@ -18,18 +22,25 @@ export interface Publication {
 /** Posts a publication to the Broker; resolves with the status of its answer. */
 export type Post = (broker: string, publication: Publication) => Promise<number>;
 
-const attributesOf = ({ id = '1', time, type = 'ot.pelotech.image.published.v1', traceparent }: Publication) => ({
-  'ce-specversion': '1.0',
-  'ce-id': id,
-  'ce-source': 'https://ci.example/pipelines/7',
-  'ce-type': type,
-  ...(time ? { 'ce-time': time } : {}),
-  ...(traceparent ? { 'ce-traceparent': traceparent } : {}),
-});
+function attributesOf({ type = imagePublished, traceparent, isUnsigned, data, ...options }: Publication) {
+  const { id, ...signature } = signed(data, options);
+  const attributes = {
+    specversion: '1.0',
+    id,
+    source: 'https://ci.example/pipelines/7',
+    type,
+    ...(isUnsigned ? {} : signature),
+    ...(traceparent ? { traceparent } : {}),
+  };
+  return Object.entries(attributes);
+}
 
 /** With curl, as a shell in a pipeline would; the program's own exit code has to agree with the answer. */
 export const postWithCurl: Post = (broker, publication) => {
-  const headers = Object.entries({ ...attributesOf(publication), 'content-type': 'application/json' });
+  const headers = [
+    ...attributesOf(publication).map(([name, value]) => [`ce-${name}`, value]),
+    ['content-type', 'application/json'],
+  ];
   const args = [
     ...['--silent', '--show-error', '--fail-with-body', '--output', '/dev/null', '--write-out', '%{http_code}'],
     ...headers.flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
@@ -46,12 +57,13 @@ export const postWithCurl: Post = (broker, publication) => {
 
 /** With fetch, in structured mode: the event is the body. */
 export const postWithFetch: Post = async (broker, publication) => {
-  const attributes = Object.entries(attributesOf(publication)).map(([name, value]) => [name.slice(3), value]);
-  const body = JSON.stringify({
-    ...Object.fromEntries(attributes),
+  const event = {
+    ...Object.fromEntries(attributesOf(publication)),
     datacontenttype: 'application/json',
     data: publication.data,
-  });
+  };
+  // A Broker may re-encode it as it likes.
+  const body = JSON.stringify(event, undefined, 2);
   const headers = { 'content-type': 'application/cloudevents+json' };
   return (await fetch(broker, { method: 'POST', headers, body })).status;
 };
@@ -102,7 +114,7 @@ export const storiesWith = (how: string, post: Post): readonly Story[] => [
       await setUp(world);
       await putVersion(world, 'ubuntu', '24.04');
       const data = { name: 'ubuntu', version: '24.04' };
-      expect(await post(world.broker, { data, time: '2026-01-01T00:00:00Z' })).toBe(202);
+      expect(await post(world.broker, { data })).toBe(202);
       const { metadata, spec, status } = await untilPhase(world, 'ubuntu', 'Succeeded');
       expect(spec).toEqual({
         name: 'ubuntu',
@@ -126,11 +138,13 @@ export const storiesWith = (how: string, post: Post): readonly Story[] => [
       await setUp(world);
       const size = await putVersion(world, 'ubuntu', 'latest');
       const published = (digest: string) => ({ name: 'ubuntu', version: 'latest', digest });
-      const send = (id: string, digest: string) => post(world.broker, { id, data: published(digest) });
-      expect([await send('1', 'sha256:aa'), await send('1', 'sha256:aa')]).toEqual([202, 202]);
+      const send = (id: string, digest: string, atMs = nextSecond()) =>
+        post(world.broker, { id, atMs, data: published(digest) });
+      const firstMs = nextSecond();
+      expect([await send('1', 'sha256:aa', firstMs), await send('1', 'sha256:aa', firstMs)]).toEqual([202, 202]);
       await untilPhase(world, 'ubuntu', 'Succeeded');
       // The pipeline ran once more and made the very same image.
-      expect([await send('1', 'sha256:aa'), await send('2', 'sha256:aa')]).toEqual([202, 202]);
+      expect([await send('1', 'sha256:aa', firstMs), await send('2', 'sha256:aa')]).toEqual([202, 202]);
       await publishAnother(world, post);
       expect(world.history.starts().filter(({ image }) => image === 'ubuntu')).toHaveLength(1);
       expect(world.store.bytesSent('images/ubuntu/latest/vm.qcow2')).toBeLessThan(2 * size);
@@ -145,13 +159,28 @@ export const storiesWith = (how: string, post: Post): readonly Story[] => [
     run: async (world) => {
       await setUp(world);
       for (const version of ['1', '2']) await putVersion(world, 'ubuntu', version);
-      await post(world.broker, { id: 'b', time: '2026-01-01T00:00:02Z', data: { name: 'ubuntu', version: '2' } });
+      const [firstMs, secondMs] = [nextSecond(), nextSecond()];
+      await post(world.broker, { id: 'b', atMs: secondMs, data: { name: 'ubuntu', version: '2' } });
       await untilPhase(world, 'ubuntu', 'Succeeded');
-      await post(world.broker, { id: 'a', time: '2026-01-01T00:00:01Z', data: { name: 'ubuntu', version: '1' } });
+      await post(world.broker, { id: 'a', atMs: firstMs, data: { name: 'ubuntu', version: '1' } });
       await publishAnother(world, post);
       const image = await untilPhase(world, 'ubuntu', 'Succeeded');
       expect(image.spec.url).toContain('/ubuntu/2/');
       expect(image.status?.revision).toBe(1);
+    },
+  },
+  {
+    name: `an event that is not signed is taken by the Broker and writes nothing, and a Warning Event says how to sign it (${how})`,
+    quick: true,
+    smoke: true,
+    run: async (world) => {
+      await setUp(world);
+      await putVersion(world, 'ubuntu', '1');
+      expect(await post(world.broker, { isUnsigned: true, data: { name: 'ubuntu', version: '1' } })).toBe(202);
+      const warning = await untilWarning(world, 'sync-operator', 'PublisherNotAuthenticated');
+      expect(warning.message).toContain('Sign it with a key of Secret sync-operator/publication-keys');
+      await publishAnother(world, post);
+      expect(await imagesIn(world)).toEqual(['another']);
     },
   },
   {

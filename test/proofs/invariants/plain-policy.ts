@@ -47,6 +47,7 @@ const keys: Readonly<Record<string, RegExp>> = {
   imageSnapshotClass: name,
   imageSecretRef: name,
   imageDiskSize: /^[1-9]\d*(\.\d+)?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$/,
+  unsignedPublications: /^(Refuse|Accept)$/,
   ignoreOnDeploy: /^(Halt|Skip|Start)$/,
   networkProvider: /^(kube-ovn|bridge)$/,
   hostPorts: /^((?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])\/(tcp|udp|sctp)(\s+|$))+$/,

@@ -42,6 +42,7 @@ export const soundPolicy: Readonly<Record<string, string>> = {
   imageSnapshotClass: 'ebs-snapshot',
   imageSecretRef: 's3-reader',
   imageDiskSize: '64Mi',
+  unsignedPublications: 'Accept',
   prune: 'Never',
   pruneAfter: '60s',
   machineFailedAfter: '1m',

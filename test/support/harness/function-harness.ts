@@ -17,6 +17,7 @@ import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
 import { telemetryOf } from '../../../shared/runtime/telemetry/telemetry.ts';
 import { allowedSources } from '../builders/images.ts';
+import { trustPublicationKey } from '../builders/publications.ts';
 
 /** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */
 export interface Instance {
@@ -51,6 +52,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
   await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
   await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
   await kube.patch(ConfigMap, policyRef, { data: { allowedSources } });
+  await trustPublicationKey(kube);
   const published: DomainEvent[] = [];
   const ending = new AbortController();
   const ends: (() => Promise<void>)[] = [];

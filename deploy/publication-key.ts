@@ -1,0 +1,16 @@
+import { randomBytes } from 'node:crypto';
+import { publicationKeysRef } from '../shared/images/signature.ts';
+import { Secret } from '../shared/kinds/core/secret.ts';
+import type { Kube } from '../shared/runtime/kube.ts';
+
+/** Creates the Secret of publishers with a first key, unless it exists; resolves with whether it did. */
+export async function createPublicationKey(
+  kube: Kube,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<boolean> {
+  if (await kube.get(Secret, publicationKeysRef)) return false;
+  const key = `whsec_${randomBytes(32).toString('base64')}`;
+  const data = { first: Buffer.from(key).toString('base64') };
+  await kube.create(Secret, { metadata: { ...publicationKeysRef, labels }, data });
+  return true;
+}
