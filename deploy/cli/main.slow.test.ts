@@ -2,13 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { publicationKeysRef } from '../../shared/images/signature.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
+import { publicationKey, trustPublicationKey } from '../../test/support/builders/publications.ts';
 import { startObjectStore } from '../local/object-store/object-store.ts';
 import { qcow2Buffer } from '../local/object-store/qcow2.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
+import { createPublicationKey } from '../publication-key.ts';
 import { Definition, Namespace } from './install/kinds.ts';
 import { otIn } from './ot-process.ts';
 
@@ -74,7 +77,15 @@ describe('the command line', { timeout: 60_000 }, () => {
   });
 
   test('an image that fails is reported, explained, and retried after its upload', async () => {
-    expect(await ot('preload', 'late', '--url', urlOf('late'), '--broker', cluster.broker)).toMatchObject({ code: 0 });
+    const late = ['preload', 'late', '--url', urlOf('late'), '--broker', cluster.broker, '--sign'];
+    await cluster.kube.delete(Secret, publicationKeysRef).catch(() => undefined);
+    const unsigned = await ot(...late);
+    expect(unsigned).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('kubectl create secret generic publication-keys'),
+    });
+    await createPublicationKey(cluster.kube);
+    expect(await ot(...late)).toMatchObject({ code: 0 });
     await expect
       .poll(() => cluster.kube.get(VMDiskImage, { namespace: farm, name: 'late' }), { timeout: 10_000 })
       .toBeDefined();
@@ -121,6 +132,22 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(JSON.parse((await ot('doctor', '--json')).out)).toEqual({ findings: [] });
   });
 
+  test('a publication is signed with the key in OT_SIGNING_KEY, without a kubeconfig', async () => {
+    await trustPublicationKey(cluster.kube);
+    const signed = (key: string, name: string, ...more: string[]) =>
+      otIn(
+        { KUBECONFIG: '/nowhere', OT_SIGNING_KEY: key },
+        ...['preload', name, '--url', urlOf('ubuntu'), '--broker', cluster.broker, ...more],
+      );
+    expect(await signed(publicationKey, 'never')).toMatchObject({ code: 0 });
+    expect(await signed(publicationKey, 'signed', '--sign')).toMatchObject({ code: 0 });
+    await expect
+      .poll(() => cluster.kube.get(VMDiskImage, { namespace: farm, name: 'signed' }), { timeout: 10_000 })
+      .toBeDefined();
+    expect(await cluster.kube.get(VMDiskImage, { namespace: farm, name: 'never' })).toBeUndefined();
+    expect(await signed('guess', 'x', '--sign')).toMatchObject({ code: 2, err: expect.not.stringContaining('guess') });
+  });
+
   test.each([
     [2, ['statu'], /was status meant\?/],
     [2, ['status', '--al'], /Unknown option '--al'/],
@@ -130,6 +157,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     [2, ['status', '--kubeconfig', '/nowhere'], /expected a kubeconfig in \/nowhere/],
     [2, ['status', '--context', 'none'], /choose one with --context/],
     [3, ['preload', 'x', '--broker', 'http://127.0.0.1:9/'], /expected an answer from the Broker/],
+    [2, ['preload', 'x', '--sign'], /expected --broker/],
     [4, ['why', 'ubunto'], /was ubuntu meant\?/],
     [1, ['preload', 'x'], /expected --url URL, or imageUrlTemplate in the policy/],
   ])('ends with %i and one line: %j', async (code, args, says) => {

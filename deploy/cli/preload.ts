@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
 import { publicationFault, publishedImage } from '../../shared/images/published-image.ts';
+import {
+  isPublicationKey,
+  publicationKeyForm,
+  publicationKeysIn,
+  publicationKeysRef,
+  signatureAttributes,
+} from '../../shared/images/signature.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -9,6 +18,7 @@ import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome, Refused, Unreachable } from './command.ts';
 import { namespaceOption } from './help.ts';
+import { makePublicationKey } from './secrets.ts';
 
 /** Creates an image and downloads it before a machine needs it, as a pipeline would. */
 export const preload: Body = {
@@ -27,21 +37,27 @@ export const preload: Body = {
     'disk-size': { type: 'string', value: 'SIZE', about: "such as 24Gi, in place of the policy's imageDiskSize" },
     checksum: { type: 'string', value: 'SUM', about: 'ALGORITHM:HEX, with --source-type http' },
     broker: { type: 'string', value: 'URL', about: 'post the event to this Broker; needs no kubeconfig' },
+    sign: {
+      type: 'boolean',
+      about: 'sign the event, with the key in OT_SIGNING_KEY or else the newest in the cluster',
+    },
   },
   details: [
     'Without --broker the command creates the image at the API server as the function preload would, and refuses what the',
-    'function would refuse. With --broker it only posts the event; the result is the image, or a Warning Event.',
-    'Secret and classes come from the policy.',
+    'function would refuse. With --broker it only posts the event; the result is the image, or a Warning Event. Unless the',
+    'policy accepts unsigned publications, the event needs --sign. Secret and classes come from the policy.',
   ],
   examples: [
     'preload debian-12 --version 12.5',
     'preload debian-12 --url http://127.0.0.1:19000/images/debian-12.qcow2 --digest sha256:0123',
-    'preload debian-12 --version 12.5 --broker http://127.0.0.1:18080/sync-operator/default',
+    'preload debian-12 --version 12.5 --broker http://127.0.0.1:18080/sync-operator/default --sign',
   ],
   run: (call) => {
     const published = publicationOf(call);
     const broker = call.text('broker');
-    return broker === undefined ? make(call, published) : post(call, published, broker);
+    if (broker !== undefined) return post(call, published, broker);
+    if (call.is('sign')) throw new UsageError('--sign: expected --broker, since only an event is signed');
+    return make(call, published);
   },
 };
 
@@ -124,17 +140,33 @@ async function applied(kube: Kube, image: ReturnType<typeof publishedImage>): Pr
   }
 }
 
-async function post({ nowMs }: Call, published: ImagePublished, broker: string): Promise<Outcome> {
+/** The key from the environment, where a pipeline has its secrets, or else the newest in the cluster. */
+async function signingKey({ cluster }: Call): Promise<string> {
+  const given = process.env.OT_SIGNING_KEY?.trim();
+  if (given && !isPublicationKey(given)) throw new UsageError(`OT_SIGNING_KEY: expected ${publicationKeyForm}`);
+  const key = given || publicationKeysIn(await (await cluster()).kube.get(Secret, publicationKeysRef)).at(-1);
+  if (key) return key;
+  throw new Refused(
+    `expected a key in Secret ${keyOf(publicationKeysRef)} or in OT_SIGNING_KEY, found none; make one: ${makePublicationKey}`,
+  );
+}
+
+async function post(call: Call, published: ImagePublished, broker: string): Promise<Outcome> {
   const id = randomUUID();
+  const { nowMs } = call;
+  const attributes = {
+    specversion: '1.0',
+    id,
+    source,
+    type: imagePublished,
+    time: new Date(nowMs).toISOString(),
+    ...(call.is('sign') ? signatureAttributes(await signingKey(call), { id, data: published, atMs: nowMs }) : {}),
+  };
   const response = await answerOf(
     broker,
     {
       'content-type': 'application/json',
-      'ce-specversion': '1.0',
-      'ce-id': id,
-      'ce-source': source,
-      'ce-type': imagePublished,
-      'ce-time': new Date(nowMs).toISOString(),
+      ...Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`ce-${name}`, value])),
     },
     JSON.stringify(published),
   );

@@ -1,3 +1,4 @@
+import { publicationKeysRef } from '../../shared/images/signature.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
@@ -40,3 +41,6 @@ export const credentialsIn = (namespace: string) => ({ namespace, name: credenti
 /** The command that creates a Secret for downloads. */
 export const makeSecret = ({ namespace, name }: ObjectReference) =>
   `kubectl create secret generic ${name} -n ${namespace} --from-file=accessKeyId=FILE --from-file=secretKey=FILE`;
+
+/** The command that creates the first key of publishers. */
+export const makePublicationKey = `kubectl create secret generic ${publicationKeysRef.name} -n ${publicationKeysRef.namespace} --from-literal=first=whsec_$(openssl rand -base64 32)`;

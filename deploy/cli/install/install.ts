@@ -1,7 +1,9 @@
-import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { publicationKeysRef } from '../../../shared/images/signature.ts';
+import { type KubernetesObject, keyOf } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
+import { createPublicationKey } from '../../publication-key.ts';
 import { auditNow } from './audit.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { fieldManager, inventoryOf, obsoleteOf } from './inventory.ts';
@@ -34,6 +36,8 @@ export async function install(cluster: Cluster, wanted: readonly KubernetesObjec
       await removeAll(cluster, obsolete.sources);
       await removeTriggers(cluster, obsolete.triggers);
       await removeFunctions(cluster, obsolete.functions);
+      if (await createPublicationKey(cluster.kube, partOf))
+        cluster.say(`Secret ${keyOf(publicationKeysRef)} made, with a first key for pipelines to sign with`);
     }
     await applyStage(
       cluster,

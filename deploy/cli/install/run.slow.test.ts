@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { publicationKeysIn, publicationKeysRef } from '../../../shared/images/signature.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { documents } from '../../manifests.ts';
 import { type Options, readOptions } from './arguments.ts';
@@ -65,6 +67,17 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await command('upgrade', '--overlay', await anOverlay('', named));
       expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/own:1"']);
     });
+  });
+
+  test('an installation makes a key for pipelines, and an upgrade leaves the keys as they are', async () => {
+    const overlay = await anOverlay();
+    const keys = async () => publicationKeysIn(await cluster.kube.get(Secret, publicationKeysRef));
+    await command('install', '--overlay', overlay, ...image);
+    const [first, ...more] = await keys();
+    expect([first, more]).toEqual([expect.stringMatching(/^whsec_.{44}$/), []]);
+    expect(cluster.lines.join('\n')).not.toContain(first);
+    await command('upgrade');
+    expect(await keys()).toEqual([first]);
   });
 
   test('the lines of --allow-source are added to those of the policy, each once', async () => {
