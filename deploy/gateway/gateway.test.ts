@@ -1,6 +1,8 @@
+import { mkdir, rm } from 'node:fs/promises';
 import { UnsecuredJWT } from 'jose';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { data, event, startTestWorld } from './test-world.ts';
+import { data, event, signingKey, startTestWorld } from './test-world.ts';
 
 const world = await startTestWorld();
 const { issuer, broker, gateway, lines, path, write, config, start, withGateway, send } = world;
@@ -28,18 +30,42 @@ describe('a good token and a good event', () => {
   test('pass in structured mode as well', async () => {
     const { 'content-type': _, ...attributes } = event;
     const structured = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name.slice(3), value]));
+    const time = new Date(Date.now() - 60_000).toISOString();
     const body = JSON.stringify({
       ...structured,
-      time: '2026-01-01T00:00:00Z',
+      time,
       datacontenttype: 'application/json',
       data,
     });
     const headers = { 'content-type': 'application/cloudevents+json; charset=utf-8' };
     expect(await send({ token: await issuer.token(), headers, body })).toMatchObject({ status: 202 });
     expect(broker.received[0]).toMatchObject({
-      headers: { 'ce-time': '2026-01-01T00:00:00.000Z' },
+      headers: { 'ce-time': time, 'ce-webhooktimestamp': String(Math.floor(Date.parse(time) / 1000)) },
       body: JSON.stringify(data),
     });
+  });
+
+  test('pass signed by the newest key, with the time of the gateway where the sender says none, as preload verifies it', async () => {
+    const next = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+    const verified = async (key: string) => {
+      broker.received.length = 0;
+      expect(await send({ token: await issuer.token() })).toMatchObject({ status: 202 });
+      const [{ headers, body } = { headers: {}, body: '' }] = broker.received;
+      // Standard Webhooks' own verification, with the names that it has for the same attributes.
+      const verifying = new Webhook(key);
+      return verifying.verify(body, {
+        'webhook-id': String(headers['ce-id']),
+        'webhook-timestamp': String(headers['ce-webhooktimestamp']),
+        'webhook-signature': String(headers['ce-webhooksignature']),
+      });
+    };
+    expect(await verified(signingKey)).toEqual(data);
+    await write('keys/2', `${next}\n`);
+    await write('keys/3', 'no key');
+    await mkdir(path('keys/..data'), { recursive: true });
+    expect(await verified(next)).toEqual(data);
+    for (const name of ['2', '3', '..data']) await rm(path(`keys/${name}`), { recursive: true });
+    expect(await verified(signingKey)).toEqual(data);
   });
 
   test('pass without the extensions that Triggers match on, and without what another says of its sender', async () => {
@@ -54,7 +80,13 @@ describe('a good token and a good event', () => {
       Object.keys(broker.received[0]?.headers ?? {})
         .filter((name) => name.startsWith('ce-'))
         .sort(),
-    ).toEqual(['authid', 'authtype', 'id', 'source', 'specversion', 'time', 'type'].map((name) => `ce-${name}`));
+    ).toEqual(
+      [
+        ...['authid', 'authtype', 'id', 'source', 'specversion', 'time', 'type'],
+        'webhooksignature',
+        'webhooktimestamp',
+      ].map((name) => `ce-${name}`),
+    );
     expect(broker.received[0]?.headers['ce-authid']).toBe('repo:labs/images:ref:refs/tags/v1.0.0');
   });
 
@@ -178,6 +210,7 @@ describe('what is no event of ours gets', () => {
       { headers: { 'content-type': 'application/cloudevents-batch+json' }, body: '[]' },
       /expected one CloudEvent/,
     ],
+    ['400: of yesterday', { headers: { 'ce-time': '2026-01-01T00:00:00Z' } }, /a time of the last hour/],
     ['400: from the future', { headers: { 'ce-time': '2100-01-01T00:00:00Z' } }, /ahead of the gateway's clock/],
   ])('%s', async (_, more, expected) => {
     const answer = await send({ token: await issuer.token(), ...more });
@@ -232,10 +265,14 @@ describe('while the Broker does not take it', () => {
     },
   );
 
-  test('a Broker that is not there makes a 503, and so does a token that is not there', async () => {
+  test('a Broker that is not there makes a 503, and so does a token or a key that is not there', async () => {
+    await mkdir(path('no-keys'));
+    const good = { url: broker.url, tokenFile: undefined, keysFolder: path('keys') };
     for (const address of [
-      { url: 'http://127.0.0.1:1/', tokenFile: undefined },
-      { url: broker.url, tokenFile: path('none') },
+      { ...good, url: 'http://127.0.0.1:1/' },
+      { ...good, tokenFile: path('none') },
+      { ...good, keysFolder: path('none') },
+      { ...good, keysFolder: path('no-keys') },
     ]) {
       const other = await start({ broker: address });
       expect(await send({ url: other.url, token: await issuer.token() })).toMatchObject({ status: 503 });

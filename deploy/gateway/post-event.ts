@@ -1,4 +1,7 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CloudEvent, HTTP } from 'cloudevents';
+import { isPublicationKey, publicationKeyForm, signatureAttributes } from '../../shared/images/signature.ts';
 import { authorizationFrom } from '../../shared/runtime/publish.ts';
 import type { PipelineEvent } from './read-event.ts';
 import { Refusal } from './refusal.ts';
@@ -7,6 +10,8 @@ interface BrokerAddress {
   url: string;
   /** Where the kubelet keeps a token for this Broker; none where the Broker asks for none. */
   tokenFile: string | undefined;
+  /** Where the kubelet keeps the keys of publishers, a file each; the last by name signs. */
+  keysFolder: string;
 }
 
 /** Who the sender was found to be, for CloudEvents' extension "Auth Context". */
@@ -17,11 +22,14 @@ export interface Sender {
 const timeoutMs = 10_000;
 
 /**
- * Posts the event to the Broker as the gateway's own ServiceAccount, binary, with none of the sender's extensions: Triggers
+ * Posts the event to the Broker as the gateway's own ServiceAccount, binary, signed, with none of the sender's extensions: Triggers
  * match on them. Throws a Refusal, 503, where the Broker does not take it.
  */
-export async function postEvent({ url, tokenFile }: BrokerAddress, event: PipelineEvent, sender: Sender) {
+export async function postEvent(address: BrokerAddress, event: PipelineEvent, sender: Sender, nowMs: number) {
+  const { url, tokenFile, keysFolder } = address;
   const { time, subject, traceparent, ...rest } = event;
+  const key = await newestKeyIn(keysFolder);
+  const atMs = time === undefined ? nowMs : Date.parse(time);
   const { headers, body } = HTTP.binary(
     new CloudEvent({
       ...rest,
@@ -30,6 +38,7 @@ export async function postEvent({ url, tokenFile }: BrokerAddress, event: Pipeli
       ...(traceparent === undefined ? {} : { traceparent }),
       authtype: 'service_account',
       authid: sender.subject,
+      ...signatureAttributes(key, { ...event, atMs }),
       datacontenttype: 'application/json',
     }),
   );
@@ -37,6 +46,16 @@ export async function postEvent({ url, tokenFile }: BrokerAddress, event: Pipeli
     notTaken(error instanceof Error ? error.message : String(error)),
   );
   if (status >= 300) notTaken(`the Broker answered ${status}`);
+}
+
+/** Read again each time: keys are added and taken out while it runs. */
+async function newestKeyIn(folder: string): Promise<string> {
+  const failed = (error: unknown) => notTaken(String(error));
+  // Kubernetes' own entries begin with "..".
+  const names = (await readdir(folder).catch(failed)).filter((name) => !name.startsWith('..')).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8'))).catch(failed);
+  const key = texts.map((text) => text.trim()).findLast(isPublicationKey);
+  return key ?? notTaken(`expected a key in ${folder} (${publicationKeyForm}), found none`);
 }
 
 async function send(url: string, tokenFile: string | undefined, headers: Record<string, string>, body: string) {

@@ -1,6 +1,7 @@
 import { HTTP } from 'cloudevents';
 import * as z from 'zod';
 import type { ImagePublished } from '../../shared/events.ts';
+import { aheadAtMostMs, takenForMs } from '../../shared/images/signature.ts';
 import { eventSchemas } from './config.ts';
 import { Refusal } from './refusal.ts';
 
@@ -30,9 +31,6 @@ const Attributes = z.object({
   data: z.unknown(),
 });
 
-/** A publication that claims to come from later would make all that follow look old. */
-const aheadAtMostMs = 5 * 60_000;
-
 /** Reads the one CloudEvent of a request, binary or structured; throws a Refusal, 400 with all faults, where it does not fit its schema. */
 export function readEvent(headers: Record<string, string>, body: string, nowMs: number): PipelineEvent {
   const attributes = Attributes.safeParse(parse(headers, body));
@@ -40,6 +38,9 @@ export function readEvent(headers: Record<string, string>, body: string, nowMs: 
   const { specversion: _, type, time, subject, data, ...rest } = attributes.data;
   if (time !== undefined && Date.parse(time) > nowMs + aheadAtMostMs) {
     throw malformed([`ce.time: expected a time that is not ahead of the gateway's clock, found ${time}`]);
+  }
+  if (time !== undefined && Date.parse(time) < nowMs - takenForMs) {
+    throw malformed([`ce.time: expected a time of the last hour, found ${time}`]);
   }
   const schema = type in eventSchemas ? eventSchemas[type as keyof typeof eventSchemas] : undefined;
   if (!schema) throw new Refusal(403, `expected an event of type ${Object.keys(eventSchemas).join(' or ')}`);

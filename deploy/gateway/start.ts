@@ -12,7 +12,7 @@ export interface GatewaySettings {
   configFile: string;
   /** The files of the certificate, or the explicit wish for none. */
   tls: { certificate: string; key: string } | 'plain-http';
-  broker: { url: string; tokenFile: string | undefined };
+  broker: { url: string; tokenFile: string | undefined; keysFolder: string };
   port: number;
   host: string;
   /** How often configuration and certificate are looked at; a kubelet takes up to a minute itself. */
@@ -40,6 +40,7 @@ export function settingsFrom(env: Readonly<Record<string, string | undefined>>):
       url:
         env.K_SINK ?? `http://broker-ingress.knative-eventing.svc.cluster.local/${operatorNamespace}/${publicBroker}`,
       tokenFile: env.K_SINK_TOKEN_FILE,
+      keysFolder: env.GATEWAY_SIGNING_KEYS ?? `${inPod}/signing-keys`,
     },
     port: Number(env.GATEWAY_PORT ?? 8443),
     host: env.GATEWAY_HOST ?? '0.0.0.0',
@@ -58,7 +59,7 @@ export async function startGateway(settings: GatewaySettings, log: (line: LogLin
   const telemetry = telemetryOf('gateway');
   const app = gatewayApp({
     current: configured.current,
-    post: (event, sender) => postEvent(settings.broker, event, sender),
+    post: (event, sender) => postEvent(settings.broker, event, sender, Date.now()),
     now: Date.now,
     log,
     measure: (seconds, result) =>

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,9 @@ export const event = {
 };
 /** Its data. */
 export const data = { name: 'lab-151-attacker', version: 'v1.0.0', digest: 'sha256:0123' };
+
+/** What the gateway signs with. */
+export const signingKey = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 
 interface Sent {
   url?: string;
@@ -39,11 +42,13 @@ export async function startTestWorld() {
     JSON.stringify({ requestsPerMinute: 1000, issuers: [{ ...usual, ...ofIssuer }], ...more });
   const start = (more: Partial<GatewaySettings> = {}): Promise<Gateway> => {
     const usually = { configFile: path('gateway.yaml'), tls: 'plain-http', port: 0, host: '127.0.0.1' } as const;
-    const address = { url: broker.url, tokenFile: path('token') };
+    const address = { url: broker.url, tokenFile: path('token'), keysFolder: path('keys') };
     const settings = { ...usually, broker: address, rereadMs: 3_600_000, ...more };
     return startGateway(settings, (line) => lines.push(line));
   };
   await write('token', 'gateway-token-1\n');
+  await mkdir(path('keys'));
+  await write('keys/1', signingKey);
   await write('gateway.yaml', config());
   const gateway = await start();
   return {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { putImage } from '../../test/stories/images.ts';
 import { onLocalCluster } from '../../test/stories/local-world.ts';
 import { hasCurl } from '../../test/stories/preload.ts';
 import { setPolicy, untilPhase } from '../../test/stories/world.ts';
+import { publicationKey } from '../../test/support/builders/publications.ts';
 import { startGateway } from '../gateway/start.ts';
 import { startTestIssuer } from '../gateway/test-issuer.ts';
 
@@ -268,7 +269,11 @@ async function throughWayIn(
   const ci = { name: 'ci', issuer: issuer.url, caFile: issuer.caFile, audience: 'ot-preload', rules: [rule] };
   await writeFile(configFile, JSON.stringify({ issuers: [ci] }));
   const where = { port: 0, host: '127.0.0.1', rereadMs: 3_600_000 };
-  const settings = { configFile, tls: 'plain-http', broker: { url: broker, tokenFile: undefined }, ...where } as const;
+  const keysFolder = join(tokenFile, '../keys');
+  await mkdir(keysFolder, { recursive: true });
+  await writeFile(join(keysFolder, 'tests'), publicationKey);
+  const address = { url: broker, tokenFile: undefined, keysFolder };
+  const settings = { configFile, tls: 'plain-http', broker: address, ...where } as const;
   const gateway = await startGateway(settings, () => undefined);
   const token = await issuer.token();
   const github = await listener({ token });

@@ -11,6 +11,7 @@ import { imagePublished } from '../../shared/events.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';
 import { publisher } from '../../shared/runtime/publish.ts';
+import { publicationKey } from '../support/builders/publications.ts';
 import { eventPolicies, field, kubectl, movedManifests, startSubscriber, until, untilReady } from './oidc-cluster.ts';
 
 const hasKnative = await kubectl('get', 'crd', 'eventpolicies.eventing.knative.dev').then(
@@ -207,13 +208,15 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
   test("takes a pipeline's event by way of the gateway: from the CI's own token to the subscriber", async () => {
     const issuer = await startTestIssuer('ot-preload');
     const [configFile, tokenFile] = [join(folder, 'gateway.yaml'), join(folder, 'gateway')];
+    const keysFolder = await mkdtemp(join(folder, 'keys-'));
+    await writeFile(join(keysFolder, 'tests'), publicationKey);
     const rule = { name: 'labs', claims: { repository: 'labs/images', ref: 'refs/tags/v*' }, images: 'lab-*' };
     const ours = { name: 'ci', issuer: issuer.url, caFile: issuer.caFile, audience: 'ot-preload', rules: [rule] };
     await writeFile(configFile, JSON.stringify({ issuers: [ours] }));
     await writeFile(tokenFile, await tokenOf('gateway'));
     const where = { port: 0, host: '127.0.0.1', rereadMs: 3_600_000 };
     const gateway = await startGateway(
-      { configFile, tls: 'plain-http', broker: { url: broker, tokenFile }, ...where },
+      { configFile, tls: 'plain-http', broker: { url: broker, tokenFile, keysFolder }, ...where },
       () => undefined,
     );
     const publish = async (id: string, claims: { repository?: string } = {}) =>
