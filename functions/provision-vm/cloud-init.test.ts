@@ -352,3 +352,11 @@ describe('what is given to the guest', () => {
     expect(machineMade?.metadata).not.toHaveProperty(['labels', 'app.kubernetes.io/name']);
   });
 });
+
+test.each(['no', 'on', 'yes', 'y', 'null', '0123', '0x1f', '1e3', '2026-01-01', 'control-net'])(
+  'a network may be called %s, as YAML 1.1 reads it',
+  (network) => {
+    const { network: written } = told({ interfaces: [{ network, ipAddress: '10.0.0.5/24' }] });
+    expect(written).toMatchObject({ ethernets: { [network]: { 'set-name': network } } });
+  },
+);

@@ -74,7 +74,7 @@ function dataOf(seen: Seen): Record<string, string> {
 
 /** All strings quoted: cloud-init reads YAML 1.1, where a password may be `no`, `0123` or `12:30:45`. */
 const yamlOf = (value: unknown) =>
-  stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 });
+  stringify(value, { version: '1.1', defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 });
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
