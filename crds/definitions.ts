@@ -50,7 +50,6 @@ const definitions: readonly Definition[] = [
         jsonPath: '.status.conditions[?(@.type=="DeletionHeld")].message',
         priority: 1,
       },
-      { name: 'URL', type: 'string', jsonPath: '.spec.url', priority: 1 },
     ],
     selectableFields: ['.status.phase', '.status.references.count'],
   },

@@ -13,11 +13,15 @@ export interface Observed {
  */
 export type Action = { trace?: TraceOf; group?: number } & (
   | {
-      /** POST. An existing object of that name counts as created if `owner` is in its owner references or labels. */
+      /**
+       * POST. An existing object of that name counts as created if `owner` is in its owner references or labels. What is refused to
+       * `askedBy` may be created for others.
+       */
       do: 'create';
       resource: Resource;
       object: { metadata: ObjectReference & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
+      askedBy?: string | undefined;
     }
   /**
    * PUT of an object as read before and changed: refused if another writer changed it in between. If the API server refuses the object

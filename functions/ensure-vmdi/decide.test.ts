@@ -120,7 +120,11 @@ describe('where the image is missing', () => {
     [
       'a refusal of the API server',
       'ImageRefused',
-      { refusals: new Map([['VMDiskImage vmdi-farm/ubuntu', { reason: 'Forbidden', message: 'exceeded quota' }]]) },
+      {
+        refusals: new Map([
+          ['VMDiskImage vmdi-farm/ubuntu for lab', { reason: 'Forbidden', message: 'exceeded quota' }],
+        ]),
+      },
       'exceeded quota',
     ],
   ])('%s: nothing is made, reason %s', (_, reason, more, words) => {

@@ -5,6 +5,7 @@ import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { conditionAfter, conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import { type Finding, findingOf } from './finding.ts';
@@ -16,16 +17,29 @@ import type { Observed } from './observed.ts';
  */
 export function decide(observed: Observed): Action[] {
   const machines = observed.machines.filter(({ metadata }) => !metadata.deletionTimestamp).sort(byAge);
-  const first = machines.find((machine) => findingOf(machine, observed) === undefined);
+  const asking = machines.filter((machine) => findingOf(machine, observed) === undefined);
+  const byNamespace = Map.groupBy(asking, ({ metadata }) => metadata.namespace);
+  const [first, ...others] = [...byNamespace.values()].flatMap((group) => group.slice(0, 1));
+  // What is refused to one namespace may be allowed for another; it is observed again which.
+  if (first && others.length > 0 && machines.some((machine) => wasRefused(machine, observed)))
+    return together([first, ...others].map((machine) => createFor(machine, observed)));
   const template = first?.spec.vmDiskImageTemplate;
-  const made = template && newImage(observed.ref, template, { madeBy: 'ensure-vmdi', askedBy: referenceOf(first) });
   return [
-    ...(made
-      ? [{ do: 'create', resource: VMDiskImage, object: made, trace: traceOfMachine(first, undefined) } as const]
-      : []),
+    ...(first ? createFor(first, observed) : []),
     ...together(machines.map((machine) => publish(machine, findingOf(machine, observed, template), observed))),
     ...(machines.length > 0 ? awaitEnd(observed) : []),
   ];
+}
+
+const wasRefused = ({ metadata }: VirtualMachine, { refusals, ref }: Observed) =>
+  refusals.has(refusalKey(VMDiskImage, ref, metadata.namespace));
+
+function createFor(machine: VirtualMachine, { ref }: Observed): Action[] {
+  const template = machine.spec.vmDiskImageTemplate;
+  if (!template) return [];
+  const object = newImage(ref, template, { madeBy: 'ensure-vmdi', askedBy: referenceOf(machine) });
+  const askedBy = machine.metadata.namespace;
+  return [{ do: 'create', resource: VMDiskImage, object, askedBy, trace: traceOfMachine(machine, undefined) }];
 }
 
 const soonMs = 5000;

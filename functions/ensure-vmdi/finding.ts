@@ -93,7 +93,7 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | 
   // A disk, or an earlier policy, gives a machine no right to create an image there now.
   const why = whyNotNamed(policy, metadata.namespace, ref) ?? whyNotMade(policy, ref.namespace, template);
   if (why) return why;
-  const refusal = refusals.get(refusalKey(VMDiskImage, ref));
+  const refusal = refusals.get(refusalKey(VMDiskImage, ref, metadata.namespace));
   if (refusal === undefined) return undefined;
   return {
     reason: 'ImageRefused',

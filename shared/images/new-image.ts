@@ -4,7 +4,7 @@ import { nameOf, type ObjectReference } from '../kinds/resource.ts';
 import { bytesOf } from '../kubernetes/quantity.ts';
 import { describeFault, isValid, type Policy, type PolicyKey } from '../policy.ts';
 import { mayUse } from './references.ts';
-import { isFromTemplate, isOfPolicy, missingLine, withoutQuery } from './sources.ts';
+import { isFromTemplate, isOfPolicy, missingLine, tellableUrl } from './sources.ts';
 
 type Template = VMDiskImage['spec'];
 
@@ -97,4 +97,4 @@ const isSame = (field: keyof Template, one: string | undefined, other: string | 
   one === other ||
   (field === 'diskSize' && one !== undefined && other !== undefined && bytesOf(one) === bytesOf(other));
 
-const say = (value: string | undefined) => (value === undefined ? 'none' : withoutQuery(value));
+const say = (value: string | undefined) => (value === undefined ? 'none' : tellableUrl(value));

@@ -48,7 +48,7 @@ export function missingLine(policy: Policy, { namespace = '', spec, isAskedFor }
   const line = lineFor(url, secret);
   return {
     line,
-    message: `expected a line for ${withoutQuery(url)} in the policy's allowedSources${why}, found ${found}; if it may be downloaded, add the line "${line}"`,
+    message: `expected a line for ${tellableUrl(url)} in the policy's allowedSources${why}, found ${found}; if it may be downloaded, add the line "${line}"`,
   };
 }
 
@@ -86,7 +86,7 @@ function isPublic(url: string): boolean {
 }
 
 /** Host and path as a client resolves them: `https://h/images/../private` asks for `https://h/private`. */
-const pathOf = (url: string) => withoutQuery(URL.canParse(url) ? new URL(url).href : url);
+const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).href : url).replace(/[?#].*$/s, '');
 
-/** A URL as it may be told: what stands behind the "?" can be a signature. */
-export const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '');
+/** A URL as it may be told: what follows a "?", "#" or ";" can be a signature or the token of a session. */
+export const tellableUrl = (url: string) => url.replace(/[?#;].*$/s, '');

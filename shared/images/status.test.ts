@@ -16,6 +16,8 @@ test('a message of any length fits the schema, in status, condition and history'
 test('a signed URL in a message of CDI is reported without its signature', () => {
   const words = 'Get "https://h/b/k?X-Amz-Signature=abc&x=1": dial tcp: refused';
   expect(tellable(words)).toBe('Get "https://h/b/k": dial tcp: refused');
+  expect(tellable('Get https://h/k;jsessionid=abc; try again')).toBe('Get https://h/k try again');
+  expect(tellable('It is at https://h/k; try again')).toBe('It is at https://h/k; try again');
 });
 
 test('a condition that stays True says of what', () => {

@@ -6,7 +6,7 @@ import { recordEvent, tellable } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { toTime } from '../kubernetes/time.ts';
 import { diskImageFact, factAttributes } from './facts.ts';
-import { withoutQuery } from './sources.ts';
+import { tellableUrl } from './sources.ts';
 
 const factOf: Partial<Record<Phase, string>> = {
   Queued: 'queued',
@@ -145,7 +145,7 @@ export function publish(
     type: diskImageFact(fact),
     id: digestOf([uid, revision, fact, time]),
     subject: keyOf(image.metadata),
-    data: { namespace, name, uid, revision, time, url: withoutQuery(image.spec.url), ...data },
+    data: { namespace, name, uid, revision, time, url: tellableUrl(image.spec.url), ...data },
     attributes: factAttributes(image),
     trace: { uid, revision },
   };

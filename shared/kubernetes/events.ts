@@ -16,9 +16,9 @@ export const recordEvent = (
   once,
 });
 
-/** A message that may go into status, Events and domain events: signed URLs without their signature, and not over-long. */
+/** A message that may go into status, Events and domain events: URLs without a signature or the token of a session, and not over-long. */
 export function tellable(message: string): string {
-  const clean = message.replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#]*)[?#][^\s"']*/gi, '$1');
+  const clean = message.replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#;]*)(?:[?#]|;(?=[^\s"']))[^\s"']*/gi, '$1');
   return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
 }
 

@@ -9,9 +9,9 @@ export interface Refusal {
 /** What was refused in the earlier tries of a reconcile: objects by `refusalKey`, requests to OpenStack by `callKey`. */
 export type Refusals = ReadonlyMap<string, Refusal>;
 
-/** How a refused object is named among the refusals of a reconcile: two namespaces may hold objects of one name. */
-export const refusalKey = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: ObjectReference) =>
-  `${kind} ${namespace ?? ''}/${name}`;
+/** How a refused object is named among the refusals of a reconcile: two namespaces may hold objects of one name, and several ask for one. */
+export const refusalKey = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: ObjectReference, askedBy?: string) =>
+  [`${kind} ${namespace ?? ''}/${name}`, ...(askedBy === undefined ? [] : [askedBy])].join(' for ');
 
 /** A refusal as part of a message. */
 export const formatRefusal = ({ reason, message }: Refusal) => `${reason}: ${message}`;

@@ -225,10 +225,12 @@ const describeError = (error: unknown) =>
   error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
 
 /** What was said of a refused object, in full: the function that wrote it knows what of it may be repeated. */
-const refusedAs = (resource: Resource, of: ObjectReference, { reason, status, said }: ApiError): Refused => [
-  refusalKey(resource, of),
-  { reason: reason || String(status), message: said },
-];
+const refusedAs = (
+  resource: Resource,
+  of: ObjectReference,
+  { reason, status, said }: ApiError,
+  askedBy?: string,
+): Refused => [refusalKey(resource, of, askedBy), { reason: reason || String(status), message: said }];
 
 /** 409, and 404 of the object itself: what was observed is out of date. */
 async function orConflict<T>(request: Promise<T>): Promise<T> {
@@ -242,7 +244,7 @@ async function orConflict<T>(request: Promise<T>): Promise<T> {
 
 async function create(
   { kube, name, telemetry }: Effects,
-  { resource, object, owner }: Action & { do: 'create' },
+  { resource, object, owner, askedBy }: Action & { do: 'create' },
   created: Written['created'],
 ): Promise<Refused | undefined> {
   try {
@@ -251,7 +253,7 @@ async function create(
     created.set(refusalKey(resource, object.metadata), made.metadata.uid);
     return undefined;
   } catch (error) {
-    if (isRefusal(error)) return refusedAs(resource, object.metadata, error);
+    if (isRefusal(error)) return refusedAs(resource, object.metadata, error, askedBy);
     if (hasStatus(error, 404)) throw new Conflict(describeError(error));
     if (!hasStatus(error, 409)) throw error;
     const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);

@@ -99,7 +99,7 @@ function partOf(
   if (!template || 'lacks' in template) return part(missing(ref, template?.lacks ?? ''));
   const why = whyMayNot(policy, imageNamespaces, ref, template.spec);
   if (why) return part(why);
-  const refusal = refusals.get(refusalKey(VMDiskImage, ref));
+  const refusal = refusals.get(refusalKey(VMDiskImage, ref, workspace.metadata.name));
   if (refusal)
     return part(failed('ImageRefused', `${nameOf(VMDiskImage, ref)} was refused: ${formatRefusal(refusal)}`));
   const made = newImage(ref, template.spec, {
@@ -108,7 +108,7 @@ function partOf(
   });
   const object = { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, ...madeForWorkspaces } } };
   return part(provisioning('Creating', `${nameOf(VMDiskImage, ref)} is being made.`), [
-    { do: 'create', resource: VMDiskImage, object },
+    { do: 'create', resource: VMDiskImage, object, askedBy: workspace.metadata.name },
   ]);
 }
 
