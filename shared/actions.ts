@@ -106,10 +106,10 @@ export type Action = { trace?: TraceOf; group?: number } & (
 );
 
 /** Has a later reconcile look at the object of that name, whether it exists or not. */
-export const requeueNamed = ({ apiVersion, kind }: Resource, metadata: ObjectReference): Action => ({
+export const requeueNamed = ({ apiVersion, kind }: Resource, metadata: ObjectReference, afterMs = 0): Action => ({
   do: 'requeueAfter',
   about: { apiVersion, kind, metadata },
-  afterMs: 0,
+  afterMs,
 });
 
 /** Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow. */

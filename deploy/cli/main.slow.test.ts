@@ -107,7 +107,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     await cluster.kube.create(VMDiskImage, { metadata: { namespace: farm, name: 'locked' }, spec });
     await expect
       .poll(() => ot('why', 'locked'), { timeout: 30_000 })
-      .toMatchObject({ code: 5, out: expect.stringContaining('kubectl create secret generic nope -n vmdi-farm') });
+      .toMatchObject({ code: 1, out: expect.stringContaining('kubectl create secret generic nope -n vmdi-farm') });
     await cluster.kube.delete(VMDiskImage, { namespace: farm, name: 'locked' });
   });
 

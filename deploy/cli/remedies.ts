@@ -17,6 +17,11 @@ export const editPolicy = `kubectl edit configmap ${policyName} -n ${operatorNam
 const editOf = ({ metadata }: VMDiskImage) => `kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`;
 const retryOf = (image: VMDiskImage) => `ot-functions retry ${keyOf(image.metadata)}`;
 
+const missingInput = ({ metadata: { namespace }, spec: { secretRef = '' } }: VMDiskImage): Remedy => ({
+  help: `Create Secret ${namespace}/${secretRef} with both keys; the image is queued within ten minutes.`,
+  commands: [makeSecret({ namespace, name: secretRef })],
+});
+
 /** By the reason of the condition Ready of the image: a closed set, so no message is parsed. */
 const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
   NotFound: (image) => ({
@@ -42,6 +47,14 @@ const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
   SourceNotAllowed: () => ({
     help: "Add the line that the message names to the policy's allowedSources, if it may be downloaded; that starts a new download.",
     commands: ['ot-functions policy', editPolicy],
+  }),
+  SecretMissing: missingInput,
+  SecretInvalid: missingInput,
+  ConfigMapMissing: (image) => ({
+    help: 'Create the ConfigMap that certConfigMap names; the image is queued within ten minutes.',
+    commands: [
+      `kubectl create configmap ${image.spec.certConfigMap ?? ''} -n ${image.metadata.namespace} --from-file=ca.pem=FILE`,
+    ],
   }),
   StorageClassMissing: (image) => ({
     help: 'Name an existing StorageClass, or create this one.',

@@ -59,6 +59,10 @@ test.each([
   ['NotFound', 'ot-functions retry vmdi-farm/ubuntu'],
   ['DiskTooSmall', 'kubectl edit vmdi ubuntu -n vmdi-farm'],
   ['SourceNotAllowed', 'kubectl edit configmap sync-operator-policy -n sync-operator'],
+  [
+    'SecretMissing',
+    'kubectl create secret generic s3-reader -n vmdi-farm --from-file=accessKeyId=FILE --from-file=secretKey=FILE',
+  ],
   ['DriverMismatch', 'ot-functions doctor'],
   ['ImportFailed', 'ot-functions retry vmdi-farm/ubuntu'],
 ])('the remedy for an image that failed with %s: %s', (reason, command) => {

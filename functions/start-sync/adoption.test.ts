@@ -11,6 +11,7 @@ import {
   aVMDiskImage,
   type ImageOptions,
   start,
+  theirSecret,
 } from '../../test/support/builders/images.ts';
 import { decide, split } from './decide.ts';
 import type { Gathered } from './observed.ts';
@@ -39,6 +40,7 @@ function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Gathered> = 
     claims: [],
     snapshots: [],
     classes,
+    inputs: theirSecret,
     refusals: new Map(),
     isAudit: false,
     gracePeriodMs: 0,

@@ -17,6 +17,7 @@ import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { isValid } from '../../shared/policy.ts';
 import { begin } from './begin.ts';
+import { areRead } from './inputs.ts';
 import type { Observed } from './observed.ts';
 import { keptBy, rebuild, stuckPods, unwantedPods } from './occupancy.ts';
 import { isUnseen } from './places.ts';
@@ -101,15 +102,23 @@ const awaitClaim = ({ image }: Holder): Action => ({
 /** When the Lease was created or rebuilt. A clock that was ahead, or a user, may have put that into the future. */
 const acquiredMs = (lease: Lease | undefined) => Date.parse(lease?.spec?.acquireTime ?? '');
 
-function grants({ policy, nowMs, places }: Observed, moves: readonly Moved[], kept: readonly Holder[]): Holder[] {
+function grants(
+  { policy, nowMs, places, inputs }: Observed,
+  moves: readonly Moved[],
+  kept: readonly Holder[],
+): Holder[] {
   const holding = new Set(kept.map(({ uid }) => uid));
   const images = moves.map(({ next }) => next);
   const unseen = images.filter(isUnseen).map(({ metadata }) => places.get(metadata.uid) ?? '');
   const [firstUnseen] = unseen.sort();
-  return images
+  const queue = images
     .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
     .filter(({ status }) => firstUnseen === undefined || (status?.queuedAt ?? '') < firstUnseen)
-    .sort((a, b) => byPlace(placeOf(a), placeOf(b)))
+    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
+  // No later image gets a slot before one whose Secret is not known to exist.
+  const known = queue.findIndex((image) => !areRead(image, inputs));
+  return queue
+    .slice(0, known < 0 ? undefined : known)
     .slice(0, freeIn(kept, policy.values.concurrency))
     .map(({ metadata, status }) => ({
       uid: metadata.uid,

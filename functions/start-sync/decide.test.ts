@@ -22,6 +22,7 @@ import {
   aVMDiskImage,
   type ImageOptions,
   start,
+  theirSecret,
 } from '../../test/support/builders/images.ts';
 import { dataVolumeFor } from './data-volume.ts';
 import { decide, split } from './decide.ts';
@@ -45,6 +46,7 @@ function gatheredWith(images: VMDiskImage[], more: More): Gathered {
     claims: [],
     snapshots: [],
     classes,
+    inputs: theirSecret,
     refusals: new Map(),
     isAudit: false,
     gracePeriodMs: 10_000,

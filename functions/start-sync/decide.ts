@@ -16,6 +16,7 @@ import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault, policyRef } from '../../shared/policy.ts';
 import { strayEntries } from '../../shared/policy-entries.ts';
 import { assignSlots, type Moved } from './assign-slots.ts';
+import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isUnseen, placesOf } from './places.ts';
@@ -95,15 +96,19 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   const stays: Moved = { image, next: image, actions: [] };
   if (unread?.has(uid) || (isUnseen(image) && !admitted.has(uid))) return stays;
   const step = nextTransition(image, observed);
-  if (!step) return image.status?.phase ? { ...stays, actions: [...finalizer(image), ...unknownPhase(image)] } : stays;
+  if (!step) {
+    const others = [...finalizer(image), ...unknownPhase(image), ...lookAgain(image, nowMs)];
+    return image.status?.phase ? { ...stays, actions: others } : stays;
+  }
   const actions = transition(image, { ...step, nowMs });
   const moved = afterwards(image, actions);
   // A newly queued image is checked before it may get a slot.
   const verdict = step.to === 'Queued' ? nextTransition(moved, observed) : undefined;
   const judged = verdict ? transition(moved, { ...verdict, nowMs }) : [];
+  const next = afterwards(moved, judged);
   return {
     image,
-    next: afterwards(moved, judged),
+    next,
     actions: [
       ...actions,
       // After the status: this write raises the resourceVersion, which decides who came first within a second.
@@ -111,17 +116,34 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
       ...judged,
       ...interrupted(image, step, nowMs),
       ...rebuiltStatus(image, step),
+      ...lookAgain(next, nowMs),
     ],
   };
 }
 
+/** The first audit after this finds it. */
+const mostLooksMs = 600_000;
+
+/** No event reports that a Secret was created: its image is looked at ever more seldom, later only by audits. */
+function lookAgain(image: VMDiskImage, nowMs: number): Action[] {
+  const failedMs = nowMs - Date.parse(image.status?.history?.at(-1)?.time ?? '');
+  if (!lacksInput(image) || !(failedMs < mostLooksMs)) return [];
+  return [requeueNamed(VMDiskImage, referenceOf(image), Math.max(15_000, failedMs))];
+}
+
+/** The images that an audit hands to later reconciles, each second. */
+const lookedAtPerSecond = 50;
+
 /** The policy stands for all that wait: an event about it lists them. */
-function requeueAfter({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
+function requeueAfter({ postponed = [], lacking = [] }: Observed, later: readonly Moved[]): Action[] {
   const images = later.map(({ image }) => image);
   const finished = images.filter(({ status }) => isFinished(status?.phase));
   return [
     ...(finished.length < images.length ? [requeueNamed(ConfigMap, policyRef)] : []),
     ...[...finished.map(referenceOf), ...postponed].map((metadata) => requeueNamed(VMDiskImage, metadata)),
+    ...lacking.map((metadata, index) =>
+      requeueNamed(VMDiskImage, metadata, 1000 * Math.floor(index / lookedAtPerSecond)),
+    ),
   ];
 }
 

@@ -86,11 +86,7 @@ export async function focusOf(
     doubtful.flatMap(({ image }) => (image ? [referenceOf(image)] : [])),
   );
 
-  const isKept = ({ holder, image }: HeldImage) => keptBy(holder, image, downloads) !== undefined;
-  const kept = withImages(holders, unfinished.values()).filter(isKept);
-  const free = Math.max(0, concurrency - kept.length);
-  // Twice the number of slots: some images may not be allowed to sync.
-  const first = firstOf(unfinished.values().filter(isQueued), 2 * concurrency);
+  const { first, free } = inLine([...unfinished.values()], { holders, concurrency, ...downloads });
   const next = first.slice(0, free).filter(({ metadata }) => !live.has(keyOf(metadata)));
   await readLive(kube, look, next.map(referenceOf));
   if (next.some((image) => isChanged(image, live.get(keyOf(image.metadata))))) return undefined;
@@ -100,6 +96,14 @@ export async function focusOf(
     ([key, image]) => named.has(key) || head.has(key) || !isWaiting(image, downloads.nowMs),
   );
   return { images: inFocus.map(([, image]) => image), unfinished: [...unfinished.values()], live };
+}
+
+/** The first of the queue, and how many slots are free. */
+export function inLine(unfinished: readonly VMDiskImage[], { holders, concurrency, ...downloads }: Slots) {
+  const isKept = ({ holder, image }: HeldImage) => keptBy(holder, image, downloads) !== undefined;
+  const kept = withImages(holders, unfinished).filter(isKept);
+  // Twice the number of slots: some images may not be allowed to sync.
+  return { first: firstOf(unfinished.filter(isQueued), 2 * concurrency), free: Math.max(0, concurrency - kept.length) };
 }
 
 export interface HeldImage {

@@ -7,6 +7,7 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
+import type { Secret } from '../../shared/kinds/core/secret.ts';
 import { imageUidLabel, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {
   type KubernetesObject,
@@ -14,6 +15,7 @@ import {
   type ObjectReference,
   type Resource,
   referenceIn,
+  referenceOf,
 } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
@@ -25,12 +27,13 @@ import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { lacksFinalizer, newImagesPerReconcile } from './decide.ts';
-import { type Focus, focusOf, hasBegunBefore, lookAt } from './focus.ts';
+import { type Focus, focusOf, hasBegunBefore, inLine, lookAt } from './focus.ts';
 import { isIdle } from './idle.ts';
+import { type Input, type Inputs, idOf, inputsOf, lacksInput } from './inputs.ts';
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
 import { isOfAttempt } from './occupancy.ts';
-import { byFirstSight } from './places.ts';
+import { byFirstSight, isUnseen } from './places.ts';
 import { newRevision } from './revision.ts';
 
 /** A failed read, and the images whose decisions need it. */
@@ -96,15 +99,26 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const others = untracked(open);
   const readClasses = () => reading(classesOf(kube), undefined);
   const classesOfOpen = open.length > 0 ? readClasses() : undefined;
-  const [{ rest, postponed, unread }, snapshots, ofOthers] = await Promise.all([
+  const inputFailures: Failure[] = [];
+  const inputsFor = (images: readonly VMDiskImage[]) =>
+    readInputs(kube, images, (error, concerns) => inputFailures.push({ error, concerns }));
+  const line = inLine(open, { ...slots, ...(await ofHeld) });
+  const mayLeave = [
+    ...(line.free > 0 ? line.first : []),
+    ...open.filter(isUnseen).sort(byFirstSight).slice(0, newImagesPerReconcile),
+    ...open.filter((image) => mayBeDue(image, nowMs)),
+  ];
+  const [{ rest, postponed, unread, lacking }, snapshots, ofOthers, inputsOfOpen] = await Promise.all([
     settledImages(kube, batch, focus, holders ?? []),
     reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, lost), [], isAmong(lost)),
     reading(attemptsOf(kube, others), noAttempts, isAmong(others)),
+    inputsFor(mayLeave),
   ]);
   // A finished image that is queued again by this reconcile may still have a download that was requested long ago.
   const resumed = untracked(rest.filter(canTransition));
-  const [ofResumed, classes] = await Promise.all([
+  const [ofResumed, inputsOfRest, classes] = await Promise.all([
     reading(attemptsOf(kube, resumed), noAttempts, isAmong(resumed)),
+    inputsFor(rest.filter((image) => lacksInput(image) || newRevision(image) !== undefined)),
     // Without an image no class is needed.
     classesOfOpen ?? (rest.length > 0 ? readClasses() : noClasses),
   ]);
@@ -113,7 +127,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const mayBeOlder = open.some((image) => missingLine(parsePolicy(policyMap), downloadOf(image)));
   const currentMap = mayBeOlder ? await kube.get(ConfigMap, policyRef) : policyMap;
   const skipped = images.flatMap((image) => {
-    const failure = failures.find(({ concerns }) => concerns(image));
+    const failure = [...failures, ...inputFailures].find(({ concerns }) => concerns(image));
     return failure ? [{ uid: image.metadata.uid, why: unreadable(image.metadata, failure.error) }] : [];
   });
   const holding = new Set(holders?.map(({ image }) => image));
@@ -136,11 +150,13 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
       ...uidsOf(rest.filter(({ status }) => !status?.phase)),
     ]),
     classes,
+    inputs: new Map([...inputsOfOpen, ...inputsOfRest]),
     dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
     pods: attempts.flatMap(({ pods }) => pods),
     claims: ofHolders.claims,
     snapshots,
     postponed,
+    lacking,
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
   return [...unread, ...skipped.map(({ why }) => why), gathered];
@@ -162,14 +178,16 @@ async function settledImages(
   batch: Batch,
   { images: open, live }: Focus,
   holders: readonly Holder[],
-): Promise<{ rest: VMDiskImage[]; postponed: ObjectReference[]; unread: Unreadable[] }> {
+): Promise<{ rest: VMDiskImage[]; postponed: ObjectReference[]; unread: Unreadable[]; lacking: ObjectReference[] }> {
   const isOpen = isAmong(uidsOf(open));
   if (batch.audit) {
     const isHolder = isAmong(holders.map(({ uid }) => uid));
-    const rest: VMDiskImage[] = [];
+    const found: VMDiskImage[] = [];
     for await (const { items } of kube.pages(VMDiskImage))
-      rest.push(...items.filter((image) => !isOpen(image) && (canTransition(image) || isHolder(image))));
-    return { rest, postponed: [], unread: [] };
+      found.push(...items.filter((image) => !isOpen(image) && (canTransition(image) || isHolder(image))));
+    const isLater = (image: VMDiskImage) => lacksInput(image) && !isHolder(image);
+    const rest = found.filter((image) => !isLater(image));
+    return { rest, postponed: [], unread: [], lacking: found.filter(isLater).map(referenceOf) };
   }
   const openKeys = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...holders.map(({ image }) => referenceIn(image)), ...subjectsOf(batch, VMDiskImage)];
@@ -178,14 +196,24 @@ async function settledImages(
   const imageAt = async (ref: ObjectReference) =>
     live.has(keyOf(ref)) ? live.get(keyOf(ref)) : kube.get(VMDiskImage, ref);
   const found = await Promise.all([
-    policyEvent ? orUnreadable(policyEvent, kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' })) : [],
+    policyEvent ? orUnreadable(policyEvent, failedByPolicy(kube)) : [],
     ...named.slice(0, namedPerReconcile).map((subject) => orUnreadable(subject, imageAt(subject))),
   ]);
   const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
   const images = read.flat().filter((image) => image !== undefined);
   const rest = uniqueByName(images).filter((image) => !isOpen(image));
-  return { rest, postponed: named.slice(namedPerReconcile), unread };
+  return { rest, postponed: named.slice(namedPerReconcile), unread, lacking: [] };
 }
+
+/** The Failed images that a change of the policy may concern: it makes no Secret. */
+async function failedByPolicy(kube: Reader): Promise<VMDiskImage[]> {
+  const failed = await kube.list(VMDiskImage, { fieldSelector: 'status.phase=Failed' });
+  return failed.filter((image) => !lacksInput(image));
+}
+
+/** Its back-off is over, unless a user removed its end. */
+const mayBeDue = ({ status }: VMDiskImage, nowMs: number) =>
+  status?.phase === 'Retrying' && !(Date.parse(status.nextAttemptAt ?? '') > nowMs);
 
 /** The finished images that an audit looks at: all but those that are as wanted. */
 const canTransition = (image: VMDiskImage) =>
@@ -258,4 +286,29 @@ async function classesOf(kube: Reader): Promise<Classes> {
     storage: new Map(storage.map(({ metadata, provisioner }) => [metadata.name, provisioner])),
     snapshot: new Map(snapshot.map(({ metadata, driver }) => [metadata.name, driver])),
   };
+}
+
+/** The limit of inputs that are read at once; an image whose inputs were not read gets no slot. */
+const mostInputs = 100;
+
+/** Reads each input of the images once. `failed` is told what could not be read, and by which images it is named. */
+async function readInputs(
+  kube: Reader,
+  images: readonly VMDiskImage[],
+  failed: (error: unknown, concerns: (image: VMDiskImage) => boolean) => void,
+): Promise<Inputs> {
+  const wanted = distinct(images.flatMap(inputsOf), idOf).slice(0, mostInputs);
+  const inputs = new Map<string, readonly string[] | undefined>();
+  const read = async (input: Input) => {
+    const found = await kube.get<Secret | ConfigMap>(input.resource, input.ref);
+    inputs.set(idOf(input), found && Object.keys(found.data ?? {}));
+  };
+  await Promise.all(
+    wanted.map((input) =>
+      read(input).catch((error: unknown) =>
+        failed(error, (image) => inputsOf(image).some((one) => idOf(one) === idOf(input))),
+      ),
+    ),
+  );
+  return inputs;
 }

@@ -1,4 +1,5 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { type Batch, noEvents } from '../../shared/function.ts';
 import { holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
@@ -230,6 +231,42 @@ test('a pass reads a hundred of a thousand finished images that events name, and
   expect(later).toHaveLength(900);
 });
 
+test('a crowd whose Secrets are missing is read by no pass of the timers, and looked at in turns after an audit', async () => {
+  const lacking = Array.from({ length: 1000 }, (_, index) =>
+    aVMDiskImage({
+      name: `i${index}`,
+      spec: { secretRef: `s${index}` },
+      status: {
+        phase: 'Failed',
+        conditions: [{ type: 'Ready', status: 'False', reason: 'SecretMissing', message: '', lastTransitionTime: '' }],
+      },
+    }),
+  );
+  const read: string[] = [];
+  const found = (resource: unknown) => (resource === VMDiskImage ? lacking : []);
+  const kube = {
+    get: async ({ kind }: { kind: string }) => void read.push(kind),
+    list: async (resource: unknown, { fieldSelector = '' } = {}) =>
+      fieldSelector.endsWith('!=Failed') ? [] : found(resource),
+    async *pages(resource: unknown) {
+      yield { items: found(resource), resourceVersion: '1' };
+    },
+  } as unknown as Kube;
+  const context = { kube, nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
+  const { apiVersion, kind } = ConfigMap;
+  const policyEdit = [{ apiVersion, kind, ...policyRef }];
+  const later = async (of: Partial<Batch>) => {
+    const decisions = await observeReadable(declaration, context, { ...noEvents, ...of });
+    return decisions
+      .flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)))
+      .flatMap((action) => (action.do === 'requeueAfter' ? [action.afterMs] : []));
+  };
+  expect(await later({ sweep: true })).toEqual([]);
+  expect(await later({ subjects: policyEdit })).toEqual([]);
+  expect(Map.groupBy(await later({ audit: true }), (afterMs) => afterMs).get(19_000)).toHaveLength(50);
+  expect(read).not.toContain('Secret');
+});
+
 test('a process that ends between a status and its event leaves the event to the next one, which publishes it once', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'crash', namespace: 'vmdi-farm' };
@@ -260,7 +297,7 @@ test('an image that was created after a line that allows it was added is never r
   const { kube } = harness;
   const { apiVersion, kind, spec } = aVMDiskImage({
     name: 'late',
-    spec: { url: 'https://images.example.com/b/late.img' },
+    spec: { url: 'https://images.example.com/b/late.img', sourceType: 'http', secretRef: undefined },
   });
   const ref = { name: 'late', namespace: 'tenant-a' };
   const before = await kube.get(ConfigMap, policyRef);

@@ -7,6 +7,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, isFinished, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
@@ -43,7 +44,9 @@ export default defineFunction<Observed, Gathered>({
     { resource: StorageClass, verbs: ['list'] },
     { resource: VolumeSnapshotClass, verbs: ['list'] },
     { resource: Lease, verbs: ['get', 'create', 'update'], namespace: 'own' },
-    { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    // The policy, and what images name in certConfigMap and secretRef. Kubernetes cannot narrow a read to the keys.
+    { resource: ConfigMap, verbs: ['get'] },
+    { resource: Secret, verbs: ['get'] },
     { resource: Event, verbs: ['create'] },
     // For the state gauges, which this function's process computes for all (shared/runtime/telemetry/gauges.ts).
     { resource: VirtualMachine, verbs: ['list'] },

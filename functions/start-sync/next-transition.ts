@@ -21,6 +21,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
+import { areRead, type Inputs, inputReasons, lacksInput, missingInput } from './inputs.ts';
 import { lastPlace } from './places.ts';
 import { newRevision } from './revision.ts';
 
@@ -34,6 +35,7 @@ interface TransitionInput {
   nowMs: number;
   policy: Policy;
   classes?: Classes | undefined;
+  inputs: Inputs;
   dataVolumes: readonly DataVolume[];
   snapshots: readonly VolumeSnapshot[];
   refusals: Refusals;
@@ -47,6 +49,7 @@ type Check = (image: VMDiskImage, world: TransitionInput) => NextTransition | un
 /** Reasons of a Failed image that heal without a user once their cause is removed. */
 const healingReasons = [
   'SourceNotAllowed',
+  ...inputReasons,
   'StorageClassMissing',
   'SnapshotClassMissing',
   'DriverMismatch',
@@ -144,6 +147,7 @@ const isHealed: Check = (image, world) => {
   if (image.status.snapshottingAt !== undefined || hasFinishedVolume(image, world.dataVolumes)) return undefined;
   // No event reports that a quota, a permission or a name became available.
   if ((reason === 'Forbidden' || reason === 'Rejected') && !world.isAudit) return undefined;
+  if (lacksInput(image) && !areRead(image, world.inputs)) return undefined;
   if (!world.classes || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
   return queued('Queued', 'The cause of the failure was removed. Waiting for a free slot.', {
     queuedAt: lastPlace(world.nowMs),
@@ -196,7 +200,7 @@ const nothingYet = {
 
 function refusalOf(
   image: VMDiskImage,
-  { policy, classes }: TransitionInput,
+  { policy, classes, inputs }: TransitionInput,
 ): { reason: string; message: string } | undefined {
   if (isValid(policy, 'allowedSources')) {
     const missing = missingLine(policy, downloadOf(image));
@@ -211,7 +215,7 @@ function refusalOf(
   if (driver === undefined) {
     return missing('SnapshotClassMissing', 'VolumeSnapshotClass', spec.snapshotClass, classes.snapshot);
   }
-  if (provisioner === driver) return undefined;
+  if (provisioner === driver) return missingInput(image, inputs);
   return {
     reason: 'DriverMismatch',
     message: `Expected one driver for volume and snapshot, found ${provisioner} in StorageClass ${spec.storageClass} and ${driver} in VolumeSnapshotClass ${spec.snapshotClass}.`,

@@ -8,6 +8,7 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
+import type { Inputs } from './inputs.ts';
 import type { Classes } from './next-transition.ts';
 
 /** What one reconcile of start-sync sees. */
@@ -29,6 +30,8 @@ export interface Gathered {
   snapshots: readonly VolumeSnapshot[];
   /** Absent if they could not be read. */
   classes?: Classes | undefined;
+  /** The Secrets and ConfigMaps of the images that may be queued or get a slot now. */
+  inputs: Inputs;
   refusals: Refusals;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
@@ -39,6 +42,8 @@ export interface Gathered {
   unread?: ReadonlySet<string>;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
+  /** Images that an audit found Failed for want of an input, to be looked at in turns. */
+  lacking?: readonly ObjectReference[];
 }
 
 /** The input of one decision: all images and the slots, or one new image to queue. */

@@ -2,7 +2,15 @@ import { expect, test } from 'vitest';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { aDataVolume, aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import {
+  aDataVolume,
+  aHolder,
+  aLease,
+  at,
+  aVMDiskImage,
+  start,
+  theirSecret,
+} from '../../test/support/builders/images.ts';
 import { decide, split } from './decide.ts';
 
 const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
@@ -22,6 +30,7 @@ function counted(status: VMDiskImageStatus) {
     claims: [],
     snapshots: [],
     classes,
+    inputs: theirSecret,
     refusals: new Map(),
     isAudit: false,
     gracePeriodMs: 0,

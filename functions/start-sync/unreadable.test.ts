@@ -5,12 +5,13 @@ import { formatHolders, type Holder, holdersOf, leaseName, slotsAnnotation } fro
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { at, aVMDiskImage, keyPair, start } from '../../test/support/builders/images.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
 import { reconcileOnce } from '../../test/support/harness/reconcile-once.ts';
 import declaration from './index.ts';
@@ -24,6 +25,7 @@ async function cluster(): Promise<Kube> {
   const { spec } = aVMDiskImage();
   await kube.create(StorageClass, { metadata: { name: spec.storageClass }, provisioner: 'csi' });
   await kube.create(VolumeSnapshotClass, { metadata: { name: spec.snapshotClass }, driver: 'csi' });
+  await kube.create(Secret, { metadata: { namespace, name: 's3-reader' }, data: keyPair });
   const create = (name: string, status?: object) =>
     kube.create(VMDiskImage, {
       ...aVMDiskImage({ name }),
@@ -112,3 +114,13 @@ test.each([
     expect((await pass(kube)).phases).toMatchObject({ waits: 'Syncing', new: 'Syncing' });
   },
 );
+
+test('while its Secret cannot be read, an image is left as it is and none behind it gets a slot', async () => {
+  const kube = await cluster();
+  expect(await pass(kube, { verb: 'get', kind: Secret.kind })).toEqual({
+    phases: { ended: 'Succeeded', waits: 'Queued', new: undefined },
+    holders: [],
+    isRedelivered: true,
+  });
+  expect((await pass(kube)).phases).toMatchObject({ waits: 'Syncing', new: 'Syncing' });
+});

@@ -4,10 +4,12 @@ import { loadFunctions } from '../../knative/functions.ts';
 import { pingAttributes } from '../../shared/event-filter.ts';
 import type { System } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { keyPair } from '../support/builders/images.ts';
 
 /** A namespace that the local cluster has from its beginning. */
 export const benchNamespace = 'vmdi-farm';
@@ -39,6 +41,7 @@ export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'>
   const systems = systemsOf(await loadFunctions());
   const cluster = await startLocal({ simulators: false, gracePeriodMs: 0, schedules, ...options });
   const { kube, server, eventing } = cluster;
+  await kube.create(Secret, { metadata: { name: 's3-reader', namespace: benchNamespace }, data: keyPair });
   let before = new Map<string, number>();
   let sent = 0;
   const post = async (attributes: Record<string, string>, system: System = 'images') => {

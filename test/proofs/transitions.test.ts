@@ -28,6 +28,7 @@ import {
   at,
   aVMDiskImage,
   start,
+  theirSecret,
 } from '../support/builders/images.ts';
 import { aVirtualMachine } from '../support/builders/machines.ts';
 
@@ -168,6 +169,7 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
       children: anyChildren(image),
       refusals: anyRefusals(image),
       classes: fc.constant(classes),
+      inputs: some(theirSecret, new Map(), new Map([['Secret vmdi-farm/s3-reader', undefined]])),
       lease: some(
         undefined,
         aLease('{"not":"slots"}'),

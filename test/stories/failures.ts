@@ -148,12 +148,12 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a missing Secret costs no attempt, and the image syncs once it exists',
-    policy: { startTimeout: '3s', retryBackoffDuration: '100ms', retryLimit: '0' },
+    policy: { retryLimit: '0' },
     run: async (world) => {
       await putImage(world, 'early');
       await createImage(world, 'early', { secretRef: 'later' });
-      const waiting = await untilPhase(world, 'early', 'Retrying');
-      expect(reasonOf(waiting)).toBe('NotStarted');
+      const waiting = await untilPhase(world, 'early', 'Failed');
+      expect(reasonOf(waiting)).toBe('SecretMissing');
       expect(waiting.status?.attempts).toBe(0);
       const [secret] = await world.kube.list(Secret, {
         namespace: world.namespace,

@@ -65,6 +65,8 @@ export const stories = withKubectl([
     // What is created directly in an image namespace needs no line of allowedSources.
     policy: { imageNamespaces: 'lab' },
     run: async ({ kubectl }) => {
+      const keys = ['--from-literal=accessKeyId=id', '--from-literal=secretKey=key'];
+      await ok(kubectl('create', 'secret', 'generic', 'foo-bar', '-n', 'lab', ...keys));
       await withFile(policy, (file) => ok(kubectl('apply', '-f', file)));
       const out = await withFile(image, (file) => ok(kubectl('apply', '-n', 'lab', '-f', file)));
       expect(out).toContain('vmdiskimage.pelotech.ot/sync-workspace-123 created');

@@ -89,6 +89,12 @@ const furniture: readonly (Furniture & Record<string, unknown>)[] = [
     data: { ...soundPolicy },
   },
   {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's3-reader', namespace: imageNamespace },
+    data: { accessKeyId: 'a2V5', secretKey: 'c2VjcmV0' },
+  },
+  {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { name: leaseName, namespace: operatorNamespace, annotations: { [slotsAnnotation]: '[]' } },

@@ -32,6 +32,12 @@ export const allowedSources = [
   'https://images.example.com/**',
 ].join('\n');
 
+/** What a Secret for downloads holds, in base64. */
+export const keyPair = { accessKeyId: 'a2V5', secretKey: 'c2VjcmV0' };
+
+/** The Secret that a test's images name, as start-sync reads it. */
+export const theirSecret = new Map([['Secret vmdi-farm/s3-reader', Object.keys(keyPair)]]);
+
 export interface ImageOptions {
   name?: string;
   uid?: string;

@@ -8,6 +8,7 @@ import { permissionManifests } from '../../../knative/permissions.ts';
 import { pingAttributes } from '../../../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyRef } from '../../../shared/policy.ts';
@@ -16,7 +17,7 @@ import { serve } from '../../../shared/runtime/http.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
 import { telemetryOf } from '../../../shared/runtime/telemetry/telemetry.ts';
-import { allowedSources } from '../builders/images.ts';
+import { allowedSources, keyPair } from '../builders/images.ts';
 import { trustPublicationKey } from '../builders/publications.ts';
 
 /** An instance of a function: each call posts the event that Knative would, and resolves with the answer's status once all that was begun is done. */
@@ -53,6 +54,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
   await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
   await kube.patch(ConfigMap, policyRef, { data: { allowedSources } });
   await trustPublicationKey(kube);
+  await kube.create(Secret, { metadata: { name: 's3-reader', namespace: 'vmdi-farm' }, data: keyPair });
   const published: DomainEvent[] = [];
   const ending = new AbortController();
   const ends: (() => Promise<void>)[] = [];
