@@ -4,9 +4,12 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { ImagePublished } from '../../shared/events.ts';
+import { publicationKeysRef } from '../../shared/images/signature.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { putImage } from '../../test/stories/images.ts';
 import { onLocalCluster } from '../../test/stories/local-world.ts';
 import { hasCurl } from '../../test/stories/preload.ts';
@@ -76,15 +79,15 @@ afterAll(() => rm(join(tokenFile, '..'), { recursive: true }));
 const examples: Readonly<Record<string, Example>> = {
   'GitHub Actions': {
     script: lastStepOf(workflows['GitHub Actions']).run ?? '',
-    variables: { ...github, OT_BROKER_TOKEN: 'a-token' },
+    variables: { ...github, OT_BROKER_TOKEN: 'a-token', OT_SIGNING_KEY: publicationKey },
     url: 'OT_BROKER_URL',
-    needs: ['OT_BROKER_TOKEN'],
+    needs: ['OT_BROKER_TOKEN', 'OT_SIGNING_KEY'],
   },
   'GitLab CI': {
     script: scriptOf(gitlabs['GitLab CI']),
-    variables: { ...gitlab, OT_BROKER_TOKEN: 'a-token' },
+    variables: { ...gitlab, OT_BROKER_TOKEN: 'a-token', OT_SIGNING_KEY: publicationKey },
     url: 'OT_BROKER_URL',
-    needs: ['OT_BROKER_TOKEN'],
+    needs: ['OT_BROKER_TOKEN', 'OT_SIGNING_KEY'],
   },
   'GitHub Actions, gateway': {
     script: lastStepOf(workflows['GitHub Actions, gateway']).run ?? '',
@@ -100,9 +103,14 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'a runner in the cluster': {
     script: inCluster.spec.template.spec.containers[0].args.join('\n'),
-    variables: { POD_UID: '4711', PIPELINE: 'https://ci.example/labs/images', OT_TOKEN_FILE: tokenFile },
+    variables: {
+      POD_UID: '4711',
+      PIPELINE: 'https://ci.example/labs/images',
+      OT_TOKEN_FILE: tokenFile,
+      OT_SIGNING_KEY: publicationKey,
+    },
     url: 'OT_BROKER_URL',
-    needs: ['OT_TOKEN_FILE'],
+    needs: ['OT_TOKEN_FILE', 'OT_SIGNING_KEY'],
   },
 };
 
@@ -154,7 +162,7 @@ test.each(Object.entries(workflows))(
       const script = (step.run ?? '').replace(/\$\{\{.*?\}\}/g, 'x');
       expect(await run(`set -n\n${script}`, {})).toMatchObject({ code: 0, err: '' });
     }
-    const secrets = name.includes('gateway') ? [] : ['OT_BROKER_TOKEN', 'OT_BROKER_URL'];
+    const secrets = name.includes('gateway') ? [] : ['OT_BROKER_TOKEN', 'OT_BROKER_URL', 'OT_SIGNING_KEY'];
     const used = Object.values(lastStepOf(workflow).env ?? {}).flatMap(
       (value) => /secrets\.(\w+)/.exec(value)?.[1] ?? [],
     );
@@ -174,8 +182,16 @@ test.each(Object.entries(gitlabs))(
   },
 );
 
-const isCurlThere = await hasCurl();
-if (!isCurlThere) console.warn('skipped: the scripts of deploy/pipelines need curl on the PATH');
+const isCurlThere = (await hasCurl()) && (await run('openssl version', {})).code === 0;
+if (!isCurlThere) console.warn('skipped: the scripts of deploy/pipelines need curl and openssl on the PATH');
+
+/** Standard Webhooks' own verification, with the names that it has for the same attributes. */
+const expectSigned = (headers: IncomingHttpHeaders, body: string) => {
+  const verifying = new Webhook(publicationKey);
+  const its = { id: 'ce-id', timestamp: 'ce-webhooktimestamp', signature: 'ce-webhooksignature' };
+  const named = Object.entries(its).map(([name, header]) => [`webhook-${name}`, String(headers[header])]);
+  expect(verifying.verify(body, Object.fromEntries(named))).toEqual(JSON.parse(body));
+};
 
 describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s', (_, example) => {
   const { script, variables, url, needs } = example;
@@ -196,9 +212,10 @@ describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s'
         'ce-specversion': '1.0',
         'ce-type': 'ot.pelotech.image.published.v1',
         'ce-source': expect.stringMatching(/^https:\/\/.*labs\/images$/),
-        'ce-time': expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
         'ce-id': received[0]?.headers['ce-id'],
       });
+      if (url === 'OT_BROKER_URL') expectSigned(headers, body);
+      else expect(headers['ce-time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
       expect(ImagePublished.parse(JSON.parse(body))).toEqual({
         name: image.IMAGE_NAME,
         version: image.IMAGE_VERSION,
@@ -214,13 +231,14 @@ describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s'
     expect(received).toHaveLength(1);
   });
 
-  test('shows no token in a process list', async () => {
+  // But the key in that of openssl.
+  test('shows no token and no key in the process list of curl', async () => {
     const seen =
       'curl() { cat > /dev/null; printf "%s\\n" "$@" >&2; case "$*" in *audience=*) echo "{\\"value\\": \\"a-token\\"}" ;; esac; }\n';
     const there = { [url]: 'http://way-in.example/', ACTIONS_ID_TOKEN_REQUEST_URL: 'http://token.example/?a=b' };
     const { code, err } = await run(seen + script, { ...variables, ...there });
     expect({ code, lines: err.trim().split('\n') }).toMatchObject({ code: 0, lines: expect.arrayContaining(['@-']) });
-    expect(err).not.toMatch(/a-token|a-request-token/);
+    expect(err).not.toMatch(/a-token|a-request-token|whsec_/);
   });
 
   test.each(['IMAGE_NAME', 'IMAGE_VERSION', 'IMAGE_DIGEST', url, ...needs])(
@@ -254,6 +272,28 @@ describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s'
       }),
     60_000,
   );
+});
+
+describe.skipIf(!isCurlThere)("the example of preload's README", () => {
+  test('makes an image on a cluster, with the key that its Secret has', async () => {
+    const readme = await readFile(new URL('../../functions/preload/README.md', import.meta.url), 'utf8');
+    const example = /```sh\n(BROKER_URL[^`]*)```/.exec(readme)?.[1] ?? '';
+    await onLocalCluster({
+      name: 'example',
+      run: async (world) => {
+        const { kube, namespace, store, broker } = world;
+        await putImage(world, 'debian-12', { key: 'debian-12.qcow2' });
+        await setPolicy(world, { imageNamespaces: namespace, imageDiskSize: '64Mi' });
+        const key = (await kube.get(Secret, publicationKeysRef))?.data?.first ?? '';
+        const script = example
+          .replace(/^BROKER_URL=\S+/, `BROKER_URL=${broker}`)
+          .replace(/\$\(kubectl [^|]*\|/, `$(printf %s '${key}' |`)
+          .replace('http://127.0.0.1:19000', store.url);
+        expect(await run(script, {})).toMatchObject({ code: 0 });
+        await untilPhase(world, 'debian-12', 'Succeeded');
+      },
+    });
+  }, 60_000);
 });
 
 /** With the variables of the Broker itself, or of a gateway before it that knows the tokens of the pipeline's CI. */
