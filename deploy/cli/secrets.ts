@@ -1,4 +1,4 @@
-import { publicationKeysRef } from '../../shared/images/signature.ts';
+import { publicationKeysIn, publicationKeysRef } from '../../shared/images/signature.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
@@ -13,16 +13,24 @@ export type ExistingSecrets = ReadonlyMap<string, boolean | undefined>;
 export async function secretsAt(kube: Kube, refs: readonly ObjectReference[]): Promise<ExistingSecrets> {
   const different = new Map(refs.map((ref) => [keyOf(ref), ref]));
   const found = await Promise.all(
-    [...different].map(async ([key, ref]): Promise<[string, boolean | undefined]> => {
-      try {
-        return [key, (await kube.get(Secret, ref)) !== undefined];
-      } catch (error) {
-        if (hasStatus(error, 403)) return [key, undefined];
-        throw error;
-      }
-    }),
+    [...different].map(
+      async ([key, ref]) => [key, await isTrueOf(kube, ref, (secret) => secret !== undefined)] as const,
+    ),
   );
   return new Map(found);
+}
+
+/** Whether there is a key to verify publications with; undefined if the user may not read it. */
+export const hasPublicationKey = (kube: Kube) =>
+  isTrueOf(kube, publicationKeysRef, (secret) => publicationKeysIn(secret).length > 0);
+
+async function isTrueOf(kube: Kube, ref: ObjectReference, is: (secret: Secret | undefined) => boolean) {
+  try {
+    return is(await kube.get(Secret, ref));
+  } catch (error) {
+    if (hasStatus(error, 403)) return undefined;
+    throw error;
+  }
 }
 
 /** The Secret for the download of an image: in the same namespace, if the image names one. */

@@ -4,6 +4,7 @@ import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume
 import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { applyManifests, generatedFolders, openStackFolders, readManifests } from '../manifests.ts';
+import { createPublicationKey } from '../publication-key.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import { admin } from './api-server/authentication.ts';
 import { admit } from './cdi/admit.ts';
@@ -103,6 +104,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     await apply(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
     const folders = [...generatedFolders, ...(options.openStack ? openStackFolders : [])];
     await apply(kube, await readManifests('deploy/base', 'deploy/local/base', ...folders));
+    await createPublicationKey(kube);
 
     const telemetry = await telemetryFor(server, options);
     if (telemetry) started.push(telemetry.close);

@@ -51,6 +51,7 @@ const whole: Installation = {
   hasOpenStack: false,
   onOpenStack: [],
   accountSecrets: new Map(),
+  hasPublicationKey: true,
 };
 const found = (more: Partial<Installation>) => findingsOf({ ...whole, ...more });
 const channelOf = (...uids: string[]) =>
@@ -169,6 +170,12 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     /^Volume.kupenstack.io lab\/disk/,
     /name=provision-volume/,
   ],
+  [
+    'no key for pipelines to sign with',
+    { hasPublicationKey: false },
+    /^Secret sync-operator\/publication-keys/,
+    /create secret generic publication-keys -n sync-operator/,
+  ],
   ['a Secret that the user may not read', { secrets: new Map([['a/b', undefined]]) }, /^Secret a\/b/, /auth can-i/],
   [
     'a release that is too old',
@@ -181,6 +188,12 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
   expect(finding?.name).toMatch(name);
   expect(finding?.remedy).toMatch(remedy);
   expect(others).toEqual([]);
+});
+
+test('no key is needed where unsigned publications are accepted, and none is missed by who may not read it', () => {
+  const policy = ConfigMap.parse({ metadata: { name: 'p' }, data: { unsignedPublications: 'Accept' } });
+  expect(found({ hasPublicationKey: false, policy })).toEqual([]);
+  expect(found({ hasPublicationKey: undefined })).toEqual([]);
 });
 
 test('fields that Knative adds, and another order of fields, are no difference', () => {

@@ -27,7 +27,7 @@ import { runnable } from '../install/left-out.ts';
 import { type Requirement, servedAt } from '../install/requirement.ts';
 import { listOf } from '../install/wait.ts';
 import { readPolicyMap } from '../read-policy.ts';
-import { credentialsIn, type ExistingSecrets, secretOf, secretsAt } from '../secrets.ts';
+import { credentialsIn, type ExistingSecrets, hasPublicationKey, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
 
 /** Everything that the doctor reads. */
@@ -57,9 +57,11 @@ export interface Installation {
   accountSecrets: ExistingSecrets;
   /** The Secrets that images and policy name. */
   secrets: ExistingSecrets;
+  /** Whether there is a key to verify publications with; undefined if the user may not read it. */
+  hasPublicationKey: boolean | undefined;
 }
 
-/** Reads the cluster, each object once. Of a Secret it keeps only whether it exists. */
+/** Reads the cluster, each object once. Of a Secret it keeps only whether it exists, or has what it must. */
 export async function readInstallation(cluster: Cluster, nowMs: number): Promise<Installation> {
   const { kube } = cluster;
   const operator = { namespace: operatorNamespace };
@@ -115,6 +117,7 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
     onOpenStack,
     accountSecrets: await secretsAt(kube, wantedAccounts(onOpenStack)),
     secrets: await secretsAt(kube, wantedSecrets(images, policy)),
+    hasPublicationKey: await hasPublicationKey(kube),
   };
 }
 

@@ -1,8 +1,11 @@
+import { publicationKeysRef } from '../../../shared/images/signature.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { operatorNamespace, publicBroker } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { applyManifests } from '../../manifests.ts';
+import { createPublicationKey } from '../../publication-key.ts';
 import {
   type AnyObject,
   ApiServerSource,
@@ -260,6 +263,13 @@ export const misconfigurations: readonly Misconfiguration[] = [
     break: set({ imageSecretRef: 'missing' }),
     finding: /^Secret .*\/missing/,
     remedy: /^kubectl create secret generic missing -n /,
+  },
+  {
+    name: 'no key for pipelines to sign with',
+    break: (kube) => kube.delete(Secret, publicationKeysRef),
+    finding: /^Secret .*\/publication-keys/,
+    remedy: /^kubectl create secret generic publication-keys -n /,
+    mend: (kube) => createPublicationKey(kube),
   },
   {
     name: 'a StorageProfile without claimPropertySets',

@@ -1,15 +1,17 @@
+import { publicationKeyForm, publicationKeysRef } from '../../../shared/images/signature.ts';
 import { downloadOf, missingLine } from '../../../shared/images/sources.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { type Policy, parsePolicy } from '../../../shared/policy.ts';
 import { describeStray, policyView } from '../policy-view.ts';
 import { editPolicy } from '../remedies.ts';
-import { makeSecret } from '../secrets.ts';
+import { makePublicationKey, makeSecret } from '../secrets.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 
 /** Keys that do not parse, keys that no function reads, and objects that the policy names and that do not exist. */
-export function policyFindings({ policy, namespaces, secrets, images }: Installation): Finding[] {
+export function policyFindings(installation: Installation): Finding[] {
+  const { policy, namespaces, secrets, images, hasPublicationKey } = installation;
   const parsed = parsePolicy(policy);
   const { values, faults } = parsed;
   const { unknown } = policyView(policy);
@@ -45,8 +47,16 @@ export function policyFindings({ policy, namespaces, secrets, images }: Installa
     })),
     ...sourceFindings(parsed, images),
     ...[...secrets].flatMap(([key, isThere]) => secretFinding(key, isThere)),
+    ...(values.unsignedPublications === 'Refuse' && hasPublicationKey === false ? [noPublicationKey] : []),
   ];
 }
+
+const noPublicationKey: Finding = {
+  name: `Secret ${keyOf(publicationKeysRef)}`,
+  expected: `a key to verify publications with (${publicationKeyForm})`,
+  found: 'none: each publication of a pipeline is refused',
+  remedy: makePublicationKey,
+};
 
 /** The lines of allowedSources that images wait for, each once. */
 function sourceFindings(policy: Policy, images: readonly VMDiskImage[]): Finding[] {

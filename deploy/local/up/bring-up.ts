@@ -2,7 +2,6 @@ import { timerOf } from '../../../shared/event-filter.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyRef } from '../../../shared/policy.ts';
-import { createPublicationKey } from '../../publication-key.ts';
 import { type DataFolder, openDataFolder } from '../data-folder.ts';
 import { eventRequest } from '../eventing/event.ts';
 import { pingOf } from '../eventing/ping.ts';
@@ -82,7 +81,6 @@ async function startCluster(ports: Ports, store: ObjectStore, dataFolder: DataFo
   try {
     const secret = secretManifest({ namespace: 'vmdi-farm', secretName: 's3-reader', keys });
     await applyChangedManifests(cluster.kube, [secret]);
-    await createPublicationKey(cluster.kube);
     // Templates and pipelines may ask for what the object store has, with its Secret; only this machine reaches the Broker.
     const data = { allowedSources: `${store.url}/** s3-reader`, unsignedPublications: 'Accept' };
     if (dataFolder.isNew) await cluster.kube.patch(ConfigMap, policyRef, { data });
