@@ -23,6 +23,9 @@ const serverGaugesOf = 'provision-server';
 const hostname = process.env.HOST ?? '0.0.0.0';
 const ports = { events: Number(process.env.PORT ?? 8080), metrics: Number(process.env.METRICS_PORT ?? 9464) };
 
+/** A sixth of the shipped sweep's interval, a tenth of the audit's. */
+export const timerSpacing = { sweep: 5000, audit: 60_000 };
+
 export const loadTelemetry = () => import('../shared/runtime/telemetry/sdk.ts');
 
 /** Serves the function of that name until SIGTERM; then finishes what it has begun and ends. */
@@ -40,6 +43,7 @@ export async function run(name: string, load: () => Promise<FunctionDeclaration>
     now: Date.now,
     pause: (milliseconds) => sleep(milliseconds),
     random: Math.random,
+    timerSpacing,
     publisher: publisher(
       () => process.env.K_SINK,
       sourceOf(name),

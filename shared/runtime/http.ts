@@ -10,6 +10,7 @@ import { log, logError } from './log.ts';
 import { pagedAudits } from './paged-audits.ts';
 import { coalesced, type Ports, reconcile } from './reconcile.ts';
 import { republishing } from './republish.ts';
+import { spacedTimers } from './spaced-timers.ts';
 import { type TraceOrigins, traceOrigins } from './telemetry/origins.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -22,7 +23,8 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   const republish = republishing(declaration as FunctionDeclaration, ports);
   const shared = { declaration, ports, background, republish, requeueAfter: later.look };
   const run = (batch: Batch) => reconcile({ ...shared, batch, origins: origins.take() });
-  const enqueue = pagedAudits(shared as typeof shared & { declaration: FunctionDeclaration }, coalesced(run));
+  const paged = pagedAudits(shared as typeof shared & { declaration: FunctionDeclaration }, coalesced(run));
+  const enqueue = ports.timerSpacing ? spacedTimers(paged, ports.now, ports.timerSpacing) : paged;
   const context: RouteContext = { app, declaration: declaration as FunctionDeclaration, ports, background, origins };
   app.get('/health/:probe', (c) => c.text('ok'));
   if (declaration.on.some((subscription) => subscription.on === 'deadLetter')) deadLetterRoute(context, run);

@@ -40,7 +40,9 @@ const enqueue = (of = declaration) => {
   };
   const republish = async () => void republished++;
   const background = { waitUntil: () => undefined, drain: async () => undefined };
-  const ports = { kube: {} as Kube, now: () => 0 };
+  let edits = 0;
+  const kube = { get: async () => ({ metadata: { resourceVersion: String(++edits) } }) } as unknown as Kube;
+  const ports = { kube, now: () => 0 };
   return pagedAudits({ declaration: of, ports, republish, background }, coalesced(run));
 };
 

@@ -1,6 +1,6 @@
 import { type Batch, noEvents, type Subject } from '../function.ts';
 import { ConfigMap } from '../kinds/core/config-map.ts';
-import { policyName } from '../policy.ts';
+import { policyName, policyRef } from '../policy.ts';
 import { Conflict } from './errors.ts';
 import type { Ports, ReconcileRequest } from './reconcile.ts';
 
@@ -12,7 +12,7 @@ type Walking = Pick<ReconcileRequest<unknown>, 'declaration' | 'background' | 'r
 /**
  * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
  * it. An audit that is asked for during another shares its result. After an edit of the policy everything is walked, too: by a walk that
- * begins after it.
+ * begins after it, and once for each edit: an event of it may be sent by anyone who may post to the Broker.
  */
 export function pagedAudits(
   { declaration, ports, background, republish }: Walking,
@@ -31,14 +31,18 @@ export function pagedAudits(
     if (error !== undefined) throw errors.find((one) => !(one instanceof Conflict)) ?? error;
   };
   let walking: Promise<void> | undefined;
+  let walkedPolicy: string | undefined;
   return async (batch) => {
     const isEdit = batch.subjects.some(isPolicy);
     if (!batch.audit && !isEdit) return enqueue(batch);
+    const policy = isEdit ? ((await ports.kube.get(ConfigMap, policyRef))?.metadata.resourceVersion ?? '') : undefined;
+    if (!batch.audit && policy === walkedPolicy) return;
     if (isEdit) await walking?.catch(() => undefined);
     walking ??= walk(batch).finally(() => {
       walking = undefined;
     });
-    return walking;
+    await walking;
+    walkedPolicy = policy ?? walkedPolicy;
   };
 }
 

@@ -10,6 +10,7 @@ import { observeReadable } from './observe.ts';
 import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
 import { type Effects, notify, type Outcome, perform } from './perform.ts';
 import type { EventPublisher } from './publish.ts';
+import type { TimerSpacing } from './spaced-timers.ts';
 import { actionTelemetry } from './telemetry/action-telemetry.ts';
 import { missedEvents } from './telemetry/missed-events.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -29,6 +30,8 @@ export interface Ports extends Cached {
   /** Runs something later, and returns what cancels it; Node's own timers if absent. */
   after?(milliseconds: number, task: () => void): () => void;
   gracePeriodMs?: number;
+  /** None if absent, as for clocks that are driven. */
+  timerSpacing?: TimerSpacing;
 }
 
 const maxTries = 5;
