@@ -75,6 +75,9 @@ const hostPort = (line: string) => {
 /** The keys of the policy with their defaults; a key that is not there has its default. */
 const keys = {
   concurrency: wholeNumber(4, 1000),
+  slotsPerNamespace: key<number | undefined>(undefined, 'a whole number from 1 to 1000', (text) =>
+    /^([1-9]\d{0,2}|1000)$/.test(text) ? Number(text) : undefined,
+  ),
   retryLimit: wholeNumber(2, 100),
   retryBackoffDuration: duration('5m'),
   maxRetryBackoffDuration: duration('1h'),

@@ -1,13 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
-import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/images/queue.ts';
-import {
-  formatHolders,
-  freeIn,
-  type Holder,
-  holdersOf,
-  leaseName,
-  slotsAnnotation,
-} from '../../shared/images/slots.ts';
+import { byPlace, grantKeys, inTurn, isQueued, placeOf } from '../../shared/images/queue.ts';
+import { formatHolders, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -117,16 +110,13 @@ function grants(
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   // No later image gets a slot before one whose Secret is not known to exist.
   const known = queue.findIndex((image) => !areRead(image, inputs));
-  return queue
-    .slice(0, known < 0 ? undefined : known)
-    .slice(0, freeIn(kept, policy.values.concurrency))
-    .map(({ metadata, status }) => ({
-      uid: metadata.uid,
-      image: keyOf(metadata),
-      revision: status?.revision ?? 1,
-      attempt: (status?.attempt ?? 0) + 1,
-      since: toTime(nowMs),
-    }));
+  return inTurn(queue.slice(0, known < 0 ? undefined : known), kept, policy.values).map(({ metadata, status }) => ({
+    uid: metadata.uid,
+    image: keyOf(metadata),
+    revision: status?.revision ?? 1,
+    attempt: (status?.attempt ?? 0) + 1,
+    since: toTime(nowMs),
+  }));
 }
 
 function saveLease({ lease, nowMs }: Observed, holders: readonly Holder[], isRebuilt: boolean): Action {

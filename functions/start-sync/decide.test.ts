@@ -16,6 +16,7 @@ import {
   aDataVolume,
   aHolder,
   aLease,
+  allowedSources,
   anImporter,
   aSnapshot,
   at,
@@ -111,6 +112,18 @@ describe('the queue', () => {
     expect(started).toEqual(['a', 'b']);
     expect(phases).toEqual(['a Syncing', 'b Syncing']);
     expect(of('replace')).toHaveLength(1);
+  });
+  test('an image whose namespace has its slots lets the next go ahead, and keeps its place', () => {
+    const of = (name: string, second: number) => queued(name, second, { namespace: 'tenant-a' });
+    const images = [of('a', 1), of('b', 2), of('c', 3), queued('d', 4), queued('e', 5)];
+    const data = { concurrency: '4', slotsPerNamespace: '1', allowedSources };
+    const inputs = new Map([...theirSecret, ['Secret tenant-a/s3-reader', ['accessKeyId', 'secretKey']]]);
+    expect(pass(images, { data, inputs }).holders).toEqual(['a', 'd']);
+    const lease = aLease([{ ...aHolder(of('x', 0)), uid: 'x' }]);
+    const dataVolumes = [aDataVolume(aVMDiskImage({ name: 'x', uid: 'x' }))];
+    expect(pass(images, { data, inputs, lease, dataVolumes }).holders).toEqual(['x', 'd']);
+    expect(pass(images, { data: { ...data, slotsPerNamespace: '2' }, inputs }).holders).toEqual(['a', 'b', 'd', 'e']);
+    expect(pass(images, { data: { ...data, slotsPerNamespace: '0' }, inputs }).holders).toBeUndefined();
   });
   test('the slot is saved before the status, the status before the DataVolume', () => {
     const order = pass([queued('a', 1)]).actions.map(({ do: verb }) => verb);

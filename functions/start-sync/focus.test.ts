@@ -19,9 +19,10 @@ interface Given {
   named?: readonly VMDiskImage[];
   holders?: readonly VMDiskImage[];
   concurrency?: number;
+  slotsPerNamespace?: number;
 }
 
-async function focus({ cached, live = {}, named = [], holders = [], concurrency = 1 }: Given) {
+async function focus({ cached, live = {}, named = [], holders = [], concurrency = 1, slotsPerNamespace }: Given) {
   const read: string[] = [];
   const get = async (_: unknown, ref: ObjectReference) => {
     read.push(ref.name);
@@ -42,6 +43,7 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     claims: [],
     holders: holders.map((image) => aHolder(image)),
     concurrency,
+    slotsPerNamespace,
   };
   const look = await lookAt({ kube, cached: async () => cached as never }, { ...noEvents, subjects });
   const found = look && (await focusOf(kube, look, slots));
@@ -62,6 +64,12 @@ test('while all slots are held, nothing is read, and only the first of the queue
 test('the image that may get a free slot is read live', async () => {
   expect((await focus({ cached: crowd })).read).toEqual(['q999']);
   expect((await focus({ cached: crowd, concurrency: 3 })).read).toEqual(['q999', 'q998', 'q997']);
+});
+
+test('a crowd whose namespace has all of its slots hides no image of another', async () => {
+  const other = aVMDiskImage({ ...{ name: 'other', namespace: 'tenant-b' }, status: queued('q0', 5000).status ?? {} });
+  const given = { cached: [held, ...crowd, other], holders: [held], concurrency: 2, slotsPerNamespace: 1 };
+  expect(await focus(given)).toMatchObject({ images: ['held', 'other'], read: ['other'] });
 });
 
 test('all are listed if that image has changed, or is gone', async () => {

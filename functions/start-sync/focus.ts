@@ -1,8 +1,8 @@
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
-import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
-import type { Holder } from '../../shared/images/slots.ts';
+import { byPlace, inTurn, isQueued, placeOf } from '../../shared/images/queue.ts';
+import { freeFor, type Holder } from '../../shared/images/slots.ts';
 import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
 import type { Gathered } from './observed.ts';
@@ -32,6 +32,7 @@ const mostNamed = 100;
 interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'> {
   holders: readonly Holder[];
   concurrency: number;
+  slotsPerNamespace?: number | undefined;
 }
 
 /**
@@ -72,7 +73,7 @@ async function readLive(kube: Context['kube'], { live, unfinished }: Look, refs:
 export async function focusOf(
   kube: Context['kube'],
   look: Look,
-  { holders, concurrency, ...downloads }: Slots,
+  { holders, concurrency, slotsPerNamespace, ...downloads }: Slots,
 ): Promise<Focus | undefined> {
   const { live, unfinished } = look;
   const named = new Set(live.keys());
@@ -86,24 +87,42 @@ export async function focusOf(
     doubtful.flatMap(({ image }) => (image ? [referenceOf(image)] : [])),
   );
 
-  const { first, free } = inLine([...unfinished.values()], { holders, concurrency, ...downloads });
-  const next = first.slice(0, free).filter(({ metadata }) => !live.has(keyOf(metadata)));
-  await readLive(kube, look, next.map(referenceOf));
-  if (next.some((image) => isChanged(image, live.get(keyOf(image.metadata))))) return undefined;
+  const { first, next, kept } = inLine([...unfinished.values()], {
+    holders,
+    concurrency,
+    slotsPerNamespace,
+    ...downloads,
+  });
+  const toRead = next.filter(({ metadata }) => !live.has(keyOf(metadata)));
+  await readLive(kube, look, toRead.map(referenceOf));
+  if (toRead.some((image) => isChanged(image, live.get(keyOf(image.metadata))))) return undefined;
 
   const head = new Set(first.map(({ metadata }) => keyOf(metadata)));
+  for (const { image } of kept) if (image) head.add(keyOf(image.metadata));
   const inFocus = [...unfinished].filter(
     ([key, image]) => named.has(key) || head.has(key) || !isWaiting(image, downloads.nowMs),
   );
   return { images: inFocus.map(([, image]) => image), unfinished: [...unfinished.values()], live };
 }
 
-/** The first of the queue, and how many slots are free. */
-export function inLine(unfinished: readonly VMDiskImage[], { holders, concurrency, ...downloads }: Slots) {
-  const isKept = ({ holder, image }: HeldImage) => keptBy(holder, image, downloads) !== undefined;
-  const kept = withImages(holders, unfinished).filter(isKept);
+/** The first of the queue, those of them that the free slots are for, and the holders that keep theirs. */
+export function inLine(unfinished: readonly VMDiskImage[], slots: Slots) {
+  const { holders, concurrency, slotsPerNamespace, ...downloads } = slots;
+  const kept = withImages(holders, unfinished).filter(
+    ({ holder, image }) => keptBy(holder, image, downloads) !== undefined,
+  );
+  const held = kept.map(({ holder }) => holder);
+  const uids = new Set(held.map(({ uid }) => uid));
+  const queue = unfinished.filter((image) => isQueued(image) && !uids.has(image.metadata.uid));
   // Twice the number of slots: some images may not be allowed to sync.
-  return { first: firstOf(unfinished.filter(isQueued), 2 * concurrency), free: Math.max(0, concurrency - kept.length) };
+  const open =
+    slotsPerNamespace === undefined
+      ? queue
+      : [...Map.groupBy(queue, ({ metadata }) => metadata.namespace)].flatMap(([namespace, images]) =>
+          firstOf(images, 2 * freeFor(namespace, held, slotsPerNamespace)),
+        );
+  const first = firstOf(open, 2 * concurrency);
+  return { first, next: inTurn(first, held, { concurrency, slotsPerNamespace }), kept };
 }
 
 export interface HeldImage {

@@ -64,13 +64,13 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const isHolder = isAmong(held ?? []);
   const mayHaveAttempt = (image: VMDiskImage) =>
     image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
-  const { concurrency } = parsePolicy(policyMap).values;
+  const { concurrency, slotsPerNamespace } = parsePolicy(policyMap).values;
   // What no event reports is found by the timers; a policy concerns all that wait.
   const needsAll = batch.sweep || batch.audit || subjectsOf(batch, ConfigMap).length > 0;
   const look = needsAll || !holders ? undefined : await lookAt(context, batch).catch(ifFailed);
   let listed: Promise<DataVolume[]> | undefined;
   const volumesOfHeld = () => (listed ??= madeFor(kube, DataVolume, held));
-  const slots = { holders: holders ?? [], concurrency, nowMs };
+  const slots = { holders: holders ?? [], concurrency, slotsPerNamespace, nowMs };
   if (look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return [];
   const ofHeld = reading(
     holders ? attemptsOfHolders(kube, holders, volumesOfHeld) : attemptsOf(kube, undefined),
@@ -104,7 +104,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     readInputs(kube, images, (error, concerns) => inputFailures.push({ error, concerns }));
   const line = inLine(open, { ...slots, ...(await ofHeld) });
   const mayLeave = [
-    ...(line.free > 0 ? line.first : []),
+    ...(line.next.length > 0 ? line.first : []),
     ...open.filter(isUnseen).sort(byFirstSight).slice(0, newImagesPerReconcile),
     ...open.filter((image) => mayBeDue(image, nowMs)),
   ];

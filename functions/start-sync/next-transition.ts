@@ -67,12 +67,20 @@ export function nextTransition(image: VMDiskImage, world: TransitionInput): Next
   return undefined;
 }
 
+/** What a queued image waits for; the limit of its namespace, too, if there is one. */
+function aSlot({ metadata: { namespace } }: VMDiskImage, { policy }: TransitionInput): string {
+  const { slotsPerNamespace: most } = policy.values;
+  return most === undefined
+    ? 'a free slot'
+    : `a free slot; namespace ${namespace} may hold ${most} (slotsPerNamespace)`;
+}
+
 const isNew: Check = (image, world) => {
   if (image.status?.phase) return undefined;
   const made = newestAttempt(image, world);
   const adopt = adopteeOf(image);
   if (adopt) return adopting(image, adopt, made.attempt > 0 ? made.revision + 1 : made.revision);
-  return queued('Queued', 'Waiting for a free slot.', {
+  return queued('Queued', `Waiting for ${aSlot(image, world)}.`, {
     revision: made.revision,
     ...contentStatus(image),
     queuedAt: world.places.get(image.metadata.uid) ?? image.metadata.creationTimestamp,
@@ -81,14 +89,15 @@ const isNew: Check = (image, world) => {
   });
 };
 
-const isOtherContent: Check = (image, { nowMs, dataVolumes }) => {
+const isOtherContent: Check = (image, world) => {
+  const { nowMs, dataVolumes } = world;
   const wanted = newRevision(image);
   if (!wanted) return undefined;
   const revision = (image.status?.revision ?? 1) + 1;
   if (wanted.adopt) return adopting(image, wanted.adopt, revision);
   // A finished download waits for its snapshot, which follow-sync takes.
   if (isSnapshotAsked(image, dataVolumes)) return undefined;
-  return queued('NewRevision', `${wanted.why} Waiting for a free slot.`, {
+  return queued('NewRevision', `${wanted.why} Waiting for ${aSlot(image, world)}.`, {
     revision,
     // A snapshot is adopted once while the annotation names it. After its removal it may be named again.
     ...(adopteeOf(image) ? {} : { adoption: null }),
@@ -149,7 +158,7 @@ const isHealed: Check = (image, world) => {
   if ((reason === 'Forbidden' || reason === 'Rejected') && !world.isAudit) return undefined;
   if (lacksInput(image) && !areRead(image, world.inputs)) return undefined;
   if (!world.classes || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
-  return queued('Queued', 'The cause of the failure was removed. Waiting for a free slot.', {
+  return queued('Queued', `The cause of the failure was removed. Waiting for ${aSlot(image, world)}.`, {
     queuedAt: lastPlace(world.nowMs),
   });
 };

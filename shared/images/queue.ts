@@ -1,5 +1,6 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
-import type { PolicyKey } from '../policy.ts';
+import type { Policy, PolicyKey } from '../policy.ts';
+import { freeFor, freeIn, type Holder } from './slots.ts';
 
 /** The order of the queue: the longest wait first; of equal waits the smaller uid. */
 export const byPlace = (a: { queuedAt: string; uid: string }, b: { queuedAt: string; uid: string }) =>
@@ -12,9 +13,27 @@ export const isQueued = ({ metadata, status }: VMDiskImage) =>
 /** The place of a queued image in the queue. */
 export const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
 
+/** The first of this ordered queue that may get the free slots; an image whose namespace has all of its slots lets the next go ahead. */
+export function inTurn(
+  queue: readonly VMDiskImage[],
+  holders: readonly Holder[],
+  { concurrency, slotsPerNamespace }: Pick<Policy['values'], 'concurrency' | 'slotsPerNamespace'>,
+): VMDiskImage[] {
+  let free = freeIn(holders, concurrency);
+  const left = new Map<string | undefined, number>();
+  return queue.filter(({ metadata: { namespace } }) => {
+    if (free === 0) return false;
+    const own = left.get(namespace) ?? freeFor(namespace, holders, slotsPerNamespace);
+    left.set(namespace, Math.max(0, own - 1));
+    if (own > 0) free--;
+    return own > 0;
+  });
+}
+
 /** Keys of the policy without which no slot is granted. */
 export const grantKeys = [
   'concurrency',
+  'slotsPerNamespace',
   'retryLimit',
   'retryBackoffDuration',
   'maxRetryBackoffDuration',

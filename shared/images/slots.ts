@@ -48,5 +48,15 @@ export function formatHolders(holders: readonly Holder[]): string {
   );
 }
 
+/** The namespace of an image that holds a slot; empty if the Lease has no room for it. */
+const namespaceOf = ({ image }: Holder) => image.split('/')[0] ?? '';
+
+/** How many more slots images of this namespace may hold; without `slotsPerNamespace` of the policy any number. */
+export const freeFor = (
+  namespace: string | undefined,
+  holders: readonly Holder[],
+  slotsPerNamespace = Number.POSITIVE_INFINITY,
+) => Math.max(0, slotsPerNamespace - holders.filter((holder) => namespaceOf(holder) === namespace).length);
+
 /** How many slots are free, at least 0: a lowered limit ends no download. */
 export const freeIn = (holders: readonly Holder[], concurrency: number) => Math.max(0, concurrency - holders.length);

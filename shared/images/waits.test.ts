@@ -18,6 +18,8 @@ describe('an image on its way waits for', () => {
     ['a slot, whatever a key says that no slot depends on', queued, { prune: 'Maybe' }, 'SlotFree', 7],
     ['the end of a pause', queued, { concurrency: '0' }, 'Paused', 7],
     ['a slot that another holds', queued, { concurrency: '1' }, 'SlotsTaken', 7],
+    ['a slot of its namespace', queued, { slotsPerNamespace: '1' }, 'NamespaceFull', 7],
+    ['a slot, as its namespace may hold another', queued, { slotsPerNamespace: '2' }, 'SlotFree', 7],
     ['the next attempt', { phase: 'Retrying', history: moved(3) }, {}, 'Backoff', 3],
     ['its importer', { phase: 'Syncing', startedAt: at(5) }, {}, 'Importer', 5],
     ['its download', { phase: 'Syncing', startedAt: at(5), importer }, {}, 'Download', 5],

@@ -4,7 +4,7 @@ import { isValid, type Policy } from '../policy.ts';
 import { isAdopting } from './adoption.ts';
 import { type FailureReason, failureReasons } from './failure-reasons.ts';
 import { grantKeys } from './queue.ts';
-import { freeIn, type Holder } from './slots.ts';
+import { freeFor, freeIn, type Holder } from './slots.ts';
 
 /** What an image that is not there yet may wait for, in the order of its life. */
 export const waitReasons = [
@@ -13,6 +13,7 @@ export const waitReasons = [
   'Paused',
   'SlotsUnknown',
   'SlotFree',
+  'NamespaceFull',
   'SlotsTaken',
   'Backoff',
   'Importer',
@@ -37,7 +38,7 @@ export function waitOf(image: VMDiskImage, slots: Slots): { reason: WaitReason; 
     case undefined:
       return { reason: 'Unseen', since: metadata.creationTimestamp };
     case 'Queued':
-      return { reason: queuedFor(slots), since: status.queuedAt ?? movedAt };
+      return { reason: queuedFor(image, slots), since: status.queuedAt ?? movedAt };
     case 'Retrying':
       return { reason: 'Backoff', since: movedAt };
     case 'Syncing':
@@ -49,11 +50,13 @@ export function waitOf(image: VMDiskImage, slots: Slots): { reason: WaitReason; 
   }
 }
 
-function queuedFor({ policy, holders }: Slots): WaitReason {
+function queuedFor({ metadata }: VMDiskImage, { policy, holders }: Slots): WaitReason {
+  const { concurrency, slotsPerNamespace } = policy.values;
   if (!isValid(policy, ...grantKeys)) return 'InvalidPolicy';
-  if (policy.values.concurrency === 0) return 'Paused';
+  if (concurrency === 0) return 'Paused';
   if (!holders) return 'SlotsUnknown';
-  return freeIn(holders, policy.values.concurrency) > 0 ? 'SlotFree' : 'SlotsTaken';
+  if (freeIn(holders, concurrency) === 0) return 'SlotsTaken';
+  return freeFor(metadata.namespace, holders, slotsPerNamespace) > 0 ? 'SlotFree' : 'NamespaceFull';
 }
 
 /** Why an image has Failed, as one of a closed set of words. */

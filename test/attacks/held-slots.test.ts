@@ -2,12 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import ensureVmdi from '../../functions/ensure-vmdi/index.ts';
 import startSync from '../../functions/start-sync/index.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
+import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { createMachine } from '../stories/machines.ts';
 import { aVMDiskImage } from '../support/builders/images.ts';
@@ -75,6 +78,32 @@ test.each<[string, object, string, string]>([
     expect(await statusOf(ref)).toMatchObject({ phase: 'Failed', reason, message: expect.stringContaining(says) });
   await kube.delete(VMDiskImage, urgent);
   await kube.patch(VMDiskImage, urgent, { metadata: { finalizers: null } });
+});
+
+// Gained: no download of anybody starts, for as long as a server of the attacker sends its bytes slowly.
+test('downloads that never end leave the slots that slotsPerNamespace keeps for others', async () => {
+  await kube.patch(ConfigMap, policyRef, { data: { slotsPerNamespace: '2' } });
+  const refs = await hogs('slow', {});
+  const urgent = { name: 'urgent-slow', namespace: 'vmdi-farm' };
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  await kube.create(VMDiskImage, { apiVersion, kind, metadata: urgent, spec });
+  await slots.changed(VMDiskImage, urgent);
+  expect(await statusOf(urgent)).toMatchObject({ phase: 'Syncing' });
+  expect((await holders()).filter((image) => image.startsWith('tenant-a/'))).toEqual([
+    'tenant-a/slow-0',
+    'tenant-a/slow-1',
+  ]);
+  expect(await statusOf(refs[2] ?? urgent)).toMatchObject({
+    phase: 'Queued',
+    message: 'Waiting for a free slot; namespace tenant-a may hold 2 (slotsPerNamespace).',
+  });
+  for (const ref of [...refs, urgent]) {
+    await kube.delete(VMDiskImage, ref);
+    await kube.patch(VMDiskImage, ref, { metadata: { finalizers: null } });
+  }
+  for (const { metadata } of await kube.list(DataVolume)) await kube.delete(DataVolume, metadata);
+  await kube.patch(ConfigMap, policyRef, { data: { slotsPerNamespace: null } });
+  await slots.sweep();
 });
 
 test('they are queued once the Secret is there', async () => {

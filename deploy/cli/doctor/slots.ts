@@ -1,5 +1,5 @@
 import { grantKeys } from '../../../shared/images/queue.ts';
-import { freeIn, holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { freeFor, freeIn, holdersOf, leaseName } from '../../../shared/images/slots.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
@@ -29,7 +29,8 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
     const logs = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=start-sync --tail 50`;
     if (phase === undefined && stuckMs(undefined) > patienceMs)
       return [{ name, expected: 'a phase', found: `none after ${formatSpan(stuckMs(undefined))}`, remedy: logs }];
-    if (phase === 'Queued' && isFree && stuckMs(queuedAt) > patienceMs)
+    const hasOwn = freeFor(metadata.namespace, holders ?? [], values.slotsPerNamespace) > 0;
+    if (phase === 'Queued' && isFree && hasOwn && stuckMs(queuedAt) > patienceMs)
       return [
         {
           name,

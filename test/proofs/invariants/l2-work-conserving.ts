@@ -2,11 +2,12 @@ import { adoptSnapshot, type VMDiskImage } from '../../../shared/kinds/pelotech/
 import type { Invariant, State } from './follow.ts';
 import { gracePeriodMs } from './plain-rules.ts';
 import { longestReconcileMs } from './reconcile.ts';
+import { slotsIn } from './slots-of.ts';
 
 /**
  * L2, work-conserving: once the faults end, a slot stays free while an image waits for it for at most a sweep, a reconcile and
  * the grace period after the Lease was created again (plus the clock skew, because another clock may have written that time).
- * Images that are being deleted or adopt a snapshot do not wait for a slot, and no image does while a policy key does not parse.
+ * Images whose namespace has all of its slots, that are being deleted or adopt a snapshot do not wait for a slot, and no image does while a policy key does not parse.
  */
 export const l2WorkConserving: Invariant = {
   number: 'L2',
@@ -56,7 +57,10 @@ const isWaiting = ({ metadata, status }: VMDiskImage) =>
 const hasFree = ({ slots, policies: { now } }: State) =>
   slots !== undefined && now.faults.length === 0 && slots.size < now.values.concurrency;
 
-function someWaits(waiting: ReadonlySet<string>, { slots }: State): boolean {
-  for (const uid of waiting) if (!slots?.has(uid)) return true;
+function someWaits(waiting: ReadonlySet<string>, { slots, images, policies: { now } }: State): boolean {
+  for (const uid of waiting) {
+    const { namespace = '' } = images.get(uid)?.metadata ?? {};
+    if (slots && !slots.has(uid) && slotsIn(slots, namespace) < now.values.slotsPerNamespace) return true;
+  }
   return false;
 }

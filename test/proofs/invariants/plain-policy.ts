@@ -4,6 +4,7 @@ import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 export interface Policy {
   values: {
     concurrency: number;
+    slotsPerNamespace: number;
     retryLimit: number;
     retryBackoffDuration: number;
     maxRetryBackoffDuration: number;
@@ -28,6 +29,7 @@ const some = /[^\s,]/;
 /** The syntax of each key. */
 const keys: Readonly<Record<string, RegExp>> = {
   concurrency: /^(\d{1,3}|1000)$/,
+  slotsPerNamespace: /^([1-9]\d{0,2}|1000)$/,
   retryLimit: /^(\d{1,2}|100)$/,
   retryBackoffDuration: duration,
   maxRetryBackoffDuration: duration,
@@ -73,6 +75,7 @@ export function policyOf(configMap: Pick<ConfigMap, 'data'> | undefined): Policy
   return {
     values: {
       concurrency: Number(textOf('concurrency', '4')),
+      slotsPerNamespace: Number(textOf('slotsPerNamespace', 'Infinity')),
       retryLimit: Number(textOf('retryLimit', '2')),
       retryBackoffDuration: millisecondsIn(textOf('retryBackoffDuration', '5m')),
       maxRetryBackoffDuration: millisecondsIn(textOf('maxRetryBackoffDuration', '1h')),

@@ -3,16 +3,16 @@ import type { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State, Step } from './follow.ts';
-import { grantOf } from './grant.ts';
+import { type Grant, grantOf } from './grant.ts';
 import { isInFlight, mayDownload, rememberDone } from './in-flight.ts';
-import { isReadable } from './plain-policy.ts';
+import { isReadable, type Policy } from './plain-policy.ts';
 import { readableFrom } from './policies.ts';
 import { longestReconcileMs } from './reconcile.ts';
-import { addedTo } from './slots-of.ts';
+import { addedTo, slotsIn } from './slots-of.ts';
 import { isExternal } from './writers.ts';
 
 /**
- * S1, capacity: no write of the Lease assigns more slots than `concurrency`, and no more images download at once. An image
+ * S1, capacity: no write of the Lease assigns more slots than `concurrency`, or more than `slotsPerNamespace` to one namespace, and no more images download at once. An image
  * downloads if it has a DataVolume in flight or an unfinished importer Pod. The limit is the highest that the policy had since
  * the reconcile (for downloads: the oldest running one) began. Lowering it ends no download, and a lost Lease is rebuilt with all
  * running downloads. Images whose Lease entry or status a user edited, restored or deleted by force are not counted.
@@ -30,16 +30,31 @@ export const s1Capacity: Invariant = {
         running.lease(step);
         const grant = grantOf(step);
         if (!grant) return undefined;
-        const limits = readableFrom(step.state.policies, grant.began)
+        const policies = readableFrom(step.state.policies, grant.began);
+        const limits = policies
           .filter((policy) => isReadable(policy, 'concurrency'))
           .map(({ values }) => values.concurrency);
         const limit = Math.max(0, ...limits);
-        if (grant.slots.size <= limit) return undefined;
+        if (grant.slots.size <= limit) return crowded(grant, policies);
         return `${grant.slots.size} hold slots, ${limit} allowed; added: ${grant.added.map(({ image }) => image).join(', ')}`;
       },
     };
   },
 };
+
+/** A namespace that holds more slots than `slotsPerNamespace` after this grant. */
+function crowded({ slots, added }: Grant, policies: readonly Policy[]): string | undefined {
+  const limits = policies
+    .filter((policy) => isReadable(policy, 'slotsPerNamespace'))
+    .map(({ values }) => values.slotsPerNamespace);
+  const limit = Math.max(0, ...limits);
+  for (const { image } of added) {
+    const [namespace = ''] = image.split('/');
+    const held = slotsIn(slots, namespace);
+    if (held > limit) return `namespace ${namespace} holds ${held} slots, ${limit} allowed; added: ${image}`;
+  }
+  return undefined;
+}
 
 /** When something began: its resourceVersion if known, else by the clock. */
 interface Began {

@@ -1,6 +1,8 @@
 import { adoptSnapshot, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, Step } from './follow.ts';
 import { type Grant, grantOf } from './grant.ts';
+import { policiesOf } from './reconcile.ts';
+import { type Slots, slotsIn } from './slots-of.ts';
 
 /** The place of an image in the queue from a resourceVersion on; undefined while it waits for no slot. */
 interface QueuePlace {
@@ -14,7 +16,7 @@ const leewayMs = 1000;
 
 /**
  * S4, first in, first out: an image gets a slot only if no image with an earlier place has waited since the reconcile began to
- * list. That is at `since` or, if that was not recorded, a second before the time in the Lease. A retry and a new revision go to
+ * list, and whose namespace may hold another slot. That is at `since` or, if that was not recorded, a second before the time in the Lease. A retry and a new revision go to
  * the end of the queue. An image that is not yet Queued has its place by the second of its creation; the order within a second is
  * not judged. One whose status a user removed has a place once it is Queued again: a cache that is as new as a newer image may not have
  * heard of that yet.
@@ -60,6 +62,7 @@ function overtakenBy({ added, began, slots }: Grant, step: Step, line: ReadonlyM
     const place = own.sort()[0];
     if (place === undefined) continue;
     for (const [other, places] of line) {
+      if (isFull(other, slots, step)) continue;
       if (places.at(-1)?.place === undefined || slots.has(other) || step.slotsBefore?.has(other)) continue;
       const waited = during(places);
       if (waited.every((entry) => entry.place !== undefined && `${entry.place.highest} ${other}` < place))
@@ -67,6 +70,13 @@ function overtakenBy({ added, began, slots }: Grant, step: Step, line: ReadonlyM
     }
   }
   return undefined;
+}
+
+/** Its namespace has all of the slots that some policy gives it that the reconcile may have read. */
+function isFull(uid: string, slots: Slots, step: Step): boolean {
+  const namespace = step.state.images.get(uid)?.metadata.namespace ?? '';
+  const held = Math.max(slotsIn(slots, namespace), slotsIn(step.slotsBefore ?? new Map(), namespace));
+  return policiesOf(step).some(({ values }) => held >= values.slotsPerNamespace);
 }
 
 /** The place as text that sorts like the queue. An image that is not yet Queued has the bounds of its second. */

@@ -53,6 +53,10 @@ function isHolder(value: unknown): value is Holder {
   );
 }
 
+/** How many of these slots images of that namespace hold. */
+export const slotsIn = (slots: Slots, namespace: string) =>
+  [...slots.values()].filter(({ image }) => image.startsWith(`${namespace}/`)).length;
+
 /** The slots in the second that are not in the first. */
 export const addedTo = (before: Slots | undefined, after: Slots): Holder[] =>
   [...after.values()].filter(({ uid }) => !before?.has(uid));

@@ -40,6 +40,15 @@ describe('S1', () => {
     expectBroken(s1Capacity, history, '103', '2 hold slots, 1 allowed; added: vmdi-farm/first, vmdi-farm/second');
   });
 
+  test('one more than slotsPerNamespace is reported, of that namespace alone', () => {
+    const perNamespace = by('user', aPolicy({ slotsPerNamespace: '1' }));
+    const other = aVMDiskImage({ name: 'other', namespace: 'tenant', status: second.status ?? {} });
+    const all = { before: [...before, other] };
+    expectHolds(aHistory([perNamespace, give([]), give([first, other], 102)], all));
+    const history = aHistory([perNamespace, give([]), give([first, second], 102)], all);
+    expectBroken(s1Capacity, history, '103', 'namespace vmdi-farm holds 2 slots, 1 allowed; added: vmdi-farm/first');
+  });
+
   test('without a policy the limit is the default; with an invalid policy it is 0', () => {
     expectHolds(aHistory([give([]), give([first, second, third], 101)], { before }));
     expectBroken(s1Capacity, aHistory([limit('many'), give([]), give([first], 102)], { before }), '103', ' 0 allowed');
@@ -213,6 +222,15 @@ describe('S4', () => {
     const [a, b] = [queued('a', 1), queued('b', 1)];
     expectHolds(aHistory([give([]), give([a], 101)], { before: [a, b] }));
     expectBroken(s4Fifo, aHistory([give([]), give([b], 101)], { before: [a, b] }), '102', 'before a');
+  });
+
+  test('an image whose namespace has all of its slots is not overtaken', () => {
+    const other = aVMDiskImage({ name: 'other', namespace: 'tenant', status: third.status ?? {} });
+    const all = { before: [first, second, other] };
+    const perNamespace = (most: string) => by('user', aPolicy({ slotsPerNamespace: most }));
+    expectHolds(aHistory([perNamespace('1'), give([first]), give([first, other], 102)], all));
+    const history = aHistory([perNamespace('2'), give([first]), give([first, other], 102)], all);
+    expectBroken(s4Fifo, history, '103', 'other got a slot before second, which waited longer');
   });
 
   test('only images that waited when the reconcile began can be overtaken', () => {

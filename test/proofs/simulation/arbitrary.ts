@@ -41,6 +41,7 @@ const policies = fc.constantFrom<readonly [string, string]>(
   ['concurrency', ''],
   ['concurrency', '4x'],
   ['concurrency', '1e9'],
+  ['slotsPerNamespace', '1'],
   ['retryLimit', '0'],
   ['retryLimit', 'many'],
   ['retryBackoffDuration', '1s'],

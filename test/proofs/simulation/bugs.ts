@@ -251,6 +251,16 @@ export const bugs: readonly Bug[] = [
     }),
   },
   {
+    name: 'a namespace holds more slots than slotsPerNamespace',
+    breaks: ['S1'],
+    plan: plainly([
+      { seconds: 0, do: 'policy', key: 'slotsPerNamespace', value: '1' },
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 0, do: 'createImage', image: 'b' },
+    ]),
+    sabotage: misreads('start-sync', ConfigMap, (map) => withPolicy(map, { slotsPerNamespace: '2' })),
+  },
+  {
     name: 'the newest image gets the first slot',
     breaks: ['S4'],
     sabotage: misreads('start-sync', VMDiskImage, (image) => {

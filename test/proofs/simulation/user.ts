@@ -72,7 +72,13 @@ export class User {
   async mend(): Promise<void> {
     await this.#restore();
     const { faults } = parsePolicy(await this.#kube.get(ConfigMap, policyRef));
-    const keys = [...faults.map(({ key }) => key), 'concurrency', 'allowedSources', 'imageNamespaces'];
+    const keys = [
+      ...faults.map(({ key }) => key),
+      'concurrency',
+      'slotsPerNamespace',
+      'allowedSources',
+      'imageNamespaces',
+    ];
     const data = Object.fromEntries(keys.map((key) => [key, soundPolicy[key] ?? null]));
     await this.#kube.patch(ConfigMap, policyRef, { data });
   }
