@@ -4,6 +4,7 @@ import { admissionPolicyManifests } from './admission-policies.ts';
 import { brokerManifests, systemsOf } from './broker.ts';
 import { isByDefault } from './functions.ts';
 import { labelled, type Manifest, yamlOf } from './manifest.ts';
+import { networkPolicies, openStackNetworkPolicies } from './network-policies.ts';
 import { permissionManifests } from './permissions.ts';
 import { deployments, knativeServices } from './services.ts';
 import { sourceManifests } from './sources.ts';
@@ -26,6 +27,7 @@ export function filesOf(all: readonly FunctionDeclaration[]): Map<string, string
   const base = folder('base', 'Kustomization', [
     ['brokers', brokerManifests([publicBroker, ...systemsOf(functions)], all)],
     ...(admissionPolicies.length > 0 ? [['admission-policies', admissionPolicies] as const] : []),
+    ['network-policies', networkPolicies(functions)],
     ['permissions', ofEach(functions, permissionManifests)],
     ['timers', timerManifests(functions)],
     ...sources.filter(([name]) => isAlwaysThere(name)).map(([name, of]) => [`source-${name}`, of] as const),
@@ -53,6 +55,7 @@ function openStackFiles(all: readonly FunctionDeclaration[]): [string, string][]
   return [
     ...folder('openstack/base', 'Component', [
       ['brokers', ofPart(brokerManifests(systemsOf(functions), all))],
+      ['network-policies', ofPart(openStackNetworkPolicies(functions))],
       ['permissions', ofEach(functions, permissionManifests)],
       ['timers', ofPart(timerManifests(functions))],
       ...[...sourceManifests(functions)].map(([name, of]) => [`source-${name}`, of] as const),

@@ -1,8 +1,8 @@
 import { foreignSources } from '../../knative/manifests.ts';
+import { usualSurroundings } from '../../knative/network-policies.ts';
 import { image, knativeServices } from '../../knative/services.ts';
 import { schedules } from '../../knative/timers.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { usualSurroundings } from './network-policies.ts';
 import { sizeOf } from './sizes.ts';
 import { documentOf } from './yaml-text.ts';
 
@@ -53,11 +53,13 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
       'Knative Serving accepts them only if its ConfigMap config-features enables kubernetes.podspec-nodeselector and\n# kubernetes.podspec-tolerations.',
       { nodeSelector: {}, tolerations: [] },
     ),
-    section('Additions for production; values-production.yaml enables all of them.', {
+    section('Additions for production; values-production.yaml enables both.', {
       roles: { enabled: false },
       podDisruptionBudgets: { enabled: false },
+    }),
+    section('Who may reach functions, and whom they may reach.', {
       networkPolicies: {
-        enabled: false,
+        enabled: true,
         monitoringNamespace: usualSurroundings.monitoringNamespace,
         ingressNamespace: usualSurroundings.ingressNamespace,
       },
@@ -75,7 +77,6 @@ export const productionValues = (functions: readonly FunctionDeclaration[]) => (
   image: { repository: 'registry.example/ot-functions', tag: '0.1.0' },
   roles: { enabled: true },
   podDisruptionBudgets: { enabled: true },
-  networkPolicies: { enabled: true },
   functions: Object.fromEntries(functions.map((declaration) => [declaration.name, { resources: sizeOf(declaration) }])),
 });
 

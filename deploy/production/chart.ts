@@ -3,6 +3,7 @@ import { parseAllDocuments } from 'yaml';
 import { files as definitionFiles } from '../../crds/definitions.ts';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
+import { networkPolicies, usualSurroundings } from '../../knative/network-policies.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { partLabel } from '../../shared/operator.ts';
 import { alerts } from '../monitoring/alerts.ts';
@@ -12,7 +13,6 @@ import { recordings } from '../monitoring/recordings.ts';
 import { prometheusRule } from '../monitoring/rules.ts';
 import { chartSchema } from './chart-schema.ts';
 import { chartValues, productionValues, valueOfSource } from './chart-values.ts';
-import { networkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { consoleWithPlaces, literalOf, only, templateOf, withPlaces } from './template.ts';
@@ -48,9 +48,9 @@ const conditions: Record<string, string> = {
   deployments: 'eq .Values.overlay "deployments"',
 };
 
-/** The manifests of knative/ as templates: one for each file. */
+/** The manifests of knative/ as templates, one for each file, except the network policies, which have places for names. */
 function knativeTemplates(functions: readonly FunctionDeclaration[]): [string, string][] {
-  const files = [...filesOf(functions)].filter(([path]) => !path.endsWith('/kustomization.yaml'));
+  const files = [...filesOf(functions)].filter(([path]) => !/\/(kustomization|network-policies)\.yaml$/.test(path));
   return files.map(([path, text]) => {
     const [folder = '', component = ''] = path.split('/');
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');

@@ -3,7 +3,6 @@ import { isByDefault } from '../../knative/functions.ts';
 import { facts } from '../../shared/events.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { chartFiles } from './chart.ts';
-import { networkPolicies, openStackNetworkPolicies, usualSurroundings } from './network-policies.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { sizePatches } from './sizes.ts';
@@ -12,11 +11,8 @@ import { yamlOf } from './yaml-text.ts';
 /** The text of every generated file of this folder, by its path. */
 export function productionFiles(all: readonly FunctionDeclaration[]): Map<string, string> {
   const functions = all.filter(isByDefault);
-  const forOpenStack = all.filter(({ part: of }) => of === 'openstack');
   return new Map([
     ...part('roles', 'Kustomization', roleManifests(ownKinds())),
-    ...part('network-policies', 'Component', networkPolicies(functions, usualSurroundings)),
-    ...part('network-policies-openstack', 'Component', openStackNetworkPolicies(forOpenStack, usualSurroundings)),
     ...part('pod-disruption-budgets', 'Component', podDisruptionBudgets(functions)),
     ['resources/kustomization.yaml', yamlOf([{ ...component, patches: sizePatches(functions) }])],
     ...Object.entries(facts).map(([type, schema]) => [`events/${type}.json`, jsonSchemaOf(type, schema)] as const),

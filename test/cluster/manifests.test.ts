@@ -25,7 +25,13 @@ const mayLack: Record<string, string> = {
 
 const overlays = ['knative/serving', 'knative/deployments'];
 /** Plain manifests that no kustomization names. */
-const loose = ['crds/examples', 'deploy/base', 'deploy/kind/policy.yaml', 'deploy/kind/storage.yaml'];
+const loose = [
+  'crds/examples',
+  'deploy/base',
+  'deploy/production/importers.yaml',
+  'deploy/kind/policy.yaml',
+  'deploy/kind/storage.yaml',
+];
 const refused = 'vm-disk-image-illegal.yaml';
 
 const { kustomizations, components } = await kustomizationsIn('knative', 'deploy', 'crds');
@@ -54,7 +60,7 @@ afterAll(async () => {
 
 test('there are kustomizations and components to ask about', () => {
   expect(kustomizations).toEqual(expect.arrayContaining([...overlays, 'deploy/production/serving']));
-  const some = ['kafka', 'network-policies', 'without-kubevirt'].map((name) => `deploy/production/${name}`);
+  const some = ['kafka', 'pod-disruption-budgets', 'without-kubevirt'].map((name) => `deploy/production/${name}`);
   expect(components).toEqual(expect.arrayContaining([...some, 'knative/components/kubevirt']));
 });
 

@@ -1,7 +1,7 @@
-import { partOf } from '../../knative/manifest.ts';
-import { ports } from '../../knative/services.ts';
-import type { FunctionDeclaration } from '../../shared/function.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
+import type { FunctionDeclaration } from '../shared/function.ts';
+import { operatorNamespace } from '../shared/operator.ts';
+import { partOf } from './manifest.ts';
+import { ports } from './services.ts';
 
 /** The settings that differ from cluster to cluster. */
 interface Surroundings {
@@ -9,20 +9,16 @@ interface Surroundings {
   monitoringNamespace: string;
   /** The namespace of Serving's ingress layer. */
   ingressNamespace: string;
-  /** The address ranges of the API server; a policy cannot select it by label. */
-  apiServerCidrs: readonly string[];
 }
 
-/** The defaults: Kourier, a namespace `monitoring`, an API server anywhere. */
+/** The defaults: Kourier, and a namespace `monitoring`. */
 export const usualSurroundings: Surroundings = {
   monitoringNamespace: 'monitoring',
   ingressNamespace: 'kourier-system',
-  apiServerCidrs: ['0.0.0.0/0', '::/0'],
 };
 
-/** Deny all traffic of the operator's namespace, then allow what functions and the adapters of sources need. */
-export const networkPolicies = (functions: readonly FunctionDeclaration[], around: Surroundings) => [
-  networkPolicy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
+/** Allow what functions and the adapters of sources need, and deny all other traffic of the operator's namespace. */
+export const networkPolicies = (functions: readonly FunctionDeclaration[], around = usualSurroundings) => [
   networkPolicy('functions', {
     podSelector: {
       matchLabels: partOf,
@@ -32,19 +28,20 @@ export const networkPolicies = (functions: readonly FunctionDeclaration[], aroun
     },
     policyTypes: ['Ingress', 'Egress'],
     ingress: [fromEventing, ...fromServing(around), fromMonitoring(around, ports.metrics)],
-    egress: [...outward(around), toCollector(around)],
+    egress: [...outward, toCollector(around)],
   }),
   networkPolicy('sources', {
     // Knative's label of the adapters of all ApiServerSources. Those of PingSources run in knative-eventing.
     podSelector: { matchLabels: { 'eventing.knative.dev/source': 'apiserver-source-controller' } },
     policyTypes: ['Ingress', 'Egress'],
     ingress: [fromMonitoring(around, 9090)],
-    egress: outward(around),
+    egress: outward,
   }),
+  networkPolicy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
 ];
 
 /** Lets the functions for OpenStack reach it; only its own catalogue knows the addresses of its services. */
-export const openStackNetworkPolicies = (functions: readonly FunctionDeclaration[], around: Surroundings) => [
+export const openStackNetworkPolicies = (functions: readonly FunctionDeclaration[], around = usualSurroundings) => [
   networkPolicy('openstack-functions', {
     podSelector: {
       matchLabels: partOf,
@@ -103,7 +100,7 @@ const toCollector = ({ monitoringNamespace }: Surroundings) => ({
 });
 
 /** DNS, the API server, the Broker. */
-const outward = ({ apiServerCidrs }: Surroundings) => [
+const outward = [
   {
     // The address of NodeLocal DNSCache, which is not a pod.
     to: [inNamespace('kube-system'), { ipBlock: { cidr: '169.254.20.10/32' } }],
@@ -112,17 +109,10 @@ const outward = ({ apiServerCidrs }: Surroundings) => [
       { port: 53, protocol: 'TCP' },
     ],
   },
-  { to: apiServerCidrs.map((cidr) => ({ ipBlock: ipBlockOf(cidr) })), ports: on(443, 6443) },
+  // No label selects the API server. Metadata services of clouds listen at port 80.
+  { ports: on(443, 6443) },
   {
     to: [{ ...inNamespace('knative-eventing'), ...components('broker-ingress', 'kafka-broker-receiver') }],
     ports: on(8080, 8443),
   },
 ];
-
-/** The API server is never at the addresses where clouds serve the credentials of machines. */
-const metadataServices = { '0.0.0.0/0': ['169.254.0.0/16'], '::/0': ['fd00:ec2::254/128'] };
-
-const ipBlockOf = (cidr: string) => ({
-  cidr,
-  ...(cidr in metadataServices ? { except: metadataServices[cidr as keyof typeof metadataServices] } : {}),
-});
