@@ -105,6 +105,10 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     const whole = 'ot_workspace_ready_duration_seconds_count{stage="Ready"}';
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${whole} 1`));
 
+    await createMachine(world, 'intruder', 'one', { interfaces: [{ network: 'elsewhere/net' }] });
+    const refused = 'ot_refused_attempts_total{function="provision-vm",reason="NetworkNotAllowed"}';
+    await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${refused} 1`), { timeout: 10_000 });
+
     await postWithFetch(world.broker, { data: {} });
     const deadLetter = 'ot_dead_letters_total{function="preload",event="message"}';
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${deadLetter} 1`), { timeout: 10_000 });

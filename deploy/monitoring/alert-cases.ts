@@ -13,6 +13,11 @@ const missed = (pod: string) => told('ot_events_missed_total', 'function="count-
 const handled = (pod: string) =>
   told('ot_event_handling_duration_seconds_count', 'function="count-refs",result="done"', pod);
 const letters = (pod: string) => told('ot_dead_letters_total', 'function="prune",event="object"', pod);
+const refused = told(
+  'ot_refused_attempts_total',
+  'function="provision-vm",reason="NetworkNotAllowed"',
+  'provision-vm-a',
+);
 const calls = (code: string) =>
   told('ot_openstack_call_duration_seconds_count', `service="compute",operation="listServers",code="${code}"`);
 
@@ -302,6 +307,25 @@ export const alertCases: readonly AlertCase[] = [
     name: 'no letter has ever come',
     series: whole,
     atMinute: 30,
+    fires: [],
+  },
+  {
+    alert: 'OtAttemptsRefused',
+    name: 'an author tries one network after the other',
+    series: { [refused]: '_x10 30x5 stale' },
+    atMinute: 20,
+    fires: [
+      {
+        labels: { namespace, function: 'provision-vm', reason: 'NetworkNotAllowed' },
+        description: 'What provision-vm refused within an hour with reason NetworkNotAllowed: 30.',
+      },
+    ],
+  },
+  {
+    alert: 'OtAttemptsRefused',
+    name: 'an author misspells a network a few times',
+    series: { [refused]: '_x10 4x40' },
+    atMinute: 40,
     fires: [],
   },
   {

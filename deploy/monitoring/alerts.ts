@@ -6,6 +6,7 @@ import {
   deadLettersRecording,
   handledRecording,
   missedRecording,
+  refusedRecording,
 } from './recordings.ts';
 
 const waiting = (reasons: string) =>
@@ -113,6 +114,15 @@ export const alerts: readonly Alert[] = [
     summary: 'Events were given up.',
     description:
       'Events ({{ $labels.event }}) that {{ $labels.function }} did not take within an hour: {{ $value | humanize }}.',
+  },
+  {
+    name: 'OtAttemptsRefused',
+    severity: 'warning',
+    expr: `${refusedRecording.record} > 20`,
+    for: '0m',
+    summary: 'Someone asks for what the policy does not allow.',
+    description:
+      'What {{ $labels.function }} refused within an hour with reason {{ $labels.reason }}: {{ $value | humanize }}.',
   },
   {
     name: 'OtMachinesFailed',

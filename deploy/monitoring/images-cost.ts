@@ -168,6 +168,19 @@ export const imagesCost: Dashboard = {
           alerts: ['OtDeadLetters'],
         },
         {
+          title: 'Refused attempts',
+          description: 'What authors and senders asked for and may not have, by reason.',
+          unit: 'short',
+          shape: 'stacked',
+          queries: [
+            {
+              expr: rise(series('ot.refused.attempts', here), 'function, reason', '1h'),
+              legend: '{{reason}} ({{function}})',
+            },
+          ],
+          alerts: ['OtAttemptsRefused'],
+        },
+        {
           title: 'Answers to events',
           description: 'conflict and later: the Broker brings the event again. malformed: the sender has to be mended.',
           unit: 'short',

@@ -22,6 +22,14 @@ export const deadLettersRecording = recording(
   '1h',
 );
 
+/** What authors and senders asked for and may not have. */
+export const refusedRecording = recording(
+  ['namespace', 'function', 'reason'],
+  'ot_refused_attempts',
+  series('ot.refused.attempts'),
+  '1h',
+);
+
 /** What only a timer found. */
 export const missedRecording = recording(
   ['namespace', 'function'],
@@ -50,6 +58,7 @@ export const callsRecording = recording(
 export const recordings: readonly Recording[] = [
   bytesRecording,
   deadLettersRecording,
+  refusedRecording,
   missedRecording,
   handledRecording,
   callsRecording,

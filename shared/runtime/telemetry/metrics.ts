@@ -253,6 +253,13 @@ export const metrics: readonly Metric[] = [
     labels: ['function'],
   },
   {
+    name: 'ot.refused.attempts',
+    kind: 'counter',
+    unit: '{attempt}',
+    description: 'What an author or a sender asked for and may not have, by the reason in the status or Event.',
+    labels: ['function', 'reason'],
+  },
+  {
     name: 'ot.dead.letters',
     kind: 'counter',
     unit: '{event}',
