@@ -34,7 +34,7 @@ export const quantity = (field: string, description: string, least: string) =>
       'x-kubernetes-int-or-string': true,
       'x-kubernetes-validations': [
         {
-          rule: `isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('${least}')) >= 0`,
+          rule: `size(string(self)) <= 32 && isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('${least}')) >= 0`,
           message: `${field}: expected an amount with its unit of at least ${least}, such as 500Mi or 2Gi`,
         },
       ],

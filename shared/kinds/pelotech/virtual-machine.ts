@@ -36,6 +36,9 @@ const atLeast1Mi = (field: string, example: string) => ({
   ],
 });
 
+/** Of all interfaces of a machine together. */
+export const mostRoutes = 64;
+
 /** A login of the guest; of the three ways to give a password at most one. */
 export const User = z
   .object({
@@ -75,6 +78,32 @@ export const User = z
     ],
   });
 export type User = z.infer<typeof User>;
+
+const textsOfUser = ['name', 'gecos', 'plain_text_passwd', 'hashed_passwd', 'sudo', 'groups', 'shell'];
+
+/** Characters of all users of a machine together: a machine of a megabyte would fill the memory of whatever lists many. */
+export const mostUserText = 16_384;
+
+/** The logins of a machine, at most that many. */
+export const users = (most: number) =>
+  z
+    .array(User)
+    .max(most)
+    .optional()
+    .describe('Logins, made by cloud-init at the first start.')
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: `self.map(u, [${[
+            ...textsOfUser.map((field) => `has(u.${field}) ? u.${field} : ''`),
+            "has(u.passwordSecretRef) ? u.passwordSecretRef.name + u.passwordSecretRef.key : ''",
+          ].join(
+            ', ',
+          )}].map(s, size(s)).sum() + (has(u.ssh_authorized_keys) ? u.ssh_authorized_keys.map(k, size(k)).sum() : 0)).sum() <= ${mostUserText}`,
+          message: `users: expected at most ${mostUserText} characters in all of them together`,
+        },
+      ],
+    });
 
 /** One network the machine is on. */
 export const Interface = z
@@ -178,7 +207,7 @@ export const VirtualMachineSpec = z
       .boolean()
       .optional()
       .describe("What the policy's ignoreOnDeploy says is done with it; by default it is made and not started."),
-    users: z.array(User).max(50).optional().describe('Logins, made by cloud-init at the first start.'),
+    users: users(50),
     resources: z
       .object({
         cpu: z
@@ -213,7 +242,15 @@ export const VirtualMachineSpec = z
       .array(Interface)
       .max(16)
       .optional()
-      .describe('Networks; without any the machine is on the network of Pods.'),
+      .describe('Networks; without any the machine is on the network of Pods.')
+      .meta({
+        'x-kubernetes-validations': [
+          {
+            rule: `self.map(i, has(i.routes) ? size(i.routes) : 0).sum() <= ${mostRoutes}`,
+            message: `interfaces: expected at most ${mostRoutes} routes in all of them together`,
+          },
+        ],
+      }),
     vmDiskImageRef: z
       .object({
         name: z

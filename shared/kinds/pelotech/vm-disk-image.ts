@@ -79,6 +79,7 @@ export const VMDiskImageSpec = z
       }),
     checksum: z
       .string()
+      .max(135)
       .regex(/^(md5:[0-9a-f]{32}|sha1:[0-9a-f]{40}|sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/)
       .optional()
       .describe('Expected checksum, algorithm:hex (http only).'),

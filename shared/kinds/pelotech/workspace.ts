@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { User } from './virtual-machine.ts';
+import { users } from './virtual-machine.ts';
 import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a workspace until everything made for it is gone. */
@@ -95,7 +95,7 @@ export const WorkspaceMachine = z.object({
     .object({ cpu: cores('Cores, "2" or "500m".'), memory: size('memory', 'Memory of the guest, 2Gi.', '2Gi') })
     .describe('What the machine gets.'),
   diskSize: size('diskSize', "Size of the root disk; by default, and at least, the image's.", '18Gi').optional(),
-  users: z.array(User).max(20).optional().describe('Logins, made by cloud-init at the first start.'),
+  users: users(20),
   interfaces: z.array(WorkspaceInterface).max(16).optional().describe('Networks of this workspace it is on.'),
   ansible: z
     .object({
