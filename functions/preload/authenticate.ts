@@ -21,7 +21,7 @@ export function authenticate(
   const refused = (kind: Stranger['kind'], text: string) => ({ message, stranger: { kind, message: text } });
   if (!message.signed) {
     if (policy.values.unsignedPublications === 'Accept') return { message };
-    const how = 'ot-functions preload --sign, or curl and openssl as in deploy/pipelines/README.md';
+    const how = 'ot-functions preload --sign, or curl and openssl as in functions/preload/README.md';
     return refused(
       'Unsigned',
       `it is not signed. Sign it with a key of ${secret} (${how}), or, if the Broker authenticates its senders, set the policy's unsignedPublications to Accept`,
