@@ -95,7 +95,7 @@ export const stories = withKubectl([
         /NAME\s+PHASE\s+PROGRESS\s+REFS\s+AGE\nday\s+Succeeded\s+100%/,
       );
       expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toMatch(
-        /ATTEMPTS\s+MESSAGE\s+HELD\s+URL\n.*Ready to clone from snapshot/,
+        /ATTEMPTS\s+MESSAGE\s+HELD\n.*Ready to clone from snapshot/,
       );
       expect(
         await ok(kubectl('get', 'vmdi', '-A', '--field-selector', 'status.phase=Succeeded', '-o', 'name')),
