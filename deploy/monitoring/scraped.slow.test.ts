@@ -109,6 +109,7 @@ describe.skipIf(!bin)('a Prometheus that scrapes a cluster at work', { timeout: 
       await untilPhase(world, 'one', 'Succeeded', 30_000);
       await untilPhase(world, 'lost', 'Failed', 30_000);
       await createMachine(world, 'vm', 'one');
+      await createMachine(world, 'intruder', 'one', { interfaces: [{ network: 'elsewhere/net' }] });
       await createWorkspace(world, 'lab', { vms: [aMachine(world, 'vm', 'one')] });
       await kube.delete(VMDiskImage, { namespace, name: 'gone' });
       await untilGone(world, VMDiskImage, { namespace, name: 'gone' });
@@ -163,7 +164,13 @@ describe.skipIf(!bin)('a Prometheus that scrapes a cluster at work', { timeout: 
       async () => {
         const rules = await prometheus.rules();
         const raised = rules.filter(({ state = 'inactive' }) => state !== 'inactive').map(({ name }) => name);
-        expect(raised).toEqual(['OtPolicyInvalid', 'OtImageFailed', 'OtEventsMissed', 'OtDeadLetters']);
+        expect(raised).toEqual([
+          'OtPolicyInvalid',
+          'OtImageFailed',
+          'OtEventsMissed',
+          'OtDeadLetters',
+          'OtMachinesFailed',
+        ]);
       },
       { timeout: 15_000, interval: 500 },
     );
