@@ -36,7 +36,7 @@ export async function install(cluster: Cluster, wanted: readonly KubernetesObjec
       await removeAll(cluster, obsolete.sources);
       await removeTriggers(cluster, obsolete.triggers);
       await removeFunctions(cluster, obsolete.functions);
-      if (await createPublicationKey(cluster.kube, partOf))
+      if (await createPublicationKey(cluster.kube))
         cluster.say(`Secret ${keyOf(publicationKeysRef)} made, with a first key for pipelines to sign with`);
     }
     await applyStage(
