@@ -7,7 +7,7 @@ import { deleteObjects } from './delete-objects.ts';
 import { assertNoWorkspace, deleteWorkspaces, isOfWorkspace } from './delete-workspaces.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
 import { inventoryOf } from './inventory.ts';
-import { type AnyObject, DataVolume, formatPlace } from './kinds.ts';
+import { type AnyObject, DataVolume, Deployment, formatPlace, KnativeService } from './kinds.ts';
 import { removeNamespace } from './namespace.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers } from './triggers.ts';
@@ -35,7 +35,7 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   const definitions = options.shipped.filter(({ kind }) => kind === 'CustomResourceDefinition');
   const inventory = await inventoryOf(cluster);
   await assertCanGo(cluster, definitions, options);
-  const hasFunctions = inventory.functions.length > 0;
+  const hasFunctions = inventory.functions.some(isFunction);
   await deleteWorkspaces(cluster, { hasFunctions });
   for (const definition of going(definitions, options)) await deleteObjects(cluster, definition, { hasFunctions });
   await removeAll(cluster, inventory.sources);
@@ -51,6 +51,9 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   await removeNamespace(cluster, options.shipped);
   if (options.deleteCrds) await removeDefinitions(cluster, definitions);
 }
+
+const isFunction = ({ apiVersion, kind }: AnyObject) =>
+  [KnativeService, Deployment].some((resource) => resource.apiVersion === apiVersion && resource.kind === kind);
 
 /** Removes our finalizers from every object, and prints a line. */
 export async function freeObjects(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
