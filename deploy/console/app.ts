@@ -3,8 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { streamSSE } from 'hono/streaming';
-import type { Viewed, Viewer } from './authorize.ts';
-import { viewedKinds } from './authorize.ts';
+import { TooManyStrangers, type Viewed, type Viewer, viewedKinds } from './authorize.ts';
 import { happened } from './happened.ts';
 import type { Asset } from './page/assets.ts';
 import { show } from './show.ts';
@@ -122,6 +121,10 @@ export function consoleApp({ watched, authorize, anonymous, assets, log }: Conso
   };
   app.onError((error, c) => {
     log('warn', String(error));
+    if (error instanceof TooManyStrangers) {
+      c.header('retry-after', String(error.waitSeconds));
+      return c.json({ expected: `fewer unknown tokens: try again in ${error.waitSeconds} s` }, 429);
+    }
     return c.json({ expected: "an answer from the cluster's API server, found none: try again in a moment" }, 503);
   });
   return app;

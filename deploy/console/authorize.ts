@@ -5,6 +5,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { ObjectMeta, type Resource } from '../../shared/kinds/resource.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { rateLimiter } from '../gateway/rate-limiter.ts';
 
 const User = z.object({
   username: z.string(),
@@ -63,19 +64,44 @@ export type Viewed = keyof typeof viewedKinds;
  */
 const keptMs = 10_000;
 
-/** The number of cached tokens: a client that posts more slows the page down for itself only. */
+/** The number of cached tokens. */
 const mostKept = 1000;
 
-/** Looks up the user of a token with the cluster's own authentication; undefined for an invalid token. Throws if the API server does not answer. */
+/** How many tokens of strangers the API server is asked about in a minute, by each instance; users who are already in are not counted. */
+const strangersPerMinute = 60;
+
+/** There were too many unknown tokens in this minute. */
+export class TooManyStrangers extends Error {
+  readonly waitSeconds: number;
+
+  constructor(waitSeconds: number) {
+    super(`more than ${strangersPerMinute} unknown tokens in a minute`);
+    this.waitSeconds = waitSeconds;
+  }
+}
+
+/**
+ * Looks up the user of a token with the cluster's own authentication; undefined for an invalid token. Throws if the API server does not
+ * answer, and TooManyStrangers instead of asking it.
+ */
 export function authorizer(kube: Pick<Kube, 'create'>, now: () => number) {
-  const known = new Map<string, { untilMs: number; viewer: Promise<Viewer | undefined> }>();
-  return (token: string): Promise<Viewer | undefined> => {
+  const known = new Map<string, { untilMs: number; isUser: boolean; viewer: Promise<Viewer | undefined> }>();
+  const limit = rateLimiter(now);
+  return async (token: string): Promise<Viewer | undefined> => {
     const before = known.get(token);
     if (before && before.untilMs > now()) return before.viewer;
+    const over = before?.isUser ? undefined : limit('strangers', strangersPerMinute);
+    if (over) throw new TooManyStrangers(over.waitSeconds);
     const viewer = ask(kube, token);
+    const entry = { untilMs: now() + keptMs, isUser: before?.isUser ?? false, viewer };
     known.delete(token);
-    known.set(token, { untilMs: now() + keptMs, viewer });
-    viewer.catch(() => known.delete(token));
+    known.set(token, entry);
+    viewer.then(
+      (found) => {
+        entry.isUser = found !== undefined;
+      },
+      () => known.delete(token),
+    );
     for (const [oldest] of known) if (known.size > mostKept) known.delete(oldest);
     return viewer;
   };

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { consoleApp } from '../../deploy/console/app.ts';
-import type { Viewer } from '../../deploy/console/authorize.ts';
+import { authorizer, TooManyStrangers, type Viewer } from '../../deploy/console/authorize.ts';
 import type { View } from '../../deploy/console/view.ts';
 import { sightOf, visible } from '../../deploy/console/visible.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
 
 const viewer = (mayList: boolean): Viewer => ({ name: 'any', mayList: async () => mayList });
 const nothing = { images: {}, machines: {}, servers: {}, workspaces: {}, pruned: {} };
@@ -25,4 +26,34 @@ test('a token without rights learns neither how many slots there are nor who wai
   const row = { slots: { total: 4, held: [] }, queue: ['theirs/a'], policy: [], faults: 0, basis: undefined };
   const view = { ...nothing, cluster: { cluster: row } } as View;
   expect(visible(view, await sightOf(viewer(false), view)).cluster).toEqual({});
+});
+
+test('whoever guesses tokens does not have the API server asked about each of them, and keeps no user from the page', async () => {
+  let nowMs = 0;
+  let asked = 0;
+  const create = async (resource: { parse(value: unknown): unknown }, { spec }: { spec: { token: string } }) => {
+    asked++;
+    return resource.parse({
+      status: { authenticated: spec.token.startsWith('of a '), user: { username: 'teacher', groups: [] } },
+    });
+  };
+  const authorize = authorizer({ create } as unknown as Pick<Kube, 'create'>, () => nowMs);
+  expect(await authorize('of a teacher')).toMatchObject({ name: 'teacher' });
+  const guesses = Array.from({ length: 5000 }, (_, index) => authorize(`guess ${index}`));
+  const found = await Promise.allSettled(guesses);
+  expect(asked).toBe(60);
+  expect(found.at(-1)).toMatchObject({ status: 'rejected', reason: expect.any(TooManyStrangers) });
+  nowMs = 20_000;
+  expect(await authorize('of a teacher')).toMatchObject({ name: 'teacher' });
+  nowMs = 60_000;
+  expect(await authorize('of a pupil')).toBeDefined();
+
+  const app = consoleApp({
+    watched: {} as never,
+    authorize: () => Promise.reject(new TooManyStrangers(7)),
+    assets: new Map(),
+    log: () => undefined,
+  });
+  const answer = await app.request('/', { headers: { authorization: 'Bearer guess' } });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '7']);
 });
