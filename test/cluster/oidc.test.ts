@@ -50,12 +50,16 @@ async function postTo(url: string, headers: Record<string, string>, body = '{}')
   return response.status;
 }
 
-const trigger = (name: string, subscriber: object, more: object = {}) =>
+const trigger = (
+  name: string,
+  subscriber: object,
+  { broker = 'default', ...more }: { broker?: string; [field: string]: unknown } = {},
+) =>
   ({
     apiVersion: 'eventing.knative.dev/v1',
     kind: 'Trigger',
-    metadata: { name, namespace, labels: { 'eventing.knative.dev/broker': 'default' } },
-    spec: { broker: 'default', subscriber, ...more },
+    metadata: { name, namespace, labels: { 'eventing.knative.dev/broker': broker } },
+    spec: { broker, subscriber, ...more },
   }) as unknown as KubernetesObject;
 
 /**
@@ -64,7 +68,8 @@ const trigger = (name: string, subscriber: object, more: object = {}) =>
  */
 async function senders(deadLetterSink: { uri: string }): Promise<KubernetesObject[]> {
   const moved = (...folders: string[]) => movedManifests({ namespace, ci }, ...folders);
-  const wanted = /^(Namespace|Broker|EventPolicy)\/|^ServiceAccount\/(?!source-p)|\/(source-own|own|sweep)$/;
+  const wanted =
+    /^(Namespace|Broker|EventPolicy)\/|^ServiceAccount\/(?!source-p)|\/(source-own|images-own|images-sweep)$/;
   const found = [
     ...(await moved('deploy/base', 'knative/base')),
     ...(await moved('deploy/production/oidc', 'deploy/production/oidc/gateway')),
@@ -99,7 +104,9 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
     const objects = [
       ...(await senders(to('/dead-letters'))),
       trigger('all', to('/all')),
-      trigger('asks-who', { ...to('/asks-who'), audience: 'a-function' }),
+      // What sources and timers post goes to the Broker of their system.
+      trigger('all-of-images', to('/all'), { broker: 'images' }),
+      trigger('asks-who', { ...to('/asks-who'), audience: 'a-function' }, { broker: 'images' }),
       trigger('failing', to('/failing'), {
         filters: [{ exact: { type: imagePublished } }],
         delivery: { deadLetterSink: to('/dead-letters') },

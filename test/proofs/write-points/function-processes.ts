@@ -55,6 +55,7 @@ export async function startFunctionProcesses(options: ProcessesOptions): Promise
         PORT: String(events),
         METRICS_PORT: String(metrics),
         FIELD_VALIDATION: 'Strict',
+        TIMER_SPACING: 'Off',
       },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
