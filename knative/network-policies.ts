@@ -19,17 +19,7 @@ export const usualSurroundings: Surroundings = {
 
 /** Allow what functions and the adapters of sources need, and deny all other traffic of the operator's namespace. */
 export const networkPolicies = (functions: readonly FunctionDeclaration[], around = usualSurroundings) => [
-  networkPolicy('functions', {
-    podSelector: {
-      matchLabels: partOf,
-      matchExpressions: [
-        { key: 'app.kubernetes.io/name', operator: 'In', values: functions.map(({ name }) => name).sort() },
-      ],
-    },
-    policyTypes: ['Ingress', 'Egress'],
-    ingress: [fromEventing, ...fromServing(around), fromMonitoring(around, ports.metrics)],
-    egress: [...outward, toCollector(around)],
-  }),
+  policyOfFunctions('functions', functions, around, [...outward, toCollector(around)]),
   networkPolicy('sources', {
     // Knative's label of the adapters of all ApiServerSources. Those of PingSources run in knative-eventing.
     podSelector: { matchLabels: { 'eventing.knative.dev/source': 'apiserver-source-controller' } },
@@ -42,18 +32,26 @@ export const networkPolicies = (functions: readonly FunctionDeclaration[], aroun
 
 /** Lets the functions for OpenStack reach it; only its own catalogue knows the addresses of its services. */
 export const openStackNetworkPolicies = (functions: readonly FunctionDeclaration[], around = usualSurroundings) => [
-  networkPolicy('openstack-functions', {
+  policyOfFunctions('openstack-functions', functions, around, [{}]),
+];
+
+const policyOfFunctions = (
+  name: string,
+  functions: readonly FunctionDeclaration[],
+  around: Surroundings,
+  egress: readonly object[],
+) =>
+  networkPolicy(name, {
     podSelector: {
       matchLabels: partOf,
       matchExpressions: [
-        { key: 'app.kubernetes.io/name', operator: 'In', values: functions.map(({ name }) => name).sort() },
+        { key: 'app.kubernetes.io/name', operator: 'In', values: functions.map((one) => one.name).sort() },
       ],
     },
     policyTypes: ['Ingress', 'Egress'],
-    ingress: [fromEventing, ...fromServing(around), fromMonitoring(around, ports.metrics)],
-    egress: [{}],
-  }),
-];
+    ingress: [fromEventing, fromServing(around), fromMonitoring(around, ports.metrics)],
+    egress,
+  });
 
 const networkPolicy = (name: string, spec: object) => ({
   apiVersion: 'networking.k8s.io/v1',
@@ -79,15 +77,13 @@ const fromEventing = {
 };
 
 /** Knative Services are called through the ingress layer and the activator, at queue-proxy, which the autoscaler asks too. */
-const fromServing = ({ ingressNamespace }: Surroundings) => [
-  {
-    from: [
-      { ...inNamespace('knative-serving'), ...components('activator', 'autoscaler') },
-      inNamespace(ingressNamespace),
-    ],
-    ports: on(8012, 8013, 8112, 9090),
-  },
-];
+const fromServing = ({ ingressNamespace }: Surroundings) => ({
+  from: [
+    { ...inNamespace('knative-serving'), ...components('activator', 'autoscaler') },
+    inNamespace(ingressNamespace),
+  ],
+  ports: on(8012, 8013, 8112, 9090),
+});
 
 const fromMonitoring = ({ monitoringNamespace }: Surroundings, port: number) => ({
   from: [inNamespace(monitoringNamespace)],
