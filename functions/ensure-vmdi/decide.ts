@@ -17,12 +17,14 @@ import type { Observed } from './observed.ts';
  */
 export function decide(observed: Observed): Action[] {
   const machines = observed.machines.filter(({ metadata }) => !metadata.deletionTimestamp).sort(byAge);
-  const asking = machines.filter((machine) => findingOf(machine, observed) === undefined);
-  const byNamespace = Map.groupBy(asking, ({ metadata }) => metadata.namespace);
-  const [first, ...others] = [...byNamespace.values()].flatMap((group) => group.slice(0, 1));
-  // What is refused to one namespace may be allowed for another; it is observed again which.
-  if (first && others.length > 0 && machines.some((machine) => wasRefused(machine, observed)))
-    return together([first, ...others].map((machine) => createFor(machine, observed)));
+  const asks = (machine: VirtualMachine) => findingOf(machine, observed) === undefined;
+  if (machines.some((machine) => wasRefused(machine, observed))) {
+    // What is refused to one namespace may be allowed for another; it is observed again which.
+    const byNamespace = Map.groupBy(machines.filter(asks), ({ metadata }) => metadata.namespace);
+    if (byNamespace.size > 1)
+      return together([...byNamespace.values()].map(([first]) => (first ? createFor(first, observed) : [])));
+  }
+  const first = machines.find(asks);
   const template = first?.spec.vmDiskImageTemplate;
   return [
     ...(first ? createFor(first, observed) : []),

@@ -102,7 +102,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const inputFailures: Failure[] = [];
   const inputsFor = (images: readonly VMDiskImage[]) =>
     readInputs(kube, images, (error, concerns) => inputFailures.push({ error, concerns }));
-  const line = inLine(open, { ...slots, ...(await ofHeld) });
+  const line = inLine(open, { ...slots, ...ofHolders });
   const mayLeave = [
     ...(line.next.length > 0 ? line.first : []),
     ...open.filter(isUnseen).sort(byFirstSight).slice(0, newImagesPerReconcile),
@@ -126,8 +126,9 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   // An image that is newer than the policy as it was read may be allowed by an edit in between.
   const mayBeOlder = open.some((image) => missingLine(parsePolicy(policyMap), downloadOf(image)));
   const currentMap = mayBeOlder ? await kube.get(ConfigMap, policyRef) : policyMap;
+  const allFailures = [...failures, ...inputFailures];
   const skipped = images.flatMap((image) => {
-    const failure = [...failures, ...inputFailures].find(({ concerns }) => concerns(image));
+    const failure = allFailures.find(({ concerns }) => concerns(image));
     return failure ? [{ uid: image.metadata.uid, why: unreadable(image.metadata, failure.error) }] : [];
   });
   const holding = new Set(holders?.map(({ image }) => image));

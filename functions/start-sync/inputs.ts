@@ -43,15 +43,15 @@ export function missingInput(
 ): { reason: (typeof inputReasons)[number]; message: string } | undefined {
   for (const input of inputsOf(image)) {
     const { resource, ref, field, keys } = input;
+    if (!inputs.has(idOf(input))) continue;
     const found = inputs.get(idOf(input));
     const what = `${resource.kind} ${keyOf(ref)} (${field})`;
-    const isThere = found !== undefined || !inputs.has(idOf(input));
-    if (!isThere) {
+    if (!found) {
       const given = keys.length > 0 ? ` with the keys ${keys.join(' and ')}` : '';
       const message = `Expected ${what}, found none. Create it${given}; the image is queued then.`;
       return { reason: resource.kind === Secret.kind ? 'SecretMissing' : 'ConfigMapMissing', message };
     }
-    const lacks = found && keys.find((key) => !found.includes(key));
+    const lacks = keys.find((key) => !found.includes(key));
     if (lacks === undefined) continue;
     const message = `Expected the keys ${keys.join(' and ')} in ${what}, found no ${lacks}. Add it; the image is queued then.`;
     return { reason: 'SecretInvalid', message };
