@@ -1,3 +1,4 @@
+import { labelAsPassword } from '../../shared/kinds/core/secret.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { machineSteps, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -167,7 +168,7 @@ function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
       help: 'Create the Secret that passwordSecretRef names, with the key "password", and label it.',
       commands: [
         `kubectl create secret generic NAME -n ${namespace} --from-file=password=FILE`,
-        `kubectl label secret NAME -n ${namespace} pelotech.ot/use=password`,
+        labelAsPassword('NAME', namespace),
       ],
     };
   }

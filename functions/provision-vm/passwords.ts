@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
-import { isNeverPassword, type Secret, usedAsPassword } from '../../shared/kinds/core/secret.ts';
+import { isNeverPassword, labelAsPassword, passwordLabel, type Secret } from '../../shared/kinds/core/secret.ts';
 import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { loginsOf } from './logins.ts';
 import { final, type Observed, type Obstacle, passwordKey } from './observed.ts';
@@ -63,12 +63,11 @@ export function missingPassword({ machine, passwords, refusedSecrets }: Observed
 /** Says nothing of what the Secret holds. */
 function notAllowed({ metadata: { namespace } }: VirtualMachine, user: string, secret: string): Obstacle {
   const found = `Secret ${namespace}/${secret} may not be the password of user ${JSON.stringify(user)}`;
-  const [label] = Object.entries(usedAsPassword).map((pair) => pair.join('='));
   return final(
     'PasswordSecretNotAllowed',
     isNeverPassword(secret)
       ? `${found}: it holds credentials of the operator; name another Secret.`
-      : `${found}: it lacks the label ${label}; if the machine's authors may read it, kubectl label secret ${secret} -n ${namespace} ${label}, which is found at the next audit.`,
+      : `${found}: it lacks the label ${passwordLabel}; if the machine's authors may read it, ${labelAsPassword(secret, namespace)}, which is found at the next audit.`,
   );
 }
 

@@ -16,6 +16,11 @@ export const openstackCredentials = 'openstack-credentials';
 /** Who may write a Secret lets authors put it into guests, which its authors read: `pelotech.ot/use: password`. */
 const useLabel = 'pelotech.ot/use';
 export const usedAsPassword = { [useLabel]: 'password' };
+export const passwordLabel = `${useLabel}=${usedAsPassword[useLabel]}`;
+
+/** The command that lets a Secret be a password. */
+export const labelAsPassword = (name: string, namespace = '') =>
+  `kubectl label secret ${name} -n ${namespace} ${passwordLabel}`;
 
 /** The label on it does not count: who makes machines there may be told to label Secrets, and these are the operator's. */
 export const isNeverPassword = (name: string) => name === ansibleCredentials || name === openstackCredentials;
