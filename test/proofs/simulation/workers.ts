@@ -194,11 +194,12 @@ class Instance {
       };
       const asOf = isToWrite ? undefined : this.#staleness();
       const done = recorder.as(author, () => run(asOf));
-      this.#seen = Math.max(this.#seen, asOf ?? recorder.revision);
       const result = await done.then(
         (value) => () => resolve(value),
         (error: unknown) => () => reject(asSeenByClient(error)),
       );
+      // After the request, so that what it wrote counts.
+      this.#seen = Math.max(this.#seen, asOf ?? recorder.revision);
       if (faults.at(write, 'crashAfter')) return this.end();
       if (faults.at(write, 'answerLost')) return answer(() => reject(new Error('socket hang up')));
       answer(result);
