@@ -28,7 +28,7 @@ const binds = (more: object = {}) => ({
 });
 
 describe('the admission policy of compose-workspace', () => {
-  test('is in force, and is about it and nobody else', () => {
+  test('is in force, and is about it and no other account', () => {
     expect(binding).toMatchObject({ spec: { policyName: policy?.metadata?.name, validationActions: ['Deny'] } });
     const isMeant = (username: string) => holds(spec.matchConditions, { request: { userInfo: { username } } });
     expect(isMeant('system:serviceaccount:sync-operator:compose-workspace')).toBe(true);
@@ -108,7 +108,7 @@ describe('the admission policy of provision-vm', () => {
     ['of another machine', aSecret(owner, 'other-cloud-init'), false],
     ['of KubeVirt’s machine', aSecret({ ...owner, apiVersion: 'kubevirt.io/v1' }), false],
     ['of another kind', aSecret({ ...owner, kind: 'Workspace' }), false],
-    ['of nobody', { type: 'Opaque', metadata: { name: 'vm-cloud-init' } }, false],
+    ['without an owner', { type: 'Opaque', metadata: { name: 'vm-cloud-init' } }, false],
     ['a token of a ServiceAccount', aSecret(owner, 'vm-cloud-init', 'kubernetes.io/service-account-token'), false],
   ])('lets it write %s', (_, object, expected) => {
     const admits = (operation: string, oldObject: object | null, written: object = object) =>

@@ -10,7 +10,7 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
 
 /**
  * What RBAC cannot say: a function that makes Namespaces, and binds its own rights in them, does so with the names of
- * workspaces only; one that writes Secrets everywhere writes cloud-init Secrets of machines only. One policy for each function
+ * workspaces only; a function that writes Secrets everywhere writes cloud-init Secrets of machines only. One policy for each function
  * that has such rights, with the binding that puts it into force.
  */
 export const admissionPolicyManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>

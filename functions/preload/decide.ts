@@ -26,7 +26,7 @@ export interface Observed {
 /** Applies the image's spec under the name `preload`, by force only where a template made the image: what an admin set stays the admin's. */
 export function decide(observed: Observed): Action[] {
   const { image, published, refusals, message, policy, nowMs, stranger } = observed;
-  // Once for all: anyone can send as many as they like.
+  // Once for all: anyone can send any number of them.
   if (stranger) return complain(observed, 'PublisherNotAuthenticated', stranger.message, stranger.kind);
   const ref = { namespace: namespaceFor(published, policy), name: published.name };
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));

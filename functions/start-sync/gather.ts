@@ -292,7 +292,7 @@ async function classesOf(kube: Reader): Promise<Classes> {
 /** The limit of inputs that are read at once; an image whose inputs were not read gets no slot. */
 const mostInputs = 100;
 
-/** Reads each input of the images once. `failed` is told what could not be read, and by which images it is named. */
+/** Reads each input of the images once. `failed` is called with the error of a read, and with which images name what was not read. */
 async function readInputs(
   kube: Reader,
   images: readonly VMDiskImage[],

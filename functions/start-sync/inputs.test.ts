@@ -81,14 +81,11 @@ test.each([
   expect(pass(failed('SecretMissing'), missing, {}, seconds)).toMatchObject({ phases: [], looksAfter });
 });
 
-test.each(['SecretMissing', 'SecretInvalid', 'ConfigMapMissing'])(
-  '%s ends once what was missing is there',
-  (reason) => {
-    expect(pass(failed(reason), theirSecret).phases).toEqual(['Queued', 'Syncing']);
-    expect(pass(failed(reason), new Map()).phases).toEqual([]);
-  },
-);
+test.each(['SecretMissing', 'SecretInvalid', 'ConfigMapMissing'])('%s ends once what was missing exists', (reason) => {
+  expect(pass(failed(reason), theirSecret).phases).toEqual(['Queued', 'Syncing']);
+  expect(pass(failed(reason), new Map()).phases).toEqual([]);
+});
 
-test('another cause is gone, and the Secret is missing: it is said instead', () => {
+test('another cause is gone, and the Secret is missing: that is reported instead', () => {
   expect(pass(failed('StorageClassMissing'), missing).phases).toEqual([]);
 });

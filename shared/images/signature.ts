@@ -24,7 +24,7 @@ export function isPublicationKey(text: string): boolean {
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
 }
 
-/** The keys that a Secret holds, in the order of their names; an entry that is no key is none. */
+/** The keys that a Secret holds, in the order of their names; other entries are ignored. */
 export const publicationKeysIn = (secret: Secret | undefined): string[] =>
   Object.entries(secret?.data ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -7,8 +7,8 @@ export interface TimerSpacing {
 }
 
 /**
- * Whoever may post to a Broker may post a timer's event. One that arrives soon after an equal one that was done is taken for done: what
- * it would find, the next one finds. One that failed does not count, so that its redelivery is served.
+ * A sender that may post to a Broker may post a timer's event. An event that arrives soon after an equal one that succeeded is skipped:
+ * the next tick finds what it would have found. A failed event does not count, so that its redelivery is served.
  */
 export function spacedTimers(
   enqueue: (batch: Batch) => Promise<void>,

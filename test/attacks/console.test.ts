@@ -28,7 +28,7 @@ test('a token without rights learns neither how many slots there are nor who wai
   expect(visible(view, await sightOf(viewer(false), view)).cluster).toEqual({});
 });
 
-test('whoever guesses tokens does not have the API server asked about each of them, and keeps no user from the page', async () => {
+test('an attacker who guesses tokens does not have the API server asked about each of them, and keeps no user from the page', async () => {
   let nowMs = 0;
   let asked = 0;
   const create = async (resource: { parse(value: unknown): unknown }, { spec }: { spec: { token: string } }) => {

@@ -10,7 +10,7 @@ import { memoryKube } from '../support/harness/memory-kube.ts';
 
 const minutes = 60_000;
 
-/** A function whose audits are counted; `fail` makes the next fail. Whoever reaches a Broker that asks for no token reaches it so. */
+/** A function whose audits are counted; `fail` makes the next fail. A sender reaches it so through a Broker that asks for no token. */
 async function reachable() {
   const walks: string[] = [];
   const batches: Batch[] = [];

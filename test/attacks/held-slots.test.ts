@@ -55,7 +55,7 @@ const statusOf = async (ref: { name: string; namespace: string }) => {
   return { phase: status?.phase, reason: conditionOf(status?.conditions, 'Ready')?.reason, message: status?.message };
 };
 
-// Gained: no download of anybody starts, for as long as four objects are there.
+// Gained: no download of anybody starts, for as long as four objects exist.
 test.each<[string, object, string, string]>([
   ['missing', { secretRef: 'later' }, 'SecretMissing', 'Expected Secret tenant-a/later (secretRef), found none.'],
   [
@@ -106,7 +106,7 @@ test('downloads that never end leave the slots that slotsPerNamespace keeps for 
   await slots.sweep();
 });
 
-test('they are queued once the Secret is there', async () => {
+test('they are queued once the Secret exists', async () => {
   const [ref] = await hogs('healed', { secretRef: 'then-there' });
   if (!ref) throw new Error('expected an image, found none');
   expect(await statusOf(ref)).toMatchObject({ phase: 'Failed', reason: 'SecretMissing' });

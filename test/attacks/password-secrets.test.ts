@@ -34,7 +34,7 @@ const aSecret = (name: string, key: string, labels: Record<string, string> = {})
     data: { [key]: Buffer.from(stolen).toString('base64') },
   });
 
-/** A machine of the attacker's with the content of a Secret as its password, and what it is told. */
+/** A machine of the attacker's with the content of a Secret as its password, and its status. */
 async function machineWith(name: string, reference: { name: string; key: string }) {
   const vmDiskImageRef = { name: 'ubuntu', namespace: 'vmdi-farm' };
   const users = [{ name: 'mallory', passwordSecretRef: reference }];
@@ -84,7 +84,7 @@ test.each(['ansible-credentials', 'openstack-credentials'])('the label makes %s 
   expect((await readyOf(ref))?.reason).toBe('PasswordSecretNotAllowed');
 });
 
-test('a refused Secret tells nobody which keys it has', async () => {
+test('a refused Secret does not reveal which keys it has', async () => {
   const messages = await Promise.all(
     ['url', 'no-such-key'].map(
       async (key) => (await readyOf(await machineWith(`probes-${key}`, { name: 'database', key })))?.message,

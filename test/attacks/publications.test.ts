@@ -58,11 +58,11 @@ test.each<[string, (data: object) => Record<string, string>]>([
   expect(await harness.message(imagePublished, evil, { source: '/mallory', ...attributesOf(evil) })).toBe(202);
   expect(await imageOf(name)).toEqual(before);
   expect(await reportsOf(name)).toEqual([expect.stringContaining('of /mallory for image victim')]);
-  // It locks nobody out, either.
+  // It does not lock out the publisher, either.
   await publish(name, { id: '2' }, 'newer');
 });
 
-test('an unsigned event makes no image, and is told how to sign', async () => {
+test('an unsigned event makes no image, and its Event says how to sign', async () => {
   expect(await harness.message(imagePublished, published('new'))).toBe(202);
   expect(await imageOf('new')).toBeUndefined();
   const events = await harness.kube.list(Event, { namespace: policyRef.namespace });
@@ -71,7 +71,7 @@ test('an unsigned event makes no image, and is told how to sign', async () => {
 });
 
 // Gained: another download, an old content, or a deleted image.
-test('a repeated event has no effect, whoever writes what is not signed of it', async () => {
+test('a repeated event has no effect, with any attributes that are not signed', async () => {
   const first = await publish('replayed');
   const afterFirst = await imageOf('replayed');
   const replay = (attributes = {}) =>
@@ -139,7 +139,7 @@ test('a key counts from when it is in the Secret until it is taken out', async (
   expect(await imageOf('rotated')).toMatchObject({ spec: { url: published('rotated', 'newer').url } });
 });
 
-test.each(['', 'secret', 'whsec_', 'whsec_AAAA'])('a key "%s" that anyone could guess is none', async (key) => {
+test.each(['', 'secret', 'whsec_', 'whsec_AAAA'])('a key "%s" that anyone could guess is ignored', async (key) => {
   await harness.kube.delete(Secret, publicationKeysRef);
   await harness.kube.create(Secret, {
     metadata: publicationKeysRef,

@@ -84,7 +84,7 @@ test("an author whose image is refused has everyone else's refused, too", async 
   });
 });
 
-test('the one whose image is refused is told so, and nobody else is told its words', async () => {
+test('the namespace whose image is refused sees the refusal, and no other namespace sees its words', async () => {
   const vmDiskImageRef = { name: 'windows-2022', namespace: 'vmdi-farm' };
   const spec = { vmDiskImageRef, vmDiskImageTemplate: aVMDiskImage().spec };
   const ref = { name: 'refused', namespace: 'tenant-a' };
@@ -94,7 +94,7 @@ test('the one whose image is refused is told so, and nobody else is told its wor
   expect(found).toMatchObject({ reason: 'ImageRefused', message: expect.stringContaining('has used up its images') });
 });
 
-test('a refusal for all is told to all, however many namespaces ask', async () => {
+test('a refusal for all is shown to all, however many namespaces ask', async () => {
   const metadata = { name: 'no-images-for-tenant-a' };
   await harness.kube.patch(AdmissionPolicy, metadata, {
     spec: { validations: [{ expression: 'false', message: 'exceeded quota' }] },

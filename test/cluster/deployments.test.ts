@@ -10,7 +10,7 @@ runOnReal('deployments', ofDeployments);
 
 const operator = ['--namespace', 'sync-operator'];
 
-/** Prints for each URL the HTTP status of its answer, or why there is none. */
+/** Prints for each URL the HTTP status of its answer, or why it has none. */
 const asks = (urls: readonly string[]) => `
   const ask = (url) => fetch(url, { signal: AbortSignal.timeout(3000) }).then(({ status }) => status, ({ name, cause }) => cause?.code ?? name);
   const urls = ${JSON.stringify(urls)};
@@ -35,7 +35,7 @@ describe.skipIf(!process.env.OT_NETWORK_POLICIES)('the network policies of an in
     await kubectlOrFail('delete', 'pod', '--namespace=lab', pod, '--grace-period=0', '--force');
     return found;
   };
-  /** What the process of a function is answered, if somebody takes it over. */
+  /** What the process of a function is answered, if an attacker takes it over. */
   const fromFunction = async (name: string, urls: readonly string[]): Promise<(number | string)[]> =>
     JSON.parse(await kubectlOrFail('exec', ...operator, `deploy/${name}`, '--', '/nodejs/bin/node', '-e', asks(urls)));
   const addressOf = (name: string) =>
@@ -69,7 +69,7 @@ describe.skipIf(!process.env.OT_NETWORK_POLICIES)('the network policies of an in
     expect(ofDoors.map(String)).toEqual(doors.map(() => expect.stringMatching(unreachable)));
   });
 
-  test('a function whose process somebody took over reaches the API server and the Broker, and no other address', async () => {
+  test('a function whose process an attacker took over reaches the API server and the Broker, and no other address', async () => {
     const urls = ['https://kubernetes.default.svc', broker, beside, service];
     const [apiServer, ofBroker, ...others] = await fromFunction('preload', urls);
     // Its certificate is unknown to this script, which shows that it answered.
