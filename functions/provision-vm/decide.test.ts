@@ -492,6 +492,18 @@ describe('what KubeVirt cannot do', () => {
     });
     expect(healed.status).toMatchObject({ phase: 'Ready', trouble: null });
   });
+  // KubeVirt's controller of instances sets the condition, and its controller of machines derives printableStatus from it later.
+  test.each([
+    ['FailedPvcNotFound', 'ClaimNotFound', 'ErrorPvcNotFound'],
+    ['ErrImagePull', 'ImagePullFailed', 'ErrImagePull'],
+    ['ImagePullBackOff', 'ImagePullFailed', 'ImagePullBackOff'],
+  ])('with reason %s is %s before printableStatus says so, in the same words', (condition, reason, printableStatus) => {
+    const seen = started(unsynchronized(condition, 'no'));
+    const early = pass(seen);
+    expect(early.conditions).toMatchObject({ MachineReady: `False ${reason}`, Ready: `False ${reason}` });
+    const printed = pass(started(unsynchronized(condition, 'no'), printableStatus));
+    expect(early.status?.message).toBe(printed.status?.message);
+  });
   test('appears on one line', () => {
     const { status } = pass(started(unsynchronized(domain, 'virError(Code=1,\n  Message="no")\n')));
     expect(status?.message).toMatch(

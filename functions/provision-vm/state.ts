@@ -55,12 +55,12 @@ export function stateOf(seen: Seen): KubeVirtState {
     return notYet(trouble('CrashLoopBackOff', `${ended(fails)}${wordsOf(unsynchronized)}`));
   }
   if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(starting(machine));
-  const known = troubles[printableStatus];
-  if (known) return notYet(trouble(known.reason, `${known.message}${because(machine, instance)}`));
+  const known = troubleOf(printableStatus, seen);
+  if (known) return notYet(known);
   const failed = machine.status?.conditions.find(({ type, status }) => type === 'Failure' && status === 'True');
   const settlesInMs = failed ? 0 : leftToSettle(unsynchronized, seen);
   const cause = settlesInMs > 0 ? undefined : (failed ?? unsynchronized);
-  return notYet(onTheWay(machine, { wasReady, cause }), settlesInMs || undefined);
+  return notYet(onTheWay(seen, cause), settlesInMs || undefined);
 }
 
 const ended = (times: number) =>
@@ -86,13 +86,23 @@ export const lookAt = (machine: Named) => `See ${describe('vmi', machine)}, and 
 
 const isStopped = (printableStatus: string) => printableStatus === 'Stopped' || printableStatus === '';
 
+const claimNotFound = { reason: 'ClaimNotFound', message: 'The claim of the root disk is not there' };
+const imagePullFailed = { reason: 'ImagePullFailed', message: "KubeVirt's launcher image cannot be pulled" };
+
+/** By printableStatus, and by the reason of the condition Synchronized from which KubeVirt derives it a moment later. */
 const troubles: Readonly<Record<string, { reason: string; message: string }>> = {
   ErrorUnschedulable: { reason: 'Unschedulable', message: 'No node takes the machine' },
   DataVolumeError: { reason: 'DataVolumeError', message: 'KubeVirt finds an error in the root disk' },
-  ErrorPvcNotFound: { reason: 'ClaimNotFound', message: 'The claim of the root disk is not there' },
-  ErrImagePull: { reason: 'ImagePullFailed', message: "KubeVirt's launcher image cannot be pulled" },
-  ImagePullBackOff: { reason: 'ImagePullFailed', message: "KubeVirt's launcher image cannot be pulled" },
+  ErrorPvcNotFound: claimNotFound,
+  FailedPvcNotFound: claimNotFound,
+  ErrImagePull: imagePullFailed,
+  ImagePullBackOff: imagePullFailed,
 };
+
+function troubleOf(said: string, { machine, instance }: Seen): Obstacle | undefined {
+  const known = troubles[said];
+  return known && trouble(known.reason, `${known.message}${because(machine, instance)}`);
+}
 
 /**
  * KubeVirt cannot create the Pod or start the guest in it, for whatever reason (kubevirt, pkg/controller/conditions.go
@@ -126,16 +136,17 @@ const conditionsOf = (machine: KubeVirtMachine, instance: KubeVirtInstance | und
   ...(machine.status?.conditions ?? []),
 ];
 
-function onTheWay(
-  machine: KubeVirtMachine,
-  { wasReady, cause }: { wasReady: boolean; cause: Condition | undefined },
-): Obstacle {
+function onTheWay(seen: Seen, cause: Condition | undefined): Obstacle {
+  const { machine, wasReady } = seen;
   const { printableStatus } = machine.status ?? {};
   if (printableStatus === 'Running') {
     const message = `The guest runs and is not ready${wordsOf(cause)}`;
     return wasReady || cause ? trouble('GuestNotReady', message) : step('GuestNotReady', message, lookAt(machine));
   }
-  if (cause) return trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`);
+  if (cause) {
+    const general = trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`);
+    return troubleOf(cause.reason, seen) ?? general;
+  }
   if (printableStatus === 'Stopping') return step('Stopping', 'The machine stops.', lookAt(machine));
   return starting(machine);
 }
