@@ -46,7 +46,8 @@ type Received = z.infer<typeof Received>;
 
 function readEvent(headers: Record<string, string>, body: string): Read {
   try {
-    const event = HTTP.toEvent({ headers, body });
+    // The library takes JSON behind white space for a plain string.
+    const event = HTTP.toEvent({ headers, body: body.trimStart() });
     if (Array.isArray(event)) return { faults: ['expected one CloudEvent, found a batch'] };
     const read = Received.safeParse({ ...event, time: timeOf(headers, body) });
     return read.success ? { event: read.data } : notAnEvent(faultsOf('', read.error).join('; '));

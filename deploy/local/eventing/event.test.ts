@@ -34,6 +34,14 @@ describe('a structured event is passed on in binary mode', () => {
     });
   });
 
+  test('with the white space that stands before its data', async () => {
+    const event = { specversion: '1.0', id: 'one', source: '/test', type: 'made.v1', data: { a: 1 } };
+    const body = JSON.stringify(event, undefined, 2);
+    const headers = { 'content-type': 'application/cloudevents+json' };
+    const { data } = await readEvent(new Request('http://sink/', { method: 'POST', headers, body }));
+    expect(new TextDecoder().decode(data)).toBe(' {"a":1}');
+  });
+
   test.each([
     { what: 'JSON without a type', fields: { data: { a: 1 } }, body: '{"a":1}', type: undefined },
     {

@@ -68,7 +68,7 @@ function fromStructured(text: string): Event {
   return {
     attributes: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, headerValue(value)])),
     contentType,
-    data: bytesOf(data, data_base64, contentType),
+    data: bytesOf(data, data_base64, contentType, whiteSpaceBeforeData(text)),
   };
 }
 
@@ -80,11 +80,19 @@ function parseObject(text: string): Record<string, unknown> {
   throw new ValidationError(`expected a JSON object, found ${text.slice(0, 100)}`);
 }
 
-function bytesOf(data: unknown, base64: unknown, contentType = 'application/json'): Uint8Array<ArrayBuffer> {
+/** Knative's SDK keeps it as part of the data. */
+const whiteSpaceBeforeData = (text: string) => /"data"\s*:(\s*)/.exec(text)?.[1] ?? '';
+
+function bytesOf(
+  data: unknown,
+  base64: unknown,
+  contentType = 'application/json',
+  before = '',
+): Uint8Array<ArrayBuffer> {
   if (typeof base64 === 'string') return Uint8Array.from(Buffer.from(base64, 'base64'));
   if (data === undefined) return new Uint8Array();
   const isText = typeof data === 'string' && !/[/+]json/.test(contentType);
-  return new TextEncoder().encode(isText ? data : JSON.stringify(data));
+  return new TextEncoder().encode(isText ? data : before + JSON.stringify(data));
 }
 
 /** CloudEvents HTTP binding, section 3.1.3.2: what a header cannot carry is percent-encoded. */
