@@ -34,7 +34,7 @@ interface Seen {
  * pkg/virt-controller/watch/vm/vm.go setPrintableStatus): each is trouble, which makes a machine Failed when it lasts.
  */
 export function stateOf(seen: Seen): KubeVirtState {
-  const { machine, instance, wasReady, isClaimToCome, lost } = seen;
+  const { machine, wasReady, isClaimToCome, lost } = seen;
   const { metadata, spec, status } = machine;
   if (metadata.deletionTimestamp) {
     const message = 'Waiting until the KubeVirt machine, which is being deleted, is gone.';
