@@ -18,9 +18,19 @@ export async function readManifests(...folders: readonly string[]): Promise<Kube
   const found: KubernetesObject[] = [];
   for (const folder of (await Promise.all(folders.map(expanded))).flat()) {
     const names = (await readdir(new URL(folder, root))).filter((name) => name.endsWith('.yaml')).sort();
-    for (const name of names) found.push(...documents(await readFile(new URL(`${folder}/${name}`, root), 'utf8')));
+    for (const name of names) found.push(...(await objectsIn(new URL(`${folder}/${name}`, root))));
   }
   return found.filter(({ kind }) => kind !== 'Kustomization' && kind !== 'Component');
+}
+
+/** What files had in them when they were parsed: a process of tests brings up many clusters from the same ones. */
+const parsed = new Map<string, readonly KubernetesObject[]>();
+
+async function objectsIn(file: URL): Promise<KubernetesObject[]> {
+  const text = await readFile(file, 'utf8');
+  const objects = parsed.get(text) ?? documents(text);
+  parsed.set(text, objects);
+  return structuredClone([...objects]);
 }
 
 async function expanded(folder: string): Promise<string[]> {

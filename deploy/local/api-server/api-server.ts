@@ -59,7 +59,7 @@ export interface ApiServer {
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const state: ClusterState = {
     store: new Store(options.historyLimit ?? 20_000, options.file),
-    kinds: new KindRegistry(builtInKinds()),
+    kinds: new KindRegistry(builtInKinds),
     clock: options.clock,
     admission: [...(options.admission ?? [])],
   };

@@ -185,12 +185,11 @@ const rows: Row[] = [
 ];
 
 /** The built-in kinds: those that functions, stories and kubectl use. */
-export const builtInKinds = (): Kind[] =>
-  rows.map((row) => ({
-    ...defaults,
-    singular: row.kind.toLowerCase(),
-    columns: builtInColumns(row.kind),
-    ...builtInSchema(row.kind),
-    ...builtInRules[row.kind],
-    ...row,
-  }));
+export const builtInKinds: readonly Kind[] = rows.map((row) => ({
+  ...defaults,
+  singular: row.kind.toLowerCase(),
+  columns: builtInColumns(row.kind),
+  ...builtInSchema(row.kind),
+  ...builtInRules[row.kind],
+  ...row,
+}));

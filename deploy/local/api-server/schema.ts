@@ -24,9 +24,19 @@ export interface CompiledSchema {
   validate(object: unknown, oldObject?: unknown): Cause[];
 }
 
+/** Schemas by their text: compiling is what starting a server costs most, and its result depends on nothing else. */
+const compiledBefore = new Map<string, CompiledSchema>();
+
 /** Compiles the `openAPIV3Schema` of a CustomResourceDefinition; throws an Error naming path and rule for a rule that does not compile. */
 export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
   const schema: Structural = isFields(openAPIV3Schema) ? openAPIV3Schema : {};
+  const text = JSON.stringify(schema);
+  const compiled = compiledBefore.get(text) ?? compileAnew(schema);
+  compiledBefore.set(text, compiled);
+  return compiled;
+}
+
+function compileAnew(schema: Structural): CompiledSchema {
   const checkRules = compileRules(schema);
   // ajv takes a quarter of a second for KubeVirt's machines; a process that never validates one should not wait for it.
   let compiled: ValidateFunction | undefined;
@@ -68,17 +78,7 @@ const UNCHECKED = invalid(
   'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 );
 
-/** Validators by the text of their schemas: compiling is what starting a server costs most, and its result depends on nothing else. */
-const compiledBefore = new Map<string, ValidateFunction>();
-
 function compile(schema: Structural): ValidateFunction {
-  const text = JSON.stringify(schema);
-  const validate = compiledBefore.get(text) ?? compileAnew(schema);
-  compiledBefore.set(text, validate);
-  return validate;
-}
-
-function compileAnew(schema: Structural): ValidateFunction {
   const ajv = new Ajv({
     strict: false,
     allErrors: true,

@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { defineResource, type KubernetesObject, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
+import { readManifests } from '../../manifests.ts';
 import { type ApiServer, startApiServer } from '../api-server/api-server.ts';
 import { clientOf } from '../client.ts';
 import type { Clock } from '../clock.ts';
@@ -38,15 +37,11 @@ export interface Recording<T> {
   until(isIt: (object: T, type: string) => boolean, what?: string): Promise<T>;
 }
 
-const folder = new URL('../crds/', import.meta.url);
-
 export async function testCluster(clock: Clock): Promise<TestCluster> {
   const server = await startApiServer({ clock });
   const kube = clientOf(server);
-  for (const file of readdirSync(folder)) {
-    for (const document of parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')))
-      await kube.create(CustomResourceDefinition, document.toJS());
-  }
+  for (const definition of await readManifests('deploy/local/crds'))
+    await kube.create(CustomResourceDefinition, definition);
   await kube.create(StorageClass, {
     apiVersion: StorageClass.apiVersion,
     kind: StorageClass.kind,

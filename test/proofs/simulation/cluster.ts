@@ -22,7 +22,7 @@ export const machineNamespace = 'lab';
 const definitions = await readManifests('crds', 'deploy/local/crds');
 /** Compiled once: kinds have no state. */
 const checkedKinds = new KindRegistry([
-  ...builtInKinds(),
+  ...builtInKinds,
   ...definitions.flatMap((definition) => customKinds(definition as unknown as ApiObject)),
 ]);
 const uncheckedKinds = new KindRegistry(checkedKinds.all().map((kind) => ({ ...kind, isUnchecked: true })));
