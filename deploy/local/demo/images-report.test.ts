@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { slackBytesPerAttempt } from './faults.ts';
 import { type ImageResult, type ImagesResult, imagesFaults } from './images-report.ts';
 
@@ -50,47 +50,32 @@ test.each([
   expect(judge(found)).toEqual([]);
 });
 
-describe('what is said of an image', () => {
-  test.each([
-    [
-      'that failed',
-      image({ phase: 'Failed', message: 'unexpected EOF' }),
-      'ubuntu: expected Succeeded, found Failed (unexpected EOF)',
-    ],
-    ['that nobody looked at', image({ phase: '', message: '' }), 'ubuntu: expected Succeeded, found no phase'],
-    ['that took another attempt', image({ attempts: 2 }), 'ubuntu: expected 1 attempts, found 2'],
-    ['that was missing and tried again', missing({ attempts: 3 }), 'ubuntu: expected 1 attempts, found 3'],
-    [
-      'that failed for another reason',
-      missing({ reason: 'AccessDenied' }),
-      'ubuntu: expected reason NotFound, found AccessDenied',
-    ],
-    ['without its snapshot', image({ hasSnapshot: false }), 'ubuntu: expected a ready snapshot, found the contrary'],
-    ['with a snapshot of nothing', missing({ hasSnapshot: true }), 'ubuntu: expected no snapshot, found the contrary'],
-    ['that is not all there', image({ bytesDownloaded: 999 }), 'ubuntu: Succeeded with 999 of 1000 bytes'],
-    [
-      'that was downloaded more often than it was tried',
-      image({ bytesDownloaded: 1001 + slackBytesPerAttempt }),
-      `ubuntu: expected at most ${1000 + slackBytesPerAttempt} bytes downloaded in 1 attempts, found ${1001 + slackBytesPerAttempt}`,
-    ],
-  ])('%s', (_, found, expected) => {
-    expect(judge(found)).toEqual([expected]);
-  });
+const failed = { phase: 'Failed', message: 'unexpected EOF' } as const;
+const limit = 1000 + slackBytesPerAttempt;
+test.each<[string, ImageResult]>([
+  ['ubuntu: expected Succeeded, found Failed (unexpected EOF)', image(failed)],
+  ['ubuntu: expected Succeeded, found no phase', image({ phase: '', message: '' })],
+  ['ubuntu: expected 1 attempts, found 2', image({ attempts: 2 })],
+  ['ubuntu: expected 1 attempts, found 3', missing({ attempts: 3 })],
+  ['ubuntu: expected reason NotFound, found AccessDenied', missing({ reason: 'AccessDenied' })],
+  ['ubuntu: expected a ready snapshot, found the contrary', image({ hasSnapshot: false })],
+  ['ubuntu: expected no snapshot, found the contrary', missing({ hasSnapshot: true })],
+  ['ubuntu: Succeeded with 999 of 1000 bytes', image({ bytesDownloaded: 999 })],
+  [
+    `ubuntu: expected at most ${limit} bytes downloaded in 1 attempts, found ${limit + 1}`,
+    image({ bytesDownloaded: limit + 1 }),
+  ],
+])('it is a fault of an image: %s', (fault, found) => {
+  expect(judge(found)).toEqual([fault]);
 });
 
-describe('what is said of all of them', () => {
-  test.each<[string, Partial<ImagesResult>, string]>([
-    ['too many slots', { most: { slots: 3, importers: 2 } }, 'slots: expected at most 2 at once, found 3'],
-    ['too many importers', { most: { slots: 2, importers: 4 } }, 'importers: expected at most 2 at once, found 4'],
-    [
-      'the wrong one in front',
-      { startOrder: ['debian', 'ubuntu'] },
-      'order: expected ubuntu to get the slot number 1, found debian',
-    ],
-    ['nobody at all', { startOrder: [] }, 'order: expected ubuntu to get the slot number 1, found nobody'],
-    ['one overtaken', { overtakings: ['b got its slot before a'] }, 'order: b got its slot before a'],
-    ['something left', { leftOver: ['Pod x', 'slot of y'] }, 'left over: expected nothing, found Pod x, slot of y'],
-  ])('%s', (_, more, expected) => {
-    expect(judge(image(), more)).toEqual([expected]);
-  });
+test.each<[string, Partial<ImagesResult>]>([
+  ['slots: expected at most 2 at once, found 3', { most: { slots: 3, importers: 2 } }],
+  ['importers: expected at most 2 at once, found 4', { most: { slots: 2, importers: 4 } }],
+  ['order: expected ubuntu to get the slot number 1, found debian', { startOrder: ['debian', 'ubuntu'] }],
+  ['order: expected ubuntu to get the slot number 1, found nobody', { startOrder: [] }],
+  ['order: b got its slot before a', { overtakings: ['b got its slot before a'] }],
+  ['left over: expected nothing, found Pod x, slot of y', { leftOver: ['Pod x', 'slot of y'] }],
+])('it is a fault of the act: %s', (fault, more) => {
+  expect(judge(image(), more)).toEqual([fault]);
 });

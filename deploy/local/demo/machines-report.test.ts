@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { linesOf } from './blocks.ts';
 import { slackBytesPerAttempt } from './faults.ts';
 import { type MachineResult, type MachinesResult, machinesFaults, machinesReport } from './machines-report.ts';
@@ -65,100 +65,53 @@ test('there is nothing to say where all is as it should be', () => {
   expect(judge()).toEqual([]);
 });
 
-describe('what is said of a machine', () => {
-  test.each<[string, MachineResult, string]>([
-    [
-      'that never was Ready',
-      waiting({ readyAfterSeconds: null, phase: 'Failed', message: 'No image.' }),
-      'web: expected Ready, found Failed (No image.)',
-    ],
-    [
-      'that nobody looked at',
-      waiting({ readyAfterSeconds: null, phase: '', message: '' }),
-      'web: expected Ready, found no phase',
-    ],
-    [
-      'that did not wait for its image',
-      waiting({ hasWaited: false }),
-      'web: expected to be seen waiting for its image, was not',
-    ],
-    [
-      'that failed in the end',
-      waiting({ phase: 'Failed', message: 'Crashed.' }),
-      'web: expected to stay Ready, found Failed (Crashed.)',
-    ],
-    ['without an address', waiting({ ipAddress: '' }), 'web: expected an address, found none'],
-    ['that went by itself', waiting({ isGone: true }), 'web: expected there, found the contrary'],
-    ['that did not go', deleted('b', 5, { isGone: false }), 'b: expected gone, found the contrary'],
-    [
-      'that was not told of the contradiction',
-      odd({ warnings: [] }),
-      'odd: expected one Warning, TemplateMismatch, found none',
-    ],
-    [
-      'that was told twice',
-      odd({ warnings: [mismatch, mismatch] }),
-      'odd: expected one Warning, TemplateMismatch, found TemplateMismatch, TemplateMismatch',
-    ],
-    [
-      'that was told half of it',
-      odd({ warnings: [{ ...mismatch, message: 'It differs in url (a, not b).' }] }),
-      'odd: expected TemplateMismatch to name diskSize',
-    ],
-    [
-      'that was warned of something',
-      waiting({ warnings: [mismatch] }),
-      'web: expected no Warning, found TemplateMismatch',
-    ],
-  ])('%s', (_, found, expected) => {
-    expect(judgeMachine(found)).toEqual([expected]);
-  });
+const never = { readyAfterSeconds: null, phase: 'Failed', message: 'No image.' };
+test.each<[string, MachineResult]>([
+  ['web: expected Ready, found Failed (No image.)', waiting(never)],
+  ['web: expected Ready, found no phase', waiting({ ...never, phase: '', message: '' })],
+  ['web: expected to be seen waiting for its image, was not', waiting({ hasWaited: false })],
+  ['web: expected to stay Ready, found Failed (Crashed.)', waiting({ phase: 'Failed', message: 'Crashed.' })],
+  ['web: expected an address, found none', waiting({ ipAddress: '' })],
+  ['web: expected there, found the contrary', waiting({ isGone: true })],
+  ['b: expected gone, found the contrary', deleted('b', 5, { isGone: false })],
+  ['odd: expected one Warning, TemplateMismatch, found none', odd({ warnings: [] })],
+  [
+    'odd: expected one Warning, TemplateMismatch, found TemplateMismatch, TemplateMismatch',
+    odd({ warnings: [mismatch, mismatch] }),
+  ],
+  [
+    'odd: expected TemplateMismatch to name diskSize',
+    odd({ warnings: [{ ...mismatch, message: 'It differs in url (a, not b).' }] }),
+  ],
+  ['web: expected no Warning, found TemplateMismatch', waiting({ warnings: [mismatch] })],
+])('it is a fault of a machine: %s', (fault, found) => {
+  expect(judgeMachine(found)).toEqual([fault]);
 });
 
-describe('what is said of the images', () => {
-  const most = 1000 + slackBytesPerAttempt;
-  test.each<[string, Partial<MachinesResult>, string]>([
-    ['none made', { made: [] }, 'images made: expected late once, found none'],
-    [
-      'one made twice',
-      { made: [{ name: 'late', times: 2, requestedBy: 'web' }] },
-      'images made: expected late once, found late 2 times',
-    ],
-    [
-      'one made for nobody',
-      { made: [{ name: 'late', times: 1, requestedBy: '' }] },
-      'late: expected the label of one of web, found none',
-    ],
-    [
-      'one downloaded twice',
-      { late: { name: 'late', bytesDownloaded: most + 1, bytesNeeded: 1000 } },
-      `late: expected one download (1000 to ${most} bytes), found ${most + 1} bytes`,
-    ],
-    ['another downloaded again', { otherBytesDownloaded: 7 }, 'machines: expected no other download, found 7 bytes'],
-    [
-      'one that went while it was held',
-      { deletion: deletion({ goneAtSeconds: 4 }) },
-      'held: expected to stay until its last machine was deleted, went before',
-    ],
-    [
-      'one that stayed for ever',
-      { deletion: deletion({ goneAtSeconds: null }) },
-      'held: expected to go with its last machine, is there',
-    ],
-    [
-      'one that did not say who held it',
-      { deletion: deletion({ held: [heldBy('lab/a', 'lab/b')] }) },
-      'held: expected DeletionHeld to name lab/a and lab/b, then lab/b, found lab/a and lab/b',
-    ],
-  ])('%s', (_, more, expected) => {
-    expect(judge(more)).toEqual([expected]);
-  });
-  test('a disk that was not there and what is left over are said', () => {
-    expect(judge({ tooEarly: ['web was Ready while its disk was not there'], leftOver: ['Pod lab/x'] })).toEqual([
-      'web was Ready while its disk was not there',
-      'left over: expected nothing beside what is in use, found Pod lab/x',
-    ]);
-  });
+const most = 1000 + slackBytesPerAttempt;
+const made = (times: number, requestedBy = 'web') => ({ made: [{ name: 'late', times, requestedBy }] });
+test.each<[string, Partial<MachinesResult>]>([
+  ['images made: expected late once, found none', { made: [] }],
+  ['images made: expected late once, found late 2 times', made(2)],
+  ['late: expected the label of one of web, found none', made(1, '')],
+  [
+    `late: expected one download (1000 to ${most} bytes), found ${most + 1} bytes`,
+    { late: { ...good.late, bytesDownloaded: most + 1 } },
+  ],
+  ['machines: expected no other download, found 7 bytes', { otherBytesDownloaded: 7 }],
+  [
+    'held: expected to stay until its last machine was deleted, went before',
+    { deletion: deletion({ goneAtSeconds: 4 }) },
+  ],
+  ['held: expected to go with its last machine, is there', { deletion: deletion({ goneAtSeconds: null }) }],
+  [
+    'held: expected DeletionHeld to name lab/a and lab/b, then lab/b, found lab/a and lab/b',
+    { deletion: deletion({ held: [heldBy('lab/a', 'lab/b')] }) },
+  ],
+  ['web was Ready while its disk was not there', { tooEarly: ['web was Ready while its disk was not there'] }],
+  ['left over: expected nothing beside what is in use, found Pod lab/x', { leftOver: ['Pod lab/x'] }],
+])('it is a fault of the act: %s', (fault, more) => {
+  expect(judge(more)).toEqual([fault]);
 });
 
 const late = { image: 'nixos', hasWaited: true, readyAfterSeconds: 3.94 };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { linesOf } from './blocks.ts';
 import { slackBytesPerAttempt } from './faults.ts';
 import { type PartResult, type WorkspaceResult, workspaceFaults, workspaceReport } from './workspace-report.ts';
@@ -35,64 +35,29 @@ test('a part that the policy leaves out need not get Ready', () => {
   expect(workspaceFaults(result({ parts: [part({ readyAfterSeconds: null, phase: 'Skipped' })] }))).toEqual([]);
 });
 
-describe('it is a fault that', () => {
-  test.each<[string, Partial<WorkspaceResult>, string]>([
-    [
-      'a part never got Ready',
-      { parts: [part({ readyAfterSeconds: null, phase: 'Failed', message: 'No space.' })] },
-      'Volume data: expected Ready, found Failed (No space.)',
-    ],
-    [
-      'a part is not in the status at all',
-      { parts: [part({ readyAfterSeconds: null, phase: '' })] },
-      'Volume data: expected Ready, found none',
-    ],
-    ['the lab never got Ready', { readyAfterSeconds: null }, 'lab: expected Ready, was never seen so'],
-    ['a machine came before its image', { tooEarly: ['vm was made too early'] }, 'vm was made too early'],
-    [
-      'the image was not downloaded whole',
-      { image: { name: 'base', bytesDownloaded: 999, bytesNeeded: 1000 } },
-      `base: expected one download (1000 to ${1000 + slackBytesPerAttempt} bytes), found 999 bytes`,
-    ],
-    [
-      'the image was downloaded twice',
-      { image: { name: 'base', bytesDownloaded: 2e6, bytesNeeded: 1e6 } },
-      `base: expected one download (1000000 to ${1e6 + slackBytesPerAttempt} bytes), found 2000000 bytes`,
-    ],
-    [
-      'something else was downloaded',
-      { otherBytesDownloaded: 7 },
-      'workspace: expected no other download, found 7 bytes',
-    ],
-    [
-      'what was deleted did not come back',
-      { healing: { kind: 'ContainerCluster', name: 'app', deletedAtSeconds: 4, backAfterSeconds: null } },
-      'ContainerCluster app: expected to come back when it was deleted, did not',
-    ],
-    [
-      'it never came to the deletion',
-      { deletion: { askedAtSeconds: null, goneAfterSeconds: null } },
-      'lab: expected to be deleted in the end, did not get there',
-    ],
-    [
-      'it did not go',
-      { deletion: { askedAtSeconds: 5, goneAfterSeconds: null } },
-      'lab: expected to be gone, did not go in time',
-    ],
-    [
-      'something was left',
-      { deletion: { askedAtSeconds: 5, goneAfterSeconds: null }, leftOver: ['Vpc ws-lab'] },
-      'left over: expected nothing of lab, found Vpc ws-lab',
-    ],
-  ])('%s', (_, more, fault) => {
-    expect(workspaceFaults(result(more))).toEqual([fault]);
-  });
+const unReady = { readyAfterSeconds: null, phase: 'Failed', message: 'No space.' } as const;
+const healing = { ...result().healing, backAfterSeconds: null };
+const deletion = { askedAtSeconds: 5, goneAfterSeconds: null };
+const downloaded = (bytesDownloaded: number) => ({ image: { ...result().image, bytesDownloaded } });
+const wanted = `base: expected one download (1000 to ${1000 + slackBytesPerAttempt} bytes)`;
+test.each<[string, Partial<WorkspaceResult>]>([
+  ['Volume data: expected Ready, found Failed (No space.)', { parts: [part(unReady)] }],
+  ['Volume data: expected Ready, found none', { parts: [part({ readyAfterSeconds: null, phase: '' })] }],
+  ['lab: expected Ready, was never seen so', { readyAfterSeconds: null }],
+  ['vm was made too early', { tooEarly: ['vm was made too early'] }],
+  [`${wanted}, found 999 bytes`, downloaded(999)],
+  [`${wanted}, found 2000000 bytes`, downloaded(2e6)],
+  ['workspace: expected no other download, found 7 bytes', { otherBytesDownloaded: 7 }],
+  ['ContainerCluster app: expected to come back when it was deleted, did not', { healing }],
+  ['lab: expected to be deleted in the end, did not get there', { deletion: { ...deletion, askedAtSeconds: null } }],
+  ['lab: expected to be gone, did not go in time', { deletion }],
+  ['left over: expected nothing of lab, found Vpc ws-lab', { deletion, leftOver: ['Vpc ws-lab'] }],
+])('it is a fault: %s', (fault, more) => {
+  expect(workspaceFaults(result(more))).toEqual([fault]);
 });
 
-const unReady = { kind: 'VirtualMachine', name: 'vm', readyAfterSeconds: null, phase: 'Failed' } as const;
-
 test('the report has a line for each part, and what was done to the lab', () => {
-  const parts = [part({ readyAfterSeconds: 2.5 }), part(unReady)];
+  const parts = [part({ readyAfterSeconds: 2.5 }), part({ ...unReady, kind: 'VirtualMachine', name: 'vm' })];
   expect(linesOf(workspaceReport(result({ parts, readyAfterSeconds: 3.14 })), plain)).toEqual([
     'PART OF THE LAB  NAME  READY AFTER',
     'Volume           data         2.5s',
@@ -107,8 +72,8 @@ test('the report has a line for each part, and what was done to the lab', () => 
 test('what did not come about is not told', () => {
   const early = result({
     readyAfterSeconds: null,
-    healing: { ...result().healing, backAfterSeconds: null },
-    deletion: { askedAtSeconds: null, goneAfterSeconds: null },
+    healing,
+    deletion: { ...deletion, askedAtSeconds: null },
   });
   expect(linesOf(workspaceReport(early), plain)).toHaveLength(2);
 });
