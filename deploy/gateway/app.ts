@@ -14,9 +14,14 @@ export type LogLine = Readonly<Record<string, string | number | undefined>>;
 /** How a request ended, in the words of the metric. */
 type Result = 'done' | 'malformed' | 'refused' | 'later';
 
+/** Makes the image that an event asks for; throws a Refusal where it does not. */
+export type MakeImage = (event: PipelineEvent) => Promise<void>;
+
 interface GatewayPorts {
   /** The configuration and its verifier as they are now; both change together. */
   current(): { config: Config; verify(authorization: string | undefined): Promise<Verified> };
+  make: MakeImage;
+  /** Tells the Broker, for whoever else listens. */
   post(event: PipelineEvent, sender: Sender): Promise<void>;
   now(): number;
   log(line: LogLine): void;
@@ -34,7 +39,7 @@ const maxBodyBytes = 1024 * 1024;
 
 /** The way in for pipelines outside the cluster: POST / with one CloudEvent and a token of the CI's own. */
 export function gatewayApp(ports: GatewayPorts): Hono<Env> {
-  const { current, post, now } = ports;
+  const { current, make, post, now } = ports;
   const turn = rateLimiter(now);
   const app = new Hono<Env>();
   app.get('/health/:probe', (c) => c.text('ok'));
@@ -66,8 +71,9 @@ export function gatewayApp(ports: GatewayPorts): Hono<Env> {
     const event = readEvent(c.req.header(), await c.req.text(), now());
     note(c, { event: event.id.slice(0, 300), type: event.type, image: event.data.name });
     note(c, { rule: ruleAllowing(rules, event.type, event.data).name });
-    await post(event, { subject });
-    report(ports, c, 202, 'done');
+    await make(event);
+    const lost = await post(event, { subject }).then(() => undefined, whyOf);
+    report(ports, c, 202, 'done', lost && `the Broker did not take it: ${lost}`);
     return c.body(null, 202);
   });
   app.all('/', (c) => c.json({ error: 'expected POST' }, 405, { allow: 'POST' }));
@@ -87,6 +93,8 @@ export function gatewayApp(ports: GatewayPorts): Hono<Env> {
 
 const note = (c: Context<Env>, more: LogLine) => Object.assign(c.get('line'), more);
 
+const whyOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 const tooLarge = () => {
   throw new Refusal(413, `expected a body of at most ${maxBodyBytes} bytes`);
 };
@@ -97,6 +105,6 @@ const resultOf = (status: Refusal['status']): Result =>
 function report({ log, measure, now }: GatewayPorts, c: Context<Env>, status: number, result: Result, why?: string) {
   const tookMs = now() - c.get('startedMs');
   measure(tookMs / 1000, result);
-  const level = result === 'done' ? 'info' : 'warn';
+  const level = why === undefined ? 'info' : 'warn';
   log({ level, function: 'gateway', status, ...c.get('line'), message: why?.slice(0, 500), tookMs });
 }

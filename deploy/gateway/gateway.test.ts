@@ -2,12 +2,57 @@ import { mkdir, rm } from 'node:fs/promises';
 import { UnsecuredJWT } from 'jose';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import preload, { verified } from '../../functions/preload/index.ts';
+import { imagePublished } from '../../shared/events.ts';
+import { publicationKeysRef } from '../../shared/images/signature.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { policyRef } from '../../shared/policy.ts';
+import { ApiError } from '../../shared/runtime/errors.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
+import { serveFunction } from '../../test/support/harness/function-harness.ts';
+import { imageMaker } from './make-image.ts';
 import { data, event, signingKey, startTestWorld } from './test-world.ts';
 
-const world = await startTestWorld();
+// With the rights that the gateway's manifests give it, and no others.
+const harness = await serveFunction({ ...verified, name: 'gateway' });
+const fromBroker = await harness.beside(preload);
+const { kube } = harness;
+const images = imageMaker(verified, {
+  kube: harness.as({ namespace: 'sync-operator', name: 'gateway' }),
+  telemetry: telemetryOf('gateway'),
+});
+const imageUrlTemplate = 'https://s3.eu-west-1.amazonaws.com/images/{name}/{version}.qcow2';
+await kube.patch(ConfigMap, policyRef, { data: { imageUrlTemplate } });
+await kube.patch(Secret, publicationKeysRef, { data: { own: Buffer.from(signingKey).toString('base64') } });
+
+/** The reasons of the Events that were recorded since they were last asked for. */
+async function warnings(): Promise<string[]> {
+  await images.drain();
+  const found = await kube.list(Event);
+  for (const { metadata } of found) await kube.delete(Event, metadata);
+  return found.map((one) => (one as unknown as { reason: string }).reason);
+}
+
+async function forgetImages() {
+  for (const { metadata } of await kube.list(VMDiskImage)) {
+    await kube.patch(VMDiskImage, metadata, { metadata: { finalizers: null } });
+    await kube.delete(VMDiskImage, metadata);
+  }
+}
+
+const world = await startTestWorld(images.make);
 const { issuer, broker, gateway, lines, path, write, config, start, withGateway, send } = world;
-beforeEach(world.reset);
-afterAll(world.close);
+beforeEach(async () => {
+  world.reset();
+  await forgetImages();
+});
+afterAll(async () => {
+  await world.close();
+  await harness.close();
+});
 
 describe('a good token and a good event', () => {
   test('pass, as the gateway itself, with the sender it verified', async () => {
@@ -253,31 +298,108 @@ describe('a caller with more events than it may', () => {
   });
 });
 
-describe('while the Broker does not take it', () => {
-  test.each([401, 403, 500, 307])(
-    'a Broker that answers %i makes a 503, with the number in the log only',
-    async (answer) => {
-      broker.answer = answer;
-      const found = await send({ token: await issuer.token() });
-      expect(found).toMatchObject({ status: 503, error: 'the Broker does not take events just now; try again' });
-      expect(lines[0]?.message).toContain(`answered ${answer}`);
-      expect(broker.received).toHaveLength(1);
-    },
-  );
+describe('202 says that the image is there', () => {
+  const ref = { name: data.name, namespace: 'vmdi-farm' };
+  const imageIn = () => kube.get(VMDiskImage, ref);
+  const repeated = { 'ce-time': new Date(Date.now() - 60_000).toISOString() };
 
-  test('a Broker that is not there makes a 503, and so does a token or a key that is not there', async () => {
+  test('as preload makes it: its spec, its time, its field manager', async () => {
+    expect(await send({ token: await issuer.token(), headers: repeated })).toMatchObject({ status: 202 });
+    const time = `${repeated['ce-time'].slice(0, -5)}.000Z`;
+    expect(await imageIn()).toMatchObject({
+      metadata: {
+        labels: { 'app.kubernetes.io/created-by': 'preload', 'app.kubernetes.io/version': 'v1.0.0' },
+        annotations: { 'pelotech.ot/published-at': time, 'pelotech.ot/published-content': 'sha256:0123' },
+        managedFields: [{ manager: 'preload', operation: 'Apply' }],
+      },
+      spec: { url: 'https://s3.eu-west-1.amazonaws.com/images/lab-151-attacker/v1.0.0.qcow2', secretRef: 's3-reader' },
+    });
+  });
+
+  test('and that the same publication again changes nothing, be it from the sender or from the Broker', async () => {
+    const token = await issuer.token();
+    await send({ token, headers: repeated });
+    const first = await imageIn();
+    expect(await send({ token, headers: repeated })).toMatchObject({ status: 202 });
+    const [{ headers, body } = { headers: {}, body: '' }] = broker.received;
+    const attributes = Object.entries(headers).filter(([name]) => /^ce-(id|source|time|webhook)/.test(name));
+    const event = Object.fromEntries(attributes.map(([name, value]) => [name.slice(3), String(value)]));
+    expect(await fromBroker.message(imagePublished, JSON.parse(body), event)).toBe(202);
+    expect(await imageIn()).toEqual(first);
+    expect(await warnings()).toEqual([]);
+  });
+
+  test('also while the Broker does not take the event; the log says so', async () => {
     await mkdir(path('no-keys'));
     const good = { url: broker.url, tokenFile: undefined, keysFolder: path('keys') };
-    for (const address of [
-      { ...good, url: 'http://127.0.0.1:1/' },
-      { ...good, tokenFile: path('none') },
-      { ...good, keysFolder: path('none') },
-      { ...good, keysFolder: path('no-keys') },
-    ]) {
+    for (const [address, why] of [
+      [{ ...good, url: 'http://127.0.0.1:1/' }, 'fetch failed'],
+      [{ ...good, tokenFile: path('none') }, 'ENOENT'],
+      [{ ...good, keysFolder: path('none') }, 'ENOENT'],
+      [{ ...good, keysFolder: path('no-keys') }, 'expected a key in'],
+    ] as const) {
+      lines.length = 0;
       const other = await start({ broker: address });
-      expect(await send({ url: other.url, token: await issuer.token() })).toMatchObject({ status: 503 });
+      expect(await send({ url: other.url, token: await issuer.token() })).toMatchObject({ status: 202, text: '' });
+      expect(lines).toMatchObject([
+        { level: 'warn', status: 202, message: expect.stringMatching(`^the Broker did not take it: .*${why}`) },
+      ]);
       await other.close();
     }
+    for (const answer of [401, 403, 500, 307]) {
+      lines.length = 0;
+      broker.answer = answer;
+      expect(await send({ token: await issuer.token() })).toMatchObject({ status: 202 });
+      expect(lines).toMatchObject([{ level: 'warn', message: `the Broker did not take it: it answered ${answer}` }]);
+    }
+    expect(broker.received).toHaveLength(4);
+    expect(await imageIn()).toBeDefined();
+  });
+});
+
+describe('where no image is made', () => {
+  test("422: by preload's rule, with what to do; the Broker hears nothing", async () => {
+    const body = JSON.stringify({ ...data, url: 'https://mirror.example/u.img', sourceType: 'http' });
+    expect(await send({ token: await issuer.token(), body })).toMatchObject({
+      status: 422,
+      error: expect.stringMatching(/^Event 4711\.1 of .* add the line "https:\/\/mirror\.example/),
+    });
+    expect(lines[0]).toMatchObject({ level: 'warn', status: 422, message: expect.stringContaining('add the line') });
+    expect(await warnings()).toEqual(['PublishedImageNotMade']);
     expect(broker.received).toEqual([]);
+  });
+
+  test('422: an older publication that comes late', async () => {
+    const [first, second] = [-120_000, -60_000].map((ms) => ({ 'ce-time': new Date(Date.now() + ms).toISOString() }));
+    const body = JSON.stringify({ ...data, name: 'lab-late' });
+    const token = await issuer.token();
+    expect(await send({ token, body, headers: second ?? {} })).toMatchObject({ status: 202 });
+    const late = await send({ token, body, headers: first ?? {} });
+    expect(late).toMatchObject({ status: 422, error: expect.stringContaining('is not after') });
+    expect(broker.received).toHaveLength(1);
+  });
+
+  test('422: what the API server refuses, as an image that an admin changed', async () => {
+    const spec = { url: 'https://s3.eu-west-1.amazonaws.com/images/u.img', storageClass: 'gp3', diskSize: '8Gi' };
+    const metadata = { name: 'lab-theirs', namespace: 'vmdi-farm' };
+    const object = { metadata, spec: { ...spec, snapshotClass: 'ebs-snapshot', secretRef: 'own' } };
+    await kube.apply(VMDiskImage, object, { fieldManager: 'kubectl' });
+    const body = JSON.stringify({ ...data, name: 'lab-theirs' });
+    const answer = await send({ token: await issuer.token(), body });
+    expect(answer).toMatchObject({ status: 422, error: expect.stringContaining('conflict') });
+  });
+
+  test.each([
+    ['cannot be reached', new TypeError('fetch failed')],
+    ['refuses for now', new ApiError(429, 'TooManyRequests', 'try again')],
+    ['lets the gateway read nothing', new ApiError(403, 'Forbidden', 'configmaps is forbidden')],
+  ])('503: the API server %s', async (_, error) => {
+    const away = { ...kube, get: () => Promise.reject(error) };
+    const other = await start({}, imageMaker(verified, { kube: away, telemetry: telemetryOf('gateway') }).make);
+    const answer = await send({ url: other.url, token: await issuer.token() });
+    expect(answer).toMatchObject({ status: 503, error: 'the image cannot be made just now; try again' });
+    expect(lines[0]?.message).toContain(error.message);
+    expect(broker.received).toEqual([]);
+    await other.close();
   });
 });

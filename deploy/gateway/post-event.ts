@@ -4,7 +4,6 @@ import { CloudEvent, HTTP } from 'cloudevents';
 import { isPublicationKey, publicationKeyForm, signatureAttributes } from '../../shared/images/signature.ts';
 import { authorizationFrom } from '../../shared/runtime/publish.ts';
 import type { PipelineEvent } from './read-event.ts';
-import { Refusal } from './refusal.ts';
 
 interface BrokerAddress {
   url: string;
@@ -23,13 +22,12 @@ const timeoutMs = 10_000;
 
 /**
  * Posts the event to the Broker as the gateway's own ServiceAccount, binary, signed, with none of the sender's extensions: Triggers
- * match on them. Throws a Refusal, 503, where the Broker does not take it.
+ * match on them. Throws where the Broker does not take it.
  */
-export async function postEvent(address: BrokerAddress, event: PipelineEvent, sender: Sender, nowMs: number) {
+export async function postEvent(address: BrokerAddress, event: PipelineEvent, sender: Sender) {
   const { url, tokenFile, keysFolder } = address;
-  const { time, subject, traceparent, ...rest } = event;
+  const { atMs, time, subject, traceparent, ...rest } = event;
   const key = await newestKeyIn(keysFolder);
-  const atMs = time === undefined ? nowMs : Date.parse(time);
   const { headers, body } = HTTP.binary(
     new CloudEvent({
       ...rest,
@@ -38,24 +36,22 @@ export async function postEvent(address: BrokerAddress, event: PipelineEvent, se
       ...(traceparent === undefined ? {} : { traceparent }),
       authtype: 'service_account',
       authid: sender.subject,
-      ...signatureAttributes(key, { ...event, atMs }),
+      ...signatureAttributes(key, event),
       datacontenttype: 'application/json',
     }),
   );
-  const status = await send(url, tokenFile, headers as Record<string, string>, body as string).catch((error: unknown) =>
-    notTaken(error instanceof Error ? error.message : String(error)),
-  );
-  if (status >= 300) notTaken(`the Broker answered ${status}`);
+  const status = await send(url, tokenFile, headers as Record<string, string>, body as string);
+  if (status >= 300) throw new Error(`it answered ${status}`);
 }
 
 /** Read again each time: keys are added and taken out while it runs. */
 async function newestKeyIn(folder: string): Promise<string> {
-  const failed = (error: unknown) => notTaken(String(error));
   // Kubernetes' own entries begin with "..".
-  const names = (await readdir(folder).catch(failed)).filter((name) => !name.startsWith('..')).sort();
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8'))).catch(failed);
+  const names = (await readdir(folder)).filter((name) => !name.startsWith('..')).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
   const key = texts.map((text) => text.trim()).findLast(isPublicationKey);
-  return key ?? notTaken(`expected a key in ${folder} (${publicationKeyForm}), found none`);
+  if (key === undefined) throw new Error(`expected a key in ${folder} (${publicationKeyForm}), found none`);
+  return key;
 }
 
 async function send(url: string, tokenFile: string | undefined, headers: Record<string, string>, body: string) {
@@ -69,8 +65,4 @@ async function send(url: string, tokenFile: string | undefined, headers: Record<
   });
   await response.body?.cancel();
   return response.status;
-}
-
-function notTaken(why: string): never {
-  throw new Refusal(503, 'the Broker does not take events just now; try again', why);
 }

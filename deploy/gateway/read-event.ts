@@ -11,6 +11,8 @@ export interface PipelineEvent {
   source: string;
   type: string;
   time: string | undefined;
+  /** When it was published, by `time` or else the gateway's clock: milliseconds since 1970, a whole second, as it is signed. */
+  atMs: number;
   subject: string | undefined;
   traceparent: string | undefined;
   data: ImagePublished;
@@ -46,7 +48,8 @@ export function readEvent(headers: Record<string, string>, body: string, nowMs: 
   if (!schema) throw new Refusal(403, `expected an event of type ${Object.keys(eventSchemas).join(' or ')}`);
   const parsed = schema.safeParse(data);
   if (!parsed.success) throw malformed(faultsOf('data', parsed.error));
-  return { ...rest, type, time, subject, traceparent: rest.traceparent, data: parsed.data };
+  const atMs = Math.floor((time === undefined ? nowMs : Date.parse(time)) / 1000) * 1000;
+  return { ...rest, type, time, atMs, subject, traceparent: rest.traceparent, data: parsed.data };
 }
 
 function parse(headers: Record<string, string>, body: string): object {

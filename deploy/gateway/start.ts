@@ -1,6 +1,6 @@
 import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
-import { gatewayApp, type LogLine } from './app.ts';
+import { gatewayApp, type LogLine, type MakeImage } from './app.ts';
 import { parseConfig } from './config.ts';
 import { type Listening, listen } from './listen.ts';
 import { postEvent } from './post-event.ts';
@@ -49,7 +49,11 @@ export function settingsFrom(env: Readonly<Record<string, string | undefined>>):
 }
 
 /** Starts the gateway; throws where its configuration or certificate cannot be used, with what was expected. */
-export async function startGateway(settings: GatewaySettings, log: (line: LogLine) => void = print): Promise<Gateway> {
+export async function startGateway(
+  settings: GatewaySettings,
+  make: MakeImage,
+  log: (line: LogLine) => void = print,
+): Promise<Gateway> {
   const complain = (message: string) => log({ level: 'error', function: 'gateway', message });
   const withVerifier = (text: string) => {
     const config = parseConfig(text);
@@ -59,7 +63,8 @@ export async function startGateway(settings: GatewaySettings, log: (line: LogLin
   const telemetry = telemetryOf('gateway');
   const app = gatewayApp({
     current: configured.current,
-    post: (event, sender) => postEvent(settings.broker, event, sender, Date.now()),
+    make,
+    post: (event, sender) => postEvent(settings.broker, event, sender),
     now: Date.now,
     log,
     measure: (seconds, result) =>

@@ -1,7 +1,9 @@
 import { files as definitions } from '../../crds/definitions.ts';
+import { verified } from '../../functions/preload/index.ts';
 import { loadAllFunctions } from '../../knative/functions.ts';
 import { header as knativeHeader } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
+import { permissionManifests } from '../../knative/permissions.ts';
 import { contractDeviations } from '../../test/proofs/contract/deviations-table.ts';
 import { comparisons } from '../../test/proofs/recordings/comparisons-table.ts';
 import { eventingDeviations } from '../local/eventing/deviations-table.ts';
@@ -9,7 +11,7 @@ import { dashboardFiles } from '../monitoring/files.ts';
 import { metricsTable } from '../monitoring/metrics-table.ts';
 import { productionFiles } from '../production/files.ts';
 import { eventPoliciesText } from '../production/oidc/event-policies.ts';
-import { header as productionHeader } from '../production/yaml-text.ts';
+import { header as productionHeader, yamlOf } from '../production/yaml-text.ts';
 import type { Generated } from './drift.ts';
 import { transitionsTable } from './transitions-table.ts';
 
@@ -19,7 +21,11 @@ export async function registry(): Promise<Generated[]> {
   return [
     { folder: 'crds/', files: definitions() },
     { folder: 'knative/', files: filesOf(functions), header: knativeHeader },
-    { folder: 'deploy/production/', files: productionFiles(functions), header: productionHeader },
+    {
+      folder: 'deploy/production/',
+      files: new Map([...productionFiles(functions), gatewayPermissions()]),
+      header: productionHeader,
+    },
     { folder: 'deploy/production/oidc/', files: new Map([['event-policies.yaml', eventPoliciesText(functions)]]) },
     { folder: 'deploy/monitoring/', files: dashboardFiles() },
     { page: 'deploy/monitoring/README.md', name: 'metrics', text: metricsTable() },
@@ -29,3 +35,7 @@ export async function registry(): Promise<Generated[]> {
     { page: 'test/proofs/recordings/README.md', name: 'comparisons', text: comparisons() },
   ];
 }
+
+/** The gateway makes images by preload's rule, with what that rule needs. */
+const gatewayPermissions = () =>
+  ['oidc/gateway/permissions.yaml', yamlOf(permissionManifests([{ ...verified, name: 'gateway' }]))] as const;

@@ -7,14 +7,17 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
+import { verified } from '../../functions/preload/index.ts';
 import { ImagePublished } from '../../shared/events.ts';
 import { publicationKeysRef } from '../../shared/images/signature.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { putImage } from '../../test/stories/images.ts';
 import { onLocalCluster } from '../../test/stories/local-world.ts';
 import { hasCurl } from '../../test/stories/preload.ts';
-import { setPolicy, untilPhase } from '../../test/stories/world.ts';
+import { setPolicy, untilPhase, type World } from '../../test/stories/world.ts';
 import { publicationKey } from '../../test/support/builders/publications.ts';
+import { imageMaker } from '../gateway/make-image.ts';
 import { startGateway } from '../gateway/start.ts';
 import { startTestIssuer } from '../gateway/test-issuer.ts';
 
@@ -264,7 +267,7 @@ describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s'
             imageUrlTemplate: `${world.store.url}/images/{name}/{version}/vm.qcow2`,
             imageDiskSize: '64Mi',
           });
-          await throughWayIn(example, world.broker, async (there) => {
+          await throughWayIn(example, world, async (there) => {
             expect(await run(script, { ...variables, ...there })).toMatchObject({ code: 0, err: '' });
           });
           await untilPhase(world, image.IMAGE_NAME, 'Succeeded');
@@ -299,7 +302,7 @@ describe.skipIf(!isCurlThere)("the example of preload's README", () => {
 /** With the variables of the Broker itself, or of a gateway before it that knows the tokens of the pipeline's CI. */
 async function throughWayIn(
   { url }: Example,
-  broker: string,
+  { broker, kube }: Pick<World, 'broker' | 'kube'>,
   use: (variables: Record<string, string>) => Promise<void>,
 ): Promise<void> {
   if (url === 'OT_BROKER_URL') return use({ OT_BROKER_URL: broker });
@@ -314,7 +317,8 @@ async function throughWayIn(
   await writeFile(join(keysFolder, 'tests'), publicationKey);
   const address = { url: broker, tokenFile: undefined, keysFolder };
   const settings = { configFile, tls: 'plain-http', broker: address, ...where } as const;
-  const gateway = await startGateway(settings, () => undefined);
+  const { make } = imageMaker(verified, { kube, telemetry: telemetryOf('gateway') });
+  const gateway = await startGateway(settings, make, () => undefined);
   const token = await issuer.token();
   const github = await listener({ token });
   try {

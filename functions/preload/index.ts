@@ -8,11 +8,11 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy, policyRef } from '../../shared/policy.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, type Stranger } from './authenticate.ts';
 import { decide, type Observed } from './decide.ts';
 
 /** Makes or renews the VMDiskImage of an image that a pipeline published. */
-export default defineFunction<Observed>({
+const preload = defineFunction<Observed>({
   name: 'preload',
   system: 'images',
   on: [on.event(imagePublished, ImagePublished)],
@@ -26,11 +26,42 @@ export default defineFunction<Observed>({
   observe,
   decide,
 });
+export default preload;
 
-async function observe({ kube, nowMs, refusals }: Context, batch: Batch): Promise<Observed[]> {
+/** The same for a process that has verified the publishers itself: it reads no keys. What it writes is `preload`'s as well. */
+export const verified = defineFunction<Observed>({
+  ...preload,
+  may: preload.may.filter(({ resource }) => resource !== Secret),
+  observe: async (context, { messages }) =>
+    gather(
+      context,
+      await context.kube.get(ConfigMap, policyRef),
+      messages.map((message) => ({ message })),
+    ),
+});
+
+async function observe(context: Context, { messages }: Batch): Promise<Observed[]> {
+  const { kube, nowMs } = context;
   const [policyMap, keys] = await Promise.all([kube.get(ConfigMap, policyRef), kube.get(Secret, publicationKeysRef)]);
   const policy = parsePolicy(policyMap);
-  const received = batch.messages.map((message) => authenticate(message, { policy, keys, nowMs }));
+  return gather(
+    context,
+    policyMap,
+    messages.map((message) => authenticate(message, { policy, keys, nowMs })),
+  );
+}
+
+interface Received {
+  message: Message;
+  stranger?: Stranger;
+}
+
+async function gather(
+  { kube, nowMs, refusals }: Context,
+  policyMap: ConfigMap | undefined,
+  received: readonly Received[],
+): Promise<Observed[]> {
+  const policy = parsePolicy(policyMap);
   const [publishers, strangers] = [received.filter((one) => !one.stranger), received.filter((one) => one.stranger)];
   return Promise.all(
     [...newestOfEach(publishers), ...strangers.slice(0, strangersAtMost)].map(async ({ message, stranger }) => {
@@ -46,7 +77,7 @@ async function observe({ kube, nowMs, refusals }: Context, batch: Batch): Promis
 const strangersAtMost = 10;
 
 /** Of several publications of one image that share a reconcile the newest counts, as it does where they come one by one. */
-function newestOfEach<T extends { message: Message }>(received: readonly T[]): T[] {
+function newestOfEach(received: readonly Received[]): Received[] {
   const byTime = [...received].sort((a, b) => Date.parse(a.message.time ?? '') - Date.parse(b.message.time ?? '') || 0);
   return distinct(byTime, ({ message: { data } }) => {
     const { namespace = '', name } = data as ImagePublished;

@@ -52,7 +52,11 @@ const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[]
   { place: /^test\/|\.test\.ts$/, may: [/./], rule: '' },
   // The registry of everything that is generated.
   { place: /^deploy\/generate\//, may: [/./], rule: '' },
-  { place: /^deploy\/(main|bundle|local\/start)\.ts$/, may: [/^(deploy|shared|functions|knative)\//], rule: 'no test' },
+  {
+    place: /^deploy\/(main|bundle|local\/start|gateway\/main)\.ts$/,
+    may: [/^(deploy|shared|functions|knative)\//],
+    rule: 'no test',
+  },
   {
     place: /^deploy\/production\//,
     may: [/^(deploy|shared|knative|crds)\//],
