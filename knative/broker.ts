@@ -50,8 +50,8 @@ export const brokerSink = (name: string) => ({
 });
 
 /** How events are delivered: for a function with word of which one failed, which the Broker alone does not always give. */
-export const deliveryTo = (functions: readonly FunctionDeclaration[], name?: string) => ({
-  ...delivery,
+export const deliveryTo = (functions: readonly FunctionDeclaration[], name?: string, isForHours = false) => ({
+  ...(isForHours ? longDelivery : delivery),
   ...(functions.some((declaration) => declaration.name === deadLetterFunction)
     ? { deadLetterSink: { ref: subscriberOf(deadLetterFunction), ...(name ? { uri: `/${name}` } : {}) } }
     : {}),
@@ -61,6 +61,12 @@ const deadLetterFunction = 'dead-letters';
 
 /** Nine attempts, the last ones 12.6, 25.4 and 51 seconds after the first: a restart is over by then, and so is what a function waits for. */
 const delivery = { retry: 8, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S', timeout: 'PT10S' };
+
+/**
+ * 171 attempts over four hours (4 h 28 min if each is a timeout), each pause a second longer than the last. Linear: Kafka's Broker
+ * pauses the same, but twice as long where it is exponential, and nobody waits longer than three minutes for a function that is back.
+ */
+const longDelivery = { retry: 170, backoffPolicy: 'linear', backoffDelay: 'PT1S', timeout: 'PT10S' };
 
 /** A function's Service: the same name with Knative Serving (whose Service makes one) and with a plain Deployment. */
 export const subscriberOf = (name: string) => ({ apiVersion: 'v1', kind: 'Service', name });

@@ -1,6 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { steppedClock } from '../deploy/local/clock.ts';
+import type { Delivery } from '../deploy/local/eventing/resources.ts';
+import { policyOf, sendWithRetries } from '../deploy/local/eventing/retries.ts';
+import preload from '../functions/preload/index.ts';
 import { type FunctionDeclaration, on, type Subscription } from '../shared/function.ts';
+import { takenForMs } from '../shared/images/signature.ts';
 import { defineResource } from '../shared/kinds/resource.ts';
 import { publicBroker } from '../shared/operator.ts';
 import { brokerManifests } from './broker.ts';
@@ -45,4 +50,34 @@ test('a Trigger brings the beginning and the end of an object where its function
   const widget = { apiversion: 'demo.example.com/v1', kind: 'Widget' };
   const any = ['add', 'delete'].map((verb) => ({ exact: { ...widget, type: `dev.knative.apiserver.ref.${verb}` } }));
   expect(trigger).toMatchObject({ spec: { filters: [{ any }] } });
+});
+
+describe('a publication at a Broker, which no sweep finds again', () => {
+  const [trigger] = triggerManifests([preload]) as unknown as { spec: { delivery: Delivery } }[];
+  const { timeoutMs = 0, ...policy } = policyOf(trigger?.spec.delivery);
+  const hours = (count: number) => count * 3_600_000;
+
+  test('reaches preload within three minutes of its return, even if it was away for almost four hours', async () => {
+    const awayMs = hours(3.9);
+    const clock = steppedClock(0);
+    const status = () => (clock.now() < awayMs ? 503 : 202);
+    const send = async () => new Response(null, { status: status() });
+    let isOver = false;
+    const sent = sendWithRetries(send, policy, { clock, signal: new AbortController().signal }).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await new Promise(setImmediate);
+      clock.step(1000);
+    }
+    expect(await sent).toMatchObject({ response: { status: 202 } });
+    expect(clock.now() - awayMs).toBeLessThan(180_000);
+  });
+
+  test('is given up before its signature is too old, even if each attempt is a timeout', () => {
+    const pauses = Array.from({ length: policy.retry }, (_, failures) => policy.backoffMs(failures));
+    const longestMs = pauses.reduce((sum, pause) => sum + pause, 0) + (policy.retry + 1) * timeoutMs;
+    expect(longestMs).toBeLessThan(takenForMs);
+    expect(longestMs).toBeGreaterThan(hours(4.4));
+  });
 });

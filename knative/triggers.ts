@@ -13,7 +13,12 @@ export const triggerManifests = (
   functions.flatMap((declaration) =>
     [...Map.groupBy(broughtTo(declaration), (subscription) => brokerOf(declaration, subscription))].map(
       ([broker, subscriptions]) =>
-        triggerOf(declaration.name, broker, subscriptions, deliveryTo(all, declaration.name)),
+        triggerOf(
+          declaration.name,
+          broker,
+          subscriptions,
+          deliveryTo(all, declaration.name, isForHours(subscriptions)),
+        ),
     ),
   );
 
@@ -29,6 +34,8 @@ function broughtTo({ name, on }: FunctionDeclaration): Brought[] {
   }
   return brought;
 }
+
+const isForHours = (on: readonly Brought[]) => on.some((one) => one.on === 'event' && one.forHours);
 
 /** A Broker's name is a part of the Trigger's, for a Trigger can never be moved to another Broker. */
 const triggerName = (name: string, broker: string) => (broker === publicBroker ? name : `${name}-${broker}`);

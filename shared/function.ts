@@ -37,8 +37,15 @@ export type Subscription =
       /** Only word that the object is new, or that it is gone (which proves nothing, like any event). */
       verbs?: readonly ('add' | 'delete')[];
     }
-  /** `attributes`: only with these extension attributes. */
-  | { on: 'event'; type: string; schema: z.ZodType; attributes?: Readonly<Record<string, string>> }
+  | {
+      on: 'event';
+      type: string;
+      schema: z.ZodType;
+      /** Only with these extension attributes. */
+      attributes?: Readonly<Record<string, string>>;
+      /** The Broker delivers it for hours, not for a minute: what it says, no sweep finds again. */
+      forHours?: boolean;
+    }
   | { on: 'deadLetter' }
   | { on: 'sweep' }
   | { on: 'audit' };
@@ -72,7 +79,12 @@ export const on = {
     verbs: ['add', 'delete'],
   }),
   /** A CloudEvent of this type; data that does not fit `schema` is refused with the list of faults. */
-  event: (type: string, schema: z.ZodType): Subscription => ({ on: 'event', type, schema }),
+  event: (type: string, schema: z.ZodType, how: { forHours?: boolean } = {}): Subscription => ({
+    on: 'event',
+    type,
+    schema,
+    ...how,
+  }),
   /** An event of any type that another function did not take; a function with this subscription has no other. */
   deadLetter: (): Subscription => ({ on: 'deadLetter' }),
   /** The short timer: look at all that is under way. */

@@ -42,7 +42,7 @@ export function readEvent(headers: Record<string, string>, body: string, nowMs: 
     throw malformed([`ce.time: expected a time that is not ahead of the gateway's clock, found ${time}`]);
   }
   if (time !== undefined && Date.parse(time) < nowMs - takenForMs) {
-    throw malformed([`ce.time: expected a time of the last hour, found ${time}`]);
+    throw malformed([`ce.time: expected a time of the last five hours, found ${time}`]);
   }
   const schema = type in eventSchemas ? eventSchemas[type as keyof typeof eventSchemas] : undefined;
   if (!schema) throw new Refusal(403, `expected an event of type ${Object.keys(eventSchemas).join(' or ')}`);

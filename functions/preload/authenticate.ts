@@ -41,6 +41,6 @@ export function authenticate(
     );
   const time = new Date(atMs).toISOString();
   if (atMs < nowMs - takenForMs)
-    return refused('TooOld', `it was signed at ${time}, over an hour ago: publish it again`);
+    return refused('TooOld', `it was signed at ${time}, over five hours ago: publish it again`);
   return { message: { ...message, time } };
 }

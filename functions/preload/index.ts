@@ -15,7 +15,7 @@ import { decide, type Observed } from './decide.ts';
 const preload = defineFunction<Observed>({
   name: 'preload',
   system: 'images',
-  on: [on.event(imagePublished, ImagePublished)],
+  on: [on.event(imagePublished, ImagePublished, { forHours: true })],
   may: [
     { resource: VMDiskImage, verbs: ['get', 'create', 'patch'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },

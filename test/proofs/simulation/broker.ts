@@ -17,7 +17,7 @@ import type { Scheduler } from './scheduler.ts';
 /** Delivers an event to a function; rejects if it must be delivered again. */
 export type Deliver = (functionName: string, batch: Batch) => Promise<void>;
 
-/** As in the generated Triggers (knative/broker.ts): each retry waits twice as long as the last, also after a timeout. */
+/** As in most generated Triggers (knative/broker.ts): each retry waits twice as long as the last, also after a timeout. */
 const retries = 8;
 const firstRetryMs = 200;
 const timeoutMs = 10_000;
