@@ -8,10 +8,10 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { publicationKey, trustPublicationKey } from '../../test/support/builders/publications.ts';
+import { createPublicationKey } from '../keys.ts';
 import { startObjectStore } from '../local/object-store/object-store.ts';
 import { qcow2Buffer } from '../local/object-store/qcow2.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
-import { createPublicationKey } from '../publication-key.ts';
 import { Definition, Namespace } from './install/kinds.ts';
 import { otIn } from './ot-process.ts';
 

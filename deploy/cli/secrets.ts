@@ -5,6 +5,7 @@ import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { siteKeyIn, siteKeyRef } from '../../shared/workspaces/site-key.ts';
 
 /** Whether Secrets exist, by namespace and name; undefined if the user may not read them. */
 export type ExistingSecrets = ReadonlyMap<string, boolean | undefined>;
@@ -23,6 +24,9 @@ export async function secretsAt(kube: Kube, refs: readonly ObjectReference[]): P
 /** Whether there is a key to verify publications with; undefined if the user may not read it. */
 export const hasPublicationKey = (kube: Kube) =>
   isTrueOf(kube, publicationKeysRef, (secret) => publicationKeysIn(secret).length > 0);
+
+/** Whether there is a key to derive those of workspaces from; undefined if the user may not read it. */
+export const hasSiteKey = (kube: Kube) => isTrueOf(kube, siteKeyRef, (secret) => siteKeyIn(secret) !== undefined);
 
 async function isTrueOf(kube: Kube, ref: ObjectReference, is: (secret: Secret | undefined) => boolean) {
   try {

@@ -3,8 +3,8 @@ import { defaultGracePeriodMs } from '../../shared/images/slots.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { createPublicationKey, createSiteKey } from '../keys.ts';
 import { applyManifests, generatedFolders, openStackFolders, readManifests } from '../manifests.ts';
-import { createPublicationKey } from '../publication-key.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import { admin } from './api-server/authentication.ts';
 import { admit } from './cdi/admit.ts';
@@ -105,6 +105,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     const folders = [...generatedFolders, ...(options.openStack ? openStackFolders : [])];
     await apply(kube, await readManifests('deploy/base', 'deploy/local/base', ...folders));
     await createPublicationKey(kube);
+    await createSiteKey(kube);
 
     const telemetry = await telemetryFor(server, options);
     if (telemetry) started.push(telemetry.close);

@@ -16,6 +16,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { allowedSources, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aSite } from '../../test/support/builders/roles.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { decide } from './decide.ts';
 import { type Inside, nothingInside, type Observed } from './observed.ts';
@@ -228,6 +229,38 @@ describe('a missing image', () => {
     const workspace = lab({ vms: [aMachineOf()] }, { images: [{ name: 'ubuntu', namespace: 'vmdi-farm' }] });
     const machine = madeOf(pass({ workspace, data: { imageNamespaces: 'golden' } }), 'VirtualMachine');
     expect(machine).toMatchObject({ spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' } } });
+  });
+});
+
+describe('a machine with deploy roles', () => {
+  const ansible = { roles: { deploy: [{ role: 'router' }] } };
+  const workspace = lab({ vms: [aMachineOf({ ansible })] });
+  const data = { ansibleRunnerImage: 'runner:1', ansibleCredentials: 'true' };
+  const made = madeOf(pass({ workspace, data, site: aSite() }), 'VirtualMachine') as VirtualMachine;
+  const found = { machines: [ours(VirtualMachine, 'vm', { spec: made.spec }, made.metadata)] };
+
+  test('lets the key of its workspace in from its first start', () => {
+    expect(made.spec.users).toMatchObject([{ name: 'ansible', ssh_authorized_keys: [expect.any(String)] }]);
+  });
+  test('is not made without it, and says what to do', () => {
+    const actions = pass({ workspace, data });
+    expect(writes(actions)).not.toContain('create VirtualMachine vm');
+    expect(componentIn(actions, 'vm')).toMatchObject({
+      phase: 'Waiting',
+      reason: 'CredentialsMissing',
+      message: expect.stringContaining('kubectl create secret generic workspace-key'),
+    });
+  });
+  test.each<[string, Record<string, string>]>([
+    ["while the site's key is gone for a moment", data],
+    ['while the policy does not parse', { ...data, ansibleCredentials: 'perhaps' }],
+  ])('keeps it %s, and is repaired in the rest', (_, policy) => {
+    expect(writes(pass({ workspace, data: policy, inside: found }))).not.toContain('replace VirtualMachine vm');
+    const machines = found.machines.map((one) => ({ ...one, spec: { ...one.spec, name: 'edited' } }));
+    const repair = pass({ workspace, data: policy, inside: { machines } }).find(
+      (action) => action.do === 'replace' && action.resource.kind === 'VirtualMachine',
+    );
+    expect(repair).toMatchObject({ object: { spec: { name: 'vm', users: made.spec.users } } });
   });
 });
 

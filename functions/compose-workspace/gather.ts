@@ -29,11 +29,12 @@ import { listServed } from '../../shared/runtime/list-served.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
+import { siteKeyRef } from '../../shared/workspaces/site-key.ts';
 import { namespaceOf, subnetName, workspaceIn, workspaceOfSubnet } from '../../shared/workspaces/workspace.ts';
 import { usedNamespace } from './images/plan.ts';
 import { roleBindingName } from './namespace/plan.ts';
 import type { Inside, Observed, Outside, Site } from './observed.ts';
-import { credentialsName, siteCredentials } from './roles/credentials.ts';
+import { credentialsName } from './roles/credentials.ts';
 import { skipReason } from './roles/roles.ts';
 
 /** Up to this many workspaces are read concurrently. */
@@ -118,9 +119,9 @@ export async function observeOne(
     mayLook ? siteOf(kube, workspace, policy) : undefined,
   ]);
   const isForbidden = mayLook && within === undefined;
-  const [inside, copy] = within ?? [];
+  const [inside, credentials] = within ?? [];
   const common = { nowMs, policy, refusals, workspace, namespace, roleBinding };
-  const found = { ...common, inside, isForbidden, outside, site: withCopy(site, copy) };
+  const found = { ...common, inside, isForbidden, outside, site: withCredentials(site, credentials) };
   if (workspace.metadata.deletionTimestamp) return { ...found, images: new Map(), imageNamespaces: new Map() };
   return { ...found, ...(await imagesOf(kube, found)) };
 }
@@ -164,23 +165,27 @@ async function insideOf(kube: Reader, namespace: string): Promise<Inside> {
 }
 
 /** Read only for a workspace whose roles are run, and only what the policy names. */
-async function siteOf(kube: Reader, { spec }: Workspace, policy: Policy): Promise<Omit<Site, 'copy'> | undefined> {
+async function siteOf(
+  kube: Reader,
+  { spec }: Workspace,
+  policy: Policy,
+): Promise<Omit<Site, 'credentials'> | undefined> {
   const { ansibleRolesConfigMap: roles, ansibleCredentials: asked } = policy.values;
   if (skipReason(spec, policy) !== undefined) return undefined;
-  const [map, credentials] = await Promise.all([
+  const [map, key] = await Promise.all([
     roles ? kube.get(ConfigMap, { namespace: operatorNamespace, name: roles }) : undefined,
-    asked ? kube.get(Secret, { namespace: operatorNamespace, name: siteCredentials }) : undefined,
+    asked ? kube.get(Secret, siteKeyRef) : undefined,
   ]);
-  return { roles: map?.data ?? {}, credentials };
+  return { roles: map?.data ?? {}, key };
 }
 
 async function withinOf(kube: Reader, workspace: Workspace, policy: Policy) {
   const inside = await insideOf(kube, namespaceOf(workspace.metadata.name));
-  return [inside, await copyOf(kube, workspace, policy, inside)] as const;
+  return [inside, await credentialsOf(kube, workspace, policy, inside)] as const;
 }
 
 /** Read if Jobs begin with it, or if something of roles is left, with which it is deleted. */
-async function copyOf(
+async function credentialsOf(
   kube: Reader,
   { metadata, spec, status }: Workspace,
   policy: Policy,
@@ -193,8 +198,10 @@ async function copyOf(
   return kube.get(Secret, { namespace: namespaceOf(metadata.name), name: credentialsName });
 }
 
-const withCopy = (site: Omit<Site, 'copy'> | undefined, copy: Secret | undefined): Site | undefined =>
-  site || copy ? { roles: {}, credentials: undefined, ...site, copy } : undefined;
+const withCredentials = (
+  site: Omit<Site, 'credentials'> | undefined,
+  credentials: Secret | undefined,
+): Site | undefined => (site || credentials ? { roles: {}, key: undefined, ...site, credentials } : undefined);
 
 /** Subnets by their label, and any under the wanted names. */
 async function outsideOf(kube: Reader, workspace: Workspace): Promise<Outside> {

@@ -19,11 +19,12 @@ import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { ClusterRole } from '../../shared/kinds/rbac/cluster-role.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { policyName } from '../../shared/policy.ts';
+import { siteKeyRef } from '../../shared/workspaces/site-key.ts';
 import { decide } from './decide.ts';
 import { audit, gather } from './gather.ts';
 import { roleBindingName } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
-import { credentialsName, siteCredentials } from './roles/credentials.ts';
+import { credentialsName } from './roles/credentials.ts';
 import { workspaceFacts } from './status.ts';
 
 const inWorkspaces = { selector: { matchLabels: managedBy }, namespace: 'workspace' } as const;
@@ -79,8 +80,8 @@ export default defineFunction<Observed>({
     // Who may make one is never asked for its name.
     { resource: Secret, verbs: ['create'], namespace: 'workspace' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
-    // What opens the machines of all workspaces.
-    { resource: Secret, verbs: ['get'], namespace: 'own', names: [siteCredentials] },
+    // What the keys of all workspaces are derived from.
+    { resource: Secret, verbs: ['get'], namespace: 'own', names: [siteKeyRef.name] },
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'zero',

@@ -60,9 +60,10 @@ export interface Inside {
 export interface Site {
   /** The tasks of roles, by `<role>.yml`. */
   roles: Readonly<Record<string, string>>;
+  /** What the keys of workspaces are derived from. */
+  key: Secret | undefined;
+  /** The Secret with the workspace's own key, in its namespace. */
   credentials: Secret | undefined;
-  /** The copy of the credentials in the workspace's namespace. */
-  copy: Secret | undefined;
 }
 
 /** What kube-ovn has of a workspace, outside of any namespace. */
@@ -104,7 +105,7 @@ export function ownObjects({ workspace, namespace, inside = nothingInside, outsi
     services: own(...inside.services),
     jobs: own(...inside.jobs),
     configMaps: own(...inside.configMaps),
-    secrets: own(site?.copy),
+    secrets: own(site?.credentials),
     subnets: own(...outside.subnets),
     vpcs: own(outside.vpc),
   };

@@ -92,14 +92,14 @@ describe.skipIf(!isKubectlThere)('the page, typed', { timeout: 120_000 }, () => 
   test('has no command that is not typed here', () => {
     const here = [
       ...['kubectl apply', '.status.components', 'kubectl wait otws/', 'kubectl patch pvc dnsconfig'],
-      ...['kubectl create secret generic', 'pelotech.ot/roles-requested', ...untyped],
+      ...['ansibleRunnerImage', 'pelotech.ot/roles-requested', ...untyped],
     ];
     expect(blocks.filter((block) => !here.some((words) => block.includes(words)))).toEqual([]);
   });
 
   test('has roles run by the image that the policy names, and runs them again', async () => {
     await onThePage(async ({ kube }, type) => {
-      await type(typed('kubectl create secret generic'));
+      await type(typed('ansibleRunnerImage'));
       await type(
         'kubectl patch configmap sync-operator-policy -n sync-operator --type merge -p \'{"data":{"ignoreOnDeploy":"Start"}}\'',
       );

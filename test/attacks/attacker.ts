@@ -31,9 +31,10 @@ export const mayMakeMachines: Rule = { apiGroups: ['pelotech.ot'], resources: ['
 /** What CDI gives to the role `edit`. */
 export const mayMakeDataVolumes: Rule = { apiGroups: ['cdi.kubevirt.io'], resources: ['datavolumes'], verbs: write };
 
+const account = { name: 'mallory', namespace: 'default' };
+
 /** The client of a ServiceAccount that may make Workspaces, which have no namespace, and nothing else. */
 export async function anAuthorOfWorkspaces({ kube, as }: FunctionHarness): Promise<Kube> {
-  const account = { name: 'mallory', namespace: 'default' };
   const metadata = { name: 'workspace-authors' };
   await kube.create(ServiceAccount, { metadata: account });
   await kube.create(ClusterRole, {
@@ -46,6 +47,17 @@ export async function anAuthorOfWorkspaces({ kube, as }: FunctionHarness): Promi
     subjects: [{ kind: 'ServiceAccount', ...account }],
   });
   return as(account);
+}
+
+/** Lets the author of Workspaces read the Secrets of a namespace. */
+export async function mayReadSecretsIn({ kube }: FunctionHarness, namespace: string): Promise<void> {
+  const metadata = { name: 'authors-read', namespace };
+  await kube.create(Role, { metadata, rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list'] }] });
+  await kube.create(RoleBinding, {
+    metadata,
+    roleRef: { apiGroup: group, kind: 'Role', name: metadata.name },
+    subjects: [{ kind: 'ServiceAccount', ...account }],
+  });
 }
 
 /** The client of a ServiceAccount that may do this in a namespace of its own, and nothing anywhere else. */

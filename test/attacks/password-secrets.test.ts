@@ -55,7 +55,7 @@ const userData = async ({ name }: { name: string }) => {
 test.each([
   ['an application', 'database', 'url', 'default'],
   ['the registry', 'pull', '.dockerconfigjson', 'default'],
-  ['the site, copied for roles', 'ansible-credentials', 'ssh-privatekey', 'never'],
+  ['the roles of a workspace', 'ansible-credentials', 'ssh-privatekey', 'never'],
   ['an OpenStack account', 'openstack-credentials', 'clouds.yaml', 'never'],
 ])('an author reads a Secret of %s in a guest', async (_, name, key, label) => {
   await aSecret(name, key);

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { createSiteKey } from '../../deploy/keys.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
@@ -13,7 +14,6 @@ import { NetworkPolicy } from '../../shared/kinds/networking/network-policy.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { putImage } from './images.ts';
 import { dropsAllButTimers } from './subscriptions.ts';
 import {
@@ -63,8 +63,7 @@ export const stories: readonly Story[] = [
     policy: { ...policyOf, ansibleRunnerImage: workloadImage, ansibleCredentials: 'true' },
     run: async (world) => {
       const { kube } = world;
-      const site = { namespace: operatorNamespace, name: 'workspace-ansible' };
-      await kube.create(Secret, { metadata: site, type: 'Opaque', data: { password: 'cHc=' } } as never);
+      await createSiteKey(kube);
       await putImage(world, 'base');
       await createWorkspace(world, 'lab1', {
         networks: [controlNet, { name: 'unused-net', cidr: '10.10.1.0/24' }],
@@ -95,7 +94,6 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
       expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
       expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
-      await kube.delete(Secret, site);
     },
   },
   {

@@ -1,10 +1,12 @@
 import { expect } from 'vitest';
+import { createSiteKey } from '../../deploy/keys.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
+import { siteKeyRef } from '../../shared/workspaces/site-key.ts';
 import { putImage } from './images.ts';
 import {
   aMachine,
@@ -139,29 +141,37 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: "the site's credentials: roles wait for them, get a copy of the two keys that count, which follows a change and goes when it is wanted no more",
+    name: "a key of the lab's own: its machine waits for the site's, gets the public one, and the private one goes when it is wanted no more",
     policy: { ...runner, ansibleCredentials: 'true' },
     run: async (world) => {
       const { kube } = world;
+      await kube.delete(Secret, siteKeyRef).catch(() => undefined);
       await putImage(world, 'base');
       await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
-      const waiting = await untilCondition(world, 'lab1', 'AnsibleDeployed', 'CredentialsMissing');
-      expect(waiting.status?.message).toContain(`${operatorNamespace}/workspace-ansible`);
-      expect(await jobsIn(world)).toEqual([]);
-      const site = { namespace: operatorNamespace, name: 'workspace-ansible' };
-      const data = { 'ssh-privatekey': 'b25l', other: 'eA==' };
-      await kube.create(Secret, { metadata: site, type: 'Opaque', data } as never);
+      const waiting = await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Waiting', 'CredentialsMissing');
+      expect(componentOf(waiting, 'VirtualMachine', 'vm')?.message).toContain(
+        'kubectl create secret generic workspace-key',
+      );
+      expect(await kube.list(VirtualMachine, { namespace })).toEqual([]);
+      await createSiteKey(kube);
       // A Secret has no event: the audit finds it.
       await untilWorkspace(world, 'lab1', 'Ready');
-      const copy = { namespace, name: 'ansible-credentials' };
-      expect((await kube.get(Secret, copy))?.data).toEqual({ 'ssh-privatekey': 'b25l' });
-      await kube.patch(Secret, site, { data: { 'ssh-privatekey': 'dHdv' } });
-      await until(world, Secret, copy, (found) => found?.data?.['ssh-privatekey'] === 'dHdv');
+      const key = { namespace, name: 'ansible-credentials' };
+      const privateKey = Buffer.from(
+        (await kube.get(Secret, key))?.data?.['ssh-privatekey'] ?? '',
+        'base64',
+      ).toString();
+      expect(privateKey).toMatch(/^-----BEGIN OPENSSH PRIVATE KEY-----\n/);
+      const machine = await kube.get(VirtualMachine, { namespace, name: 'vm' });
+      expect(machine?.spec.users).toMatchObject([
+        { name: 'ansible', ssh_authorized_keys: [expect.stringMatching(/^ssh-ed25519 /)] },
+      ]);
+      await kube.patch(Secret, key, { data: { 'ssh-privatekey': 'dHdv' } });
+      await until(world, Secret, key, (found) => found?.data?.['ssh-privatekey'] !== 'dHdv');
       await setPolicy(world, { ansibleCredentials: undefined });
-      await untilGone(world, Secret, copy);
+      await untilGone(world, Secret, key);
       await untilWorkspace(world, 'lab1', 'Ready');
       await deleteWorkspace(world, 'lab1');
-      await kube.delete(Secret, site);
     },
   },
   {

@@ -52,7 +52,9 @@ const whole: Installation = {
   onOpenStack: [],
   accountSecrets: new Map(),
   hasPublicationKey: true,
+  hasSiteKey: true,
 };
+const aPolicy = (data: Record<string, string>) => ConfigMap.parse({ metadata: { name: 'p' }, data });
 const found = (more: Partial<Installation>) => findingsOf({ ...whole, ...more });
 const channelOf = (...uids: string[]) =>
   object('messaging.knative.dev/v1', 'InMemoryChannel', 'default-kne-trigger', {
@@ -176,6 +178,12 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     /^Secret sync-operator\/publication-keys/,
     /create secret generic publication-keys -n sync-operator/,
   ],
+  [
+    'no key to derive the keys of workspaces from',
+    { hasSiteKey: false, policy: aPolicy({ ansibleCredentials: 'true' }) },
+    /^Secret sync-operator\/workspace-key/,
+    /create secret generic workspace-key -n sync-operator/,
+  ],
   ['a Secret that the user may not read', { secrets: new Map([['a/b', undefined]]) }, /^Secret a\/b/, /auth can-i/],
   [
     'a release that is too old',
@@ -191,9 +199,13 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
 });
 
 test('no key is needed where unsigned publications are accepted, and none is missed by who may not read it', () => {
-  const policy = ConfigMap.parse({ metadata: { name: 'p' }, data: { unsignedPublications: 'Accept' } });
-  expect(found({ hasPublicationKey: false, policy })).toEqual([]);
+  expect(found({ hasPublicationKey: false, policy: aPolicy({ unsignedPublications: 'Accept' }) })).toEqual([]);
   expect(found({ hasPublicationKey: undefined })).toEqual([]);
+});
+
+test('no key is needed where workspaces get none, and none is missed by who may not read it', () => {
+  expect(found({ hasSiteKey: false })).toEqual([]);
+  expect(found({ hasSiteKey: undefined, policy: aPolicy({ ansibleCredentials: 'true' }) })).toEqual([]);
 });
 
 test('fields that Knative adds, and another order of fields, are no difference', () => {

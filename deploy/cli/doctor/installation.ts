@@ -27,7 +27,7 @@ import { runnable } from '../install/left-out.ts';
 import { type Requirement, servedAt } from '../install/requirement.ts';
 import { listOf } from '../install/wait.ts';
 import { readPolicyMap } from '../read-policy.ts';
-import { credentialsIn, type ExistingSecrets, hasPublicationKey, secretOf, secretsAt } from '../secrets.ts';
+import { credentialsIn, type ExistingSecrets, hasPublicationKey, hasSiteKey, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
 
 /** Everything that the doctor reads. */
@@ -59,6 +59,8 @@ export interface Installation {
   secrets: ExistingSecrets;
   /** Whether there is a key to verify publications with; undefined if the user may not read it. */
   hasPublicationKey: boolean | undefined;
+  /** Whether there is one to derive the keys of workspaces from. */
+  hasSiteKey: boolean | undefined;
 }
 
 /** Reads the cluster, each object once. Of a Secret it keeps only whether it exists, or has what it must. */
@@ -118,6 +120,7 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
     accountSecrets: await secretsAt(kube, wantedAccounts(onOpenStack)),
     secrets: await secretsAt(kube, wantedSecrets(images, policy)),
     hasPublicationKey: await hasPublicationKey(kube),
+    hasSiteKey: await hasSiteKey(kube),
   };
 }
 

@@ -4,8 +4,9 @@ import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { operatorNamespace, publicBroker } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
+import { siteKeyRef } from '../../../shared/workspaces/site-key.ts';
+import { createPublicationKey, createSiteKey } from '../../keys.ts';
 import { applyManifests } from '../../manifests.ts';
-import { createPublicationKey } from '../../publication-key.ts';
 import {
   type AnyObject,
   ApiServerSource,
@@ -270,6 +271,19 @@ export const misconfigurations: readonly Misconfiguration[] = [
     finding: /^Secret .*\/publication-keys/,
     remedy: /^kubectl create secret generic publication-keys -n /,
     mend: (kube) => createPublicationKey(kube),
+  },
+  {
+    name: 'no key to derive the keys of workspaces from',
+    break: async (kube) => {
+      await set({ ansibleCredentials: 'true' })(kube);
+      await kube.delete(Secret, siteKeyRef);
+    },
+    finding: /^Secret .*\/workspace-key/,
+    remedy: /^kubectl create secret generic workspace-key -n /,
+    mend: async (kube) => {
+      await createSiteKey(kube);
+      await set({ ansibleCredentials: null })(kube);
+    },
   },
   {
     name: 'a StorageProfile without claimPropertySets',

@@ -3,6 +3,7 @@ import { downloadOf, missingLine } from '../../../shared/images/sources.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { type Policy, parsePolicy } from '../../../shared/policy.ts';
+import { makeSiteKey, siteKeyForm, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
 import { describeStray, policyView } from '../policy-view.ts';
 import { editPolicy } from '../remedies.ts';
 import { makePublicationKey, makeSecret } from '../secrets.ts';
@@ -11,7 +12,7 @@ import type { Installation } from './installation.ts';
 
 /** Keys that do not parse, keys that no function reads, and objects that the policy names and that do not exist. */
 export function policyFindings(installation: Installation): Finding[] {
-  const { policy, namespaces, secrets, images, hasPublicationKey } = installation;
+  const { policy, namespaces, secrets, images, hasPublicationKey, hasSiteKey } = installation;
   const parsed = parsePolicy(policy);
   const { values, faults } = parsed;
   const { unknown } = policyView(policy);
@@ -48,6 +49,7 @@ export function policyFindings(installation: Installation): Finding[] {
     ...sourceFindings(parsed, images),
     ...[...secrets].flatMap(([key, isThere]) => secretFinding(key, isThere)),
     ...(values.unsignedPublications === 'Refuse' && hasPublicationKey === false ? [noPublicationKey] : []),
+    ...(values.ansibleCredentials && hasSiteKey === false ? [noSiteKey] : []),
   ];
 }
 
@@ -56,6 +58,13 @@ const noPublicationKey: Finding = {
   expected: `a key to verify publications with (${publicationKeyForm})`,
   found: 'none: each publication of a pipeline is refused',
   remedy: makePublicationKey,
+};
+
+const noSiteKey: Finding = {
+  name: `Secret ${keyOf(siteKeyRef)}`,
+  expected: `${siteKeyForm}, to derive the keys of workspaces from`,
+  found: 'none: machines with deploy roles are not made',
+  remedy: makeSiteKey,
 };
 
 /** The lines of allowedSources that images wait for, each once. */

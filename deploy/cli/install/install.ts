@@ -3,7 +3,8 @@ import { type KubernetesObject, keyOf } from '../../../shared/kinds/resource.ts'
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
-import { createPublicationKey } from '../../publication-key.ts';
+import { siteKeyRef } from '../../../shared/workspaces/site-key.ts';
+import { createPublicationKey, createSiteKey } from '../../keys.ts';
 import { auditNow } from './audit.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { fieldManager, inventoryOf, obsoleteOf } from './inventory.ts';
@@ -38,6 +39,8 @@ export async function install(cluster: Cluster, wanted: readonly KubernetesObjec
       await removeFunctions(cluster, obsolete.functions);
       if (await createPublicationKey(cluster.kube))
         cluster.say(`Secret ${keyOf(publicationKeysRef)} made, with a first key for pipelines to sign with`);
+      if (await createSiteKey(cluster.kube))
+        cluster.say(`Secret ${keyOf(siteKeyRef)} made, from which the keys of workspaces are derived`);
     }
     await applyStage(
       cluster,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { publicationKeysIn, publicationKeysRef } from '../../../shared/images/signature.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { siteKeyIn, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { documents } from '../../manifests.ts';
 import { type Options, readOptions } from './arguments.ts';
@@ -69,15 +70,18 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     });
   });
 
-  test('an installation makes a key for pipelines, and an upgrade leaves the keys as they are', async () => {
+  test('an installation makes a key for pipelines and one for workspaces, and an upgrade leaves them as they are', async () => {
     const overlay = await anOverlay();
     const keys = async () => publicationKeysIn(await cluster.kube.get(Secret, publicationKeysRef));
     await command('install', '--overlay', overlay, ...image);
     const [first, ...more] = await keys();
     expect([first, more]).toEqual([expect.stringMatching(/^whsec_.{44}$/), []]);
-    expect(cluster.lines.join('\n')).not.toContain(first);
+    const ofSite = async () => siteKeyIn(await cluster.kube.get(Secret, siteKeyRef))?.toString();
+    const site = await ofSite();
+    expect(site).toMatch(/^.{44}$/);
+    for (const key of [first, site]) expect(cluster.lines.join('\n')).not.toContain(key);
     await command('upgrade');
-    expect(await keys()).toEqual([first]);
+    expect([await keys(), await ofSite()]).toEqual([[first], site]);
   });
 
   test('the lines of --allow-source are added to those of the policy, each once', async () => {

@@ -1,7 +1,6 @@
 import { networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
-import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { owns } from '../../../shared/kubernetes/ownership.ts';
-import type { Policy } from '../../../shared/policy.ts';
 import { type Child, type Make, named } from '../child.ts';
 import { unwanted } from '../garbage.ts';
 import type { WantedImage, WantedImages } from '../images/plan.ts';
@@ -10,13 +9,13 @@ import { networksOf, routesOf } from '../network/addresses.ts';
 import type { Provider } from '../network/plan.ts';
 import type { Inside } from '../observed.ts';
 import { buildRecord } from '../roles/build-record.ts';
+import { usersFor } from '../roles/login.ts';
+import type { RolesFound } from '../roles/roles.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
 import { type Part, provisioning, type Stage, skipped, stageOf, standingOf, waiting } from '../stage.ts';
 import { standingOfMachine } from './status.ts';
 
-interface Machines extends Pick<Inside, 'machines'> {
-  workspace: Workspace;
-  policy: Policy;
+interface Machines extends Pick<Inside, 'machines'>, Pick<RolesFound, 'workspace' | 'policy' | 'site'> {
   provider: Provider;
   wanted: WantedImages;
 }
@@ -30,7 +29,7 @@ export const machineStage = (found: Machines, make: Make): Stage =>
   );
 
 function partOf(
-  { workspace, policy, provider, machines, wanted }: Machines,
+  { workspace, policy, site, provider, machines, wanted }: Machines,
   machine: WorkspaceMachine,
   make: Make,
 ): Part {
@@ -46,7 +45,10 @@ function partOf(
   if (!found && !hasImage) {
     return { name, writes: [], standing: waiting('ImageNotReady', `Waiting for VMDiskImage ${backingVMDiskImage}.`) };
   }
-  const made = make(machineChild(workspace.spec, machine, provider, image?.ref), found);
+  const login = usersFor({ workspace, policy, site }, machine);
+  if (!found && 'because' in login) return { name, writes: [], standing: login.because };
+  const users = 'because' in login ? found?.spec.users : login.users;
+  const made = make(machineChild(workspace.spec, { ...machine, users }, provider, image?.ref), found);
   return { name, writes: made.writes, standing: standingOf([made]) ?? standingOfMachine(found) };
 }
 

@@ -1,15 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { allRoles, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
+import { allRoles, aPolicy, aSite, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import { installAnsible } from '../../../test/support/tools/ansible.ts';
+import { startGuest } from '../../../test/support/tools/ssh-guest.ts';
+import { credentialsFor } from './credentials.ts';
 import { isVariableName } from './faults.ts';
+import { usersFor } from './login.ts';
 import { parseOutcome } from './outcome.ts';
 import type { Role } from './roles-of-machine.ts';
+import { derivedKey } from './ssh-key.ts';
 
 const { bin = '', lacking } = await installAnsible();
 if (lacking) console.warn(`skipped: what Ansible makes of our files: ${lacking}`);
@@ -244,20 +248,46 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
     expect(parseOutcome(await read('outcome'))).toMatchObject({ failed: 0, changed: 1 });
   });
 
-  test('reads credentials from their files, and takes a file that is not there for none', async () => {
-    const note = {
-      'ansible.builtin.copy': {
-        content: '{{ [ansible_ssh_private_key_file, ansible_password, ansible_become_password] | join("|") }}',
-        dest: '{{ playbook_dir }}/../said',
-      },
+  describe('a guest', () => {
+    const policy = { ansibleCredentials: 'true' };
+    const [vm = aVm()] = seed.spec.vms ?? [];
+    const loginOf = (uid: string) => {
+      const workspace = { ...seed, metadata: { ...seed.metadata, uid } };
+      const found = { workspace, policy: aPolicy(policy), site: aSite() };
+      const secret = credentialsFor(workspace, found.policy, found.site);
+      const users = usersFor(found, vm);
+      const [{ ssh_authorized_keys: accepted = [] } = {}] = ('users' in users && users.users) || [];
+      return { privateKey: Buffer.from(secret?.data['ssh-privatekey'] ?? '', 'base64').toString(), accepted };
     };
-    const found = allRoles(seed, { ansibleCredentials: 'true' });
-    await layOut(found, { linuxRouter: [note], runtimeChecks: [] });
-    const hosts = await read('inventory/hosts.yml');
-    await write('inventory/hosts.yml', hosts.replaceAll('/runner/', `${runner}/`));
-    await write('credentials/password', 'secret {{ word }}\n');
-    const { code, stdout } = await ansible('ansible-playbook', ...here, 'site.yml');
-    expect([code, stdout]).toEqual([0, expect.stringContaining('failed=0')]);
-    expect(await read('said')).toBe('|secret {{ word }}|secret {{ word }}');
+
+    /** What a run says that has the key of a lab, on a guest of another or the same. */
+    async function runOn(guestOf: string, lab: string) {
+      await layOut(allRoles(seed, policy), {
+        linuxRouter: [{ 'ansible.builtin.copy': { content: '{{ ansible_user }}', dest: join(runner, 'said') } }],
+        runtimeChecks: [],
+      });
+      const hosts = await read('inventory/hosts.yml');
+      await write('inventory/hosts.yml', hosts.replaceAll('/runner/', `${runner}/`));
+      await write('project/site.yml', (await read('project/site.yml')).replace('timeout: 600', 'timeout: 5'));
+      await write('credentials/ssh-privatekey', loginOf(lab).privateKey);
+      await chmod(join(runner, 'credentials/ssh-privatekey'), 0o600);
+      const hostKey = derivedKey(Buffer.alloc(32), 'host').privateKey;
+      const guest = await startGuest(bin, { hostKey, authorizedKeys: loginOf(guestOf).accepted.join('\n') });
+      try {
+        const there = ['ansible_host=127.0.0.1', `ansible_port=${guest.port}`, 'ansible_host_key_checking=false'];
+        await ansible('ansible-playbook', ...there.flatMap((one) => ['-e', one]), ...here.slice(2), 'site.yml');
+      } finally {
+        guest.close();
+      }
+      return parseOutcome(await read('outcome'));
+    }
+
+    test('lets in the key of its workspace, over ssh', async () => {
+      expect(await runOn('lab-a', 'lab-a')).toMatchObject({ failed: 0, unreachable: 0, changed: 1 });
+      expect(await read('said')).toBe('ansible');
+    });
+    test('refuses the key of another workspace', async () => {
+      expect(await runOn('lab-b', 'lab-a')).toMatchObject({ failed: 0, unreachable: 1 });
+    });
   });
 });

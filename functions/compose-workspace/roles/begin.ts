@@ -20,10 +20,9 @@ export function begin(
 ): { writes: Action[]; components: ReadonlyMap<string, Component> } {
   const { workspace, policy, own, site } = found;
   const mayBegin = (object: RoleObject) => !waits.has(machineOf(object));
-  const credentials = credentialsFor(workspace, policy, site?.credentials);
-  const copy = site?.copy;
+  const credentials = credentialsFor(workspace, policy, site);
   const inputs = [
-    ...(credentials ? [make(childOf(Secret, credentials), copy)] : []),
+    ...(credentials ? [make(childOf(Secret, credentials), site?.credentials)] : []),
     ...configMaps
       .filter(mayBegin)
       .map((map) => make(childOf(ConfigMap, map), named(found.configMaps, map.metadata.name))),

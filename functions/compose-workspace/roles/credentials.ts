@@ -1,33 +1,50 @@
 import { ansibleCredentials, Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { linuxLoginOf } from '../../../shared/machines/linux-login.ts';
 import type { Policy } from '../../../shared/policy.ts';
+import { makeSiteKey, siteKeyForm, siteKeyIn, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
+import type { Site } from '../observed.ts';
+import { type Standing, waiting } from '../stage.ts';
 import { metadataOf } from './metadata.ts';
+import { derivedKey } from './ssh-key.ts';
 
-/** The site's Secret in the operator's namespace. Its name is fixed: the function may read no other Secret there. */
-export const siteCredentials = 'workspace-ansible';
-
-/** The Secret in the workspace's namespace that the Jobs mount: a copy of the site's. */
+/** The Secret in the workspace's namespace that the Jobs mount. */
 export const credentialsName = ansibleCredentials;
 
 /** Where a Job has it. */
 export const credentialsFolder = '/runner/credentials';
 
-/** Its files: the keys that Kubernetes gives Secrets of the types ssh-auth and basic-auth. */
-export const credentialFiles = {
-  key: `${credentialsFolder}/ssh-privatekey`,
-  password: `${credentialsFolder}/password`,
-};
+/** The name that Kubernetes gives a key in Secrets of the type ssh-auth. */
+const keyEntry = 'ssh-privatekey';
+export const keyFile = `${credentialsFolder}/${keyEntry}`;
 
-/** The copy; undefined where the policy asks for none, or the site has none, in which case Jobs wait for it. */
-export const credentialsFor = (workspace: Workspace, { values }: Policy, found: Secret | undefined) =>
-  found === undefined || !values.ansibleCredentials
-    ? undefined
-    : {
-        apiVersion: Secret.apiVersion,
-        kind: Secret.kind,
-        metadata: metadataOf(workspace, credentialsName),
-        type: 'Opaque',
-        data: Object.fromEntries(
-          Object.entries(found.data ?? {}).filter(([key]) => key === 'ssh-privatekey' || key === 'password'),
-        ),
-      };
+/** The login of the machines that Ansible uses: where it has a key of ours, a user that cloud-init makes. */
+export const loginFor = ({ values }: Policy): string | undefined =>
+  values.ansibleCredentials ? linuxLoginOf(values.ansibleUser ?? 'ansible') : values.ansibleUser;
+
+/** The key of the workspace; undefined while the site has none to derive it from. */
+export function keyFor({ metadata }: Workspace, site: Site | undefined) {
+  const key = siteKeyIn(site?.key);
+  return key && derivedKey(key, 'ansible login', metadata.uid);
+}
+
+/** The Secret; undefined where the policy asks for none, or the site has no key, in which case Jobs wait for it. */
+export function credentialsFor(workspace: Workspace, { values }: Policy, site: Site | undefined) {
+  const key = values.ansibleCredentials ? keyFor(workspace, site) : undefined;
+  return (
+    key && {
+      apiVersion: Secret.apiVersion,
+      kind: Secret.kind,
+      metadata: metadataOf(workspace, credentialsName),
+      type: 'Opaque',
+      data: { [keyEntry]: Buffer.from(key.privateKey).toString('base64') },
+    }
+  );
+}
+
+/** What waits for the site's key, and what to do. */
+export const withoutSiteKey: Standing = waiting(
+  'CredentialsMissing',
+  `Expected Secret ${keyOf(siteKeyRef)} with ${siteKeyForm} (policy key ansibleCredentials), found no such key: ${makeSiteKey}`,
+);

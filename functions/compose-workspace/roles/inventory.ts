@@ -1,7 +1,7 @@
 import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { ansibleFile } from './ansible-file.ts';
-import { credentialFiles } from './credentials.ts';
+import { keyFile, loginFor } from './credentials.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 
 /**
@@ -15,7 +15,9 @@ export const controlAddressOf = ({ interfaces }: WorkspaceMachine, network: stri
   interfaces?.find((one) => one.network === network)?.ipAddress?.split('/')[0];
 
 /** hosts.yml: all machines of the workspace, how each is reached, and a group for each role that is deployed. */
-export function hostsFile({ spec }: Workspace, { values }: Policy): string {
+export function hostsFile({ spec }: Workspace, policy: Policy): string {
+  const { values } = policy;
+  const login = loginFor(policy);
   const vms = spec.vms ?? [];
   const withRole = Map.groupBy(
     vms.flatMap((vm) =>
@@ -26,8 +28,8 @@ export function hostsFile({ spec }: Workspace, { values }: Policy): string {
   return ansibleFile({
     all: {
       vars: {
-        ...(values.ansibleUser ? { ansible_user: values.ansibleUser } : {}),
-        ...(values.ansibleCredentials ? credentials : {}),
+        ...(login ? { ansible_user: login } : {}),
+        ...(values.ansibleCredentials ? { ansible_ssh_private_key_file: keyFile } : {}),
       },
       hosts: byName(vms, (vm) => {
         const address = controlAddressOf(vm, values.ansibleControlNetwork);
@@ -54,18 +56,3 @@ export const hostVarsFile = (vm: WorkspaceMachine): string =>
 
 const byName = <T>(vms: readonly WorkspaceMachine[], of: (vm: WorkspaceMachine) => T) =>
   Object.fromEntries(vms.map((vm) => [vm.name, of(vm)]));
-
-/** Read where Ansible runs, from the Secret that is mounted there: no value of it stands in a ConfigMap. */
-const credentials = {
-  ansible_ssh_private_key_file: ifMounted(credentialFiles.key, `'${credentialFiles.key}'`),
-  ansible_password: ifMounted(
-    credentialFiles.password,
-    `lookup('ansible.builtin.file', '${credentialFiles.password}')`,
-  ),
-  ansible_become_password: '{{ ansible_password }}',
-};
-
-/** An expression of Ansible's that is empty, which means none, where the Secret has no such key. */
-function ifMounted(file: string, value: string): string {
-  return `{{ ${value} if '${file}' is file else '' }}`;
-}

@@ -30,7 +30,7 @@ export function skippedRoles(own: Own, vms: readonly WorkspaceMachine[], because
   };
 }
 
-/** The site's credentials are kept in the workspace only for Jobs that are to begin. */
+/** The key is kept in the workspace only for Jobs that are to begin. */
 const deleted = (own: Own, jobs: Own['jobs'], configMaps: Own['configMaps']): Action[] => [
   ...unwanted(Secret, own.secrets),
   ...unwanted(Job, jobs),

@@ -8,7 +8,7 @@ import type { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Resource } from '../../../shared/kinds/resource.ts';
 import { workspaceChild } from '../../../shared/workspaces/workspace.ts';
 import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
-import { allRoles, aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
+import { allRoles, aPolicy, aSite, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import { makeFor } from '../child.ts';
 import { observeOne } from '../gather.ts';
 import { type Inside, nothingInside, ownObjects, type Site } from '../observed.ts';
@@ -44,8 +44,8 @@ const [wanted] = allRoles(workspace).jobs;
 const job = (name: string | undefined, status?: object) =>
   Job.parse({ metadata: { ...workspaceChild(workspace, { namespace, name: name ?? '' }), uid: 'uid-job' }, status });
 
-/** Whether the copy of the credentials is looked for in a namespace with these Jobs. */
-async function isCopyRead(of: Workspace, jobs: Job[], data: Record<string, string> = {}) {
+/** Whether the key of the workspace is looked for in a namespace with these Jobs. */
+async function isKeyRead(of: Workspace, jobs: Job[], data: Record<string, string> = {}) {
   const owned = workspaceChild(of, { name: 'any' });
   const read: string[] = [];
   const kube = {
@@ -59,7 +59,7 @@ async function isCopyRead(of: Workspace, jobs: Job[], data: Record<string, strin
   return read.includes('Secret ansible-credentials');
 }
 
-describe('the copy of the credentials', () => {
+describe('the key of a workspace', () => {
   const bare = aWorkspace([aVm({ deploy: [] })]);
   const components = [{ kind: 'AnsibleRoles', name: 'vm', phase: 'Ready', reason: '', message: '' }] as const;
   test.each<[string, Workspace, Job[], Record<string, string>, boolean]>([
@@ -68,7 +68,7 @@ describe('the copy of the credentials', () => {
     ['if the status reports roles', { ...bare, status: { components: [...components] } }, [], {}, true],
     ['nowhere else', bare, [], { ansibleCredentials: 'true' }, false],
   ])('is looked for %s', async (_, of, jobs, data, isRead) => {
-    expect(await isCopyRead(of, jobs, data)).toBe(isRead);
+    expect(await isKeyRead(of, jobs, data)).toBe(isRead);
   });
 });
 
@@ -101,28 +101,21 @@ describe('deploy roles', () => {
     expect(written(found)).toEqual(['create ConfigMap', 'create ConfigMap']);
     expect(found?.components).toMatchObject([{ kind: 'AnsibleRoles' }]);
   });
-  test('are begun with a copy of the credentials', () => {
-    const credentials = Secret.parse({ metadata: { name: 'workspace-ansible' }, data: { 'ssh-privatekey': 'a2V5' } });
-    const found = stage({}, { ansibleCredentials: 'true' }, workspace, {
-      roles: {},
-      credentials,
-      copy: undefined,
-    });
+  test('are begun with the key of the workspace', () => {
+    const found = stage({}, { ansibleCredentials: 'true' }, workspace, aSite());
     expect(written(found)).toEqual(['create Secret', 'create ConfigMap', 'create ConfigMap', 'create Job']);
   });
-  test('wait for credentials that are not there', () => {
+  test('wait while the site has no key', () => {
     const found = stage({}, { ansibleCredentials: 'true' });
     expect(found).toMatchObject({
       writes: [],
-      components: [
-        { reason: 'CredentialsMissing', message: expect.stringContaining('sync-operator/workspace-ansible') },
-      ],
+      components: [{ reason: 'CredentialsMissing', message: expect.stringContaining('sync-operator/workspace-key') }],
     });
   });
   test.each([
     ['the policy does not parse', { ansibleTimeout: 'soon' }, true],
     ['the machines are not Ready again', {}, false],
-    ["the site's credentials are not there", { ansibleCredentials: 'true' }, true],
+    ["the site's key is not there", { ansibleCredentials: 'true' }, true],
     ['the machine cannot be reached any more', { ansibleControlNetwork: 'mgmt' }, true],
   ])('that ran are Ready while %s', (_, data, areMachinesReady) => {
     const done = job(wanted?.metadata.name, { conditions: [{ type: 'Complete', status: 'True' }] });
@@ -169,31 +162,31 @@ describe('deploy roles', () => {
     const found = stage({ jobs: [job('demo-vm-roles-0000000000')] }, data, of);
     expect(found).toMatchObject({ condition, writes: [], components: [{ name: 'demo-vm', reason }] });
   });
-  const copyOf = (uid: string) => {
+  const keyOwnedBy = (uid: string) => {
     const { ownerReferences = [] } = workspaceChild(workspace, { namespace, name: 'ansible-credentials' });
     const metadata = { name: 'ansible-credentials', namespace, ownerReferences };
     return Secret.parse({
       metadata: { ...metadata, ownerReferences: ownerReferences.map((one) => ({ ...one, uid })) },
     });
   };
-  const beside = (copy: Secret): Site => ({ roles: {}, credentials: undefined, copy });
+  const beside = (credentials: Secret): Site => ({ roles: {}, key: undefined, credentials });
   test.each<[string, Record<string, string>, Workspace, boolean?]>([
     ['the policy asks for none', {}, workspace],
     ['the machines are not Ready', {}, workspace, false],
     ['the site runs them', { ansible: 'External', ansibleCredentials: 'true' }, workspace],
     ['no machine has any', { ansibleCredentials: 'true' }, aWorkspace([aVm({ deploy: [] })])],
-  ])('leave no copy of the credentials where %s', (_, data, of, areMachinesReady = true) => {
+  ])('leave no key where %s', (_, data, of, areMachinesReady = true) => {
     const before = { jobs: [job('demo-vm-roles-0000000000')] };
-    expect(written(stage(before, data, of, beside(copyOf('uid-w')), areMachinesReady))).toContain('delete Secret');
-    expect(written(stage(before, data, of, beside(copyOf('another')), areMachinesReady))).not.toContain(
+    expect(written(stage(before, data, of, beside(keyOwnedBy('uid-w')), areMachinesReady))).toContain('delete Secret');
+    expect(written(stage(before, data, of, beside(keyOwnedBy('another')), areMachinesReady))).not.toContain(
       'delete Secret',
     );
   });
   test.each([
     ['the policy does not parse', { ansibleCredentials: 'perhaps' }],
-    ["the site's are not there for a moment", { ansibleCredentials: 'true' }],
-  ])('keep their copy of the credentials while %s', (_, data) => {
-    expect(written(stage({}, data, workspace, beside(copyOf('uid-w'))))).toEqual([]);
+    ["the site's is not there for a moment", { ansibleCredentials: 'true' }],
+  ])('keep their key while %s', (_, data) => {
+    expect(written(stage({}, data, workspace, beside(keyOwnedBy('uid-w'))))).toEqual([]);
   });
   test('say what the newest Pod of a failed Job said', () => {
     const pod = (second: number, role: string) =>

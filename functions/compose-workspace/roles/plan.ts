@@ -1,16 +1,15 @@
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Component, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import { type Make, named } from '../child.ts';
 import { unwanted } from '../garbage.ts';
 import { isSkipped } from '../skipped.ts';
 import { component, failed, type Stage, type Standing, waiting } from '../stage.ts';
 import { begin, machineOf, machineOfWrite } from './begin.ts';
-import { siteCredentials } from './credentials.ts';
+import { keyFor, withoutSiteKey } from './credentials.ts';
 import { jobName } from './job-name.ts';
 import { skippedRoles, withoutRoles } from './not-run.ts';
 import { unreached } from './reach.ts';
-import { hasRolesToRun, type Roles, type RolesFound, rolesOf } from './roles.ts';
+import { hasRolesToRun, type Roles, type RolesFound, rolesOf, unreadablePolicy } from './roles.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 import { newestPodOf, standingOfJob } from './status.ts';
 
@@ -55,11 +54,6 @@ function begun({ workspace, own, pods }: RolesFound, vm: WorkspaceMachine): Comp
   return component('AnsibleRoles', job.metadata.name, standingOfJob(job, newestPodOf(job, pods)));
 }
 
-const unreadablePolicy = waiting(
-  'PolicyInvalid',
-  'Waiting until the keys of the policy that say how roles are run parse again.',
-);
-
 /** Why the roles of a machine do not begin yet. */
 function whyNot(
   { workspace, policy, site }: RolesFound,
@@ -73,7 +67,5 @@ function whyNot(
     return waiting('MachinesNotReady', 'Waiting until the machines are Ready.');
   }
   // Without what opens the machines a Job could only wait for it.
-  if (!policy.values.ansibleCredentials || site?.credentials) return undefined;
-  const message = `Expected Secret ${operatorNamespace}/${siteCredentials} (policy key ansibleCredentials), found none; make it.`;
-  return waiting('CredentialsMissing', message);
+  return policy.values.ansibleCredentials && !keyFor(workspace, site) ? withoutSiteKey : undefined;
 }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Secret } from '../../../shared/kinds/core/secret.ts';
-import { allRoles, aMachine, aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
+import type { User } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { allRoles, aMachine, aPolicy, aSite, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
+import type { Site } from '../observed.ts';
 import { buildRecord } from './build-record.ts';
 import { credentialsFor } from './credentials.ts';
+import { usersFor } from './login.ts';
 import { describeSkipped, rolesOf } from './roles.ts';
 import type { Role } from './roles-of-machine.ts';
 
@@ -157,34 +159,90 @@ describe('the Job', () => {
 });
 
 describe('credentials', () => {
-  const secret = Secret.parse({
-    metadata: { name: 'workspace-ansible', namespace: 'sync-operator' },
-    data: { 'ssh-privatekey': 'a2V5', password: 'cHc=', other: 'eA==' },
-  });
+  const asked = { ansibleCredentials: 'true', ansibleUser: 'ops' };
   test('are mounted from a Secret, and stand in no ConfigMap', () => {
-    const found = allRoles(two, { ansibleCredentials: 'true', ansibleUser: 'ops' });
+    const found = allRoles(two, asked);
     expect(firstJob(found).spec.template.spec.volumes).toContainEqual({
       name: 'credentials',
       secret: { secretName: 'ansible-credentials', defaultMode: 0o440 },
     });
-    const { all } = fileOf(found, 'ansible-inventory', 'hosts.yml') as { all: { vars: Record<string, string> } };
-    expect(all.vars).toMatchObject({
-      ansible_user: 'ops',
-      ansible_ssh_private_key_file:
-        "{{ '/runner/credentials/ssh-privatekey' if '/runner/credentials/ssh-privatekey' is file else '' }}",
+    expect(fileOf(found, 'ansible-inventory', 'hosts.yml')).toMatchObject({
+      all: { vars: { ansible_user: 'ops', ansible_ssh_private_key_file: '/runner/credentials/ssh-privatekey' } },
     });
   });
-  test('are a copy of the two keys that are used', () => {
-    expect(credentialsFor(two, aPolicy({ ansibleCredentials: 'true' }), secret)).toMatchObject({
+  test('are a key of the workspace, and of no other', () => {
+    const credentials = (uid: string, site = aSite()) =>
+      credentialsFor({ ...two, metadata: { ...two.metadata, uid } }, aPolicy(asked), site);
+    const [one, again, other, ofOtherSite] = [
+      credentials('1'),
+      credentials('1'),
+      credentials('2'),
+      credentials('1', aSite('l')),
+    ];
+    expect(one).toMatchObject({
       metadata: { name: 'ansible-credentials', namespace: 'ws-demo-workspace-1' },
-      data: { 'ssh-privatekey': 'a2V5', password: 'cHc=' },
+      data: { 'ssh-privatekey': expect.any(String) },
+    });
+    expect(again?.data).toEqual(one?.data);
+    expect(new Set([one, other, ofOtherSite].map((secret) => secret?.data['ssh-privatekey'])).size).toBe(3);
+  });
+  test.each<[string, Record<string, string>, Site]>([
+    ['the policy asks for none', {}, aSite()],
+    ['the site has no key', asked, { ...aSite(), key: undefined }],
+    ["the site's key could be guessed", asked, aSite('k', 31)],
+  ])('are not made: %s', (_, data, site) => {
+    expect(credentialsFor(two, aPolicy(data), site)).toBeUndefined();
+  });
+});
+
+describe('the users of a machine', () => {
+  const [vm = aVm()] = two.spec.vms ?? [];
+  const usersOf = (users: User[], data: Record<string, string> = {}, site = aSite(), of: object = {}) =>
+    usersFor(
+      { workspace: two, policy: aPolicy({ ansibleCredentials: 'true', ...data }), site },
+      { ...vm, users, ...of },
+    );
+  const publicKey = expect.stringMatching(/^ssh-ed25519 \S+$/);
+  const alice = { name: 'alice', ssh_authorized_keys: ['ssh-ed25519 AAAA alice'] };
+  test.each([
+    ['ansible', {}],
+    ['ops', { ansibleUser: 'ops' }],
+    ['ops', { ansibleUser: 'Ops' }],
+  ])('are those of the spec and %s, who has the key and becomes root', (login, data) => {
+    expect(usersOf([alice], data)).toEqual({
+      users: [alice, { name: login, sudo: 'ALL=(ALL) NOPASSWD:ALL', ssh_authorized_keys: [publicKey] }],
+    });
+    const found = allRoles(two, { ansibleCredentials: 'true', ...data });
+    expect(fileOf(found, 'ansible-inventory', 'hosts.yml')).toMatchObject({ all: { vars: { ansible_user: login } } });
+  });
+  test('who have that login already have the key beside their own, and keep their sudo', () => {
+    const users = [alice, { name: 'Bob', sudo: 'ALL=(ALL) ALL' }];
+    expect(usersOf(users, { ansibleUser: 'alice' })).toEqual({
+      users: [{ ...alice, ssh_authorized_keys: [...alice.ssh_authorized_keys, publicKey] }, users[1]],
+    });
+    expect(usersOf(users, { ansibleUser: 'bob' })).toEqual({
+      users: [alice, { ...users[1], ssh_authorized_keys: [publicKey] }],
     });
   });
-  test.each([
-    ['the policy asks for none', {}, secret],
-    ['it is not there', { ansibleCredentials: 'true' }, undefined],
-  ])('are not run: %s', (_, data, found) => {
-    expect(credentialsFor(two, aPolicy(data), found)).toBeUndefined();
+  test.each<[string, Record<string, string>, object?]>([
+    ['the policy asks for no key', { ansibleCredentials: 'false' }],
+    ['the site runs the roles', { ansible: 'External' }],
+    ['the machine has none', {}, { ansible: undefined }],
+    ['the machine is not started', {}, { ignoreOnDeploy: true }],
+  ])('are those of the spec where %s', (_, data, of) => {
+    expect(usersOf([alice], data, aSite(), of)).toEqual({ users: [alice] });
+  });
+  test.each<[string, Record<string, string>, Site, string]>([
+    ['the site has no key', {}, { ...aSite(), key: undefined }, 'CredentialsMissing'],
+    ["the site's key could be guessed", {}, aSite('k', 31), 'CredentialsMissing'],
+    ['the policy does not parse', { ansibleCredentials: 'perhaps' }, aSite(), 'PolicyInvalid'],
+  ])('are not known while %s', (_, data, site, reason) => {
+    expect(usersOf([alice], data, site)).toEqual({ because: expect.objectContaining({ phase: 'Waiting', reason }) });
+  });
+  test('wait with what to do', () => {
+    expect(usersOf([], {}, { ...aSite(), key: undefined })).toMatchObject({
+      because: { message: expect.stringContaining('kubectl create secret generic workspace-key -n sync-operator') },
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { isValid, type Policy, type PolicyKey } from '../../../shared/policy.ts';
 import type { Inside, Observed, Own } from '../observed.ts';
+import { waiting } from '../stage.ts';
 import { inventoryFor, projectFor } from './config-maps.ts';
 import { jobFor } from './job.ts';
 import { jobName } from './job-name.ts';
@@ -94,6 +95,12 @@ export function skipReason({ vms = [] }: WorkspaceSpec, policy: Policy): Skipped
 /** A machine that is not started, or not made, accepts no login. */
 export const hasRolesToRun = (vm: WorkspaceMachine, { values }: Policy) =>
   deployRolesOf(vm).length > 0 && (vm.ignoreOnDeploy !== true || values.ignoreOnDeploy === 'Start');
+
+/** What waits until the policy parses again. */
+export const unreadablePolicy = waiting(
+  'PolicyInvalid',
+  'Waiting until the keys of the policy that say how roles are run parse again.',
+);
 
 const skippedWords: Record<Skipped, string> = {
   NoDeployRoles: 'No machine of the workspace has deploy roles.',

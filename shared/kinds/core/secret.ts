@@ -8,7 +8,7 @@ export const Secret = defineResource(
 );
 export type Secret = ObjectOf<typeof Secret>;
 
-/** The copy of the site's key for machines, in the namespace of each Workspace with roles. */
+/** The key of a Workspace with roles, in its namespace. */
 export const ansibleCredentials = 'ansible-credentials';
 /** A namespace's account of OpenStack. */
 export const openstackCredentials = 'openstack-credentials';

@@ -1,6 +1,8 @@
+import type { Site } from '../../../functions/compose-workspace/observed.ts';
 import { type Machine, rolesOf } from '../../../functions/compose-workspace/roles/roles.ts';
 import type { Role } from '../../../functions/compose-workspace/roles/roles-of-machine.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
 import { aClusterOf, aMachineOf, aWorkspace as anyWorkspace } from './workspaces.ts';
@@ -38,6 +40,16 @@ export const aWorkspace = (vms: WorkspaceMachine[] = [aVm()], annotations?: Reco
   });
   return annotations ? { ...workspace, metadata: { ...workspace.metadata, annotations } } : workspace;
 };
+
+/** What the site has for deploy roles: a key of 32 of these letters. */
+export const aSite = (letter = 'k', length = 32): Site => ({
+  roles: {},
+  key: Secret.parse({
+    metadata: { name: 'workspace-key' },
+    data: { key: Buffer.from(letter.repeat(length)).toString('base64') },
+  }),
+  credentials: undefined,
+});
 
 export const aMachine = (name = 'demo-vm', uid = `uid-${name}`): Machine => ({ metadata: { name, uid } });
 

@@ -3,6 +3,7 @@ import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { sshServer } from './ssh-guest.ts';
 
 const run = promisify(execFile);
 
@@ -12,7 +13,9 @@ const version = '2.19.14';
 const runnerVersion = '2.4.1';
 
 /** Kept between runs; no part of the project. */
-const folder = fileURLToPath(new URL(`../../../.local/ansible-${version}-${runnerVersion}/`, import.meta.url));
+const folder = fileURLToPath(
+  new URL(`../../../.local/ansible-${version}-${runnerVersion}-${sshServer}/`, import.meta.url),
+);
 
 /** Ansible in an environment of its own, or why it is missing. */
 export type Ansible = { bin: string; lacking?: undefined } | { bin?: undefined; lacking: string };
@@ -30,7 +33,7 @@ export async function installAnsible(): Promise<Ansible> {
     await rm(folder, { recursive: true, force: true });
     await run('python3', ['-m', 'venv', folder]);
     const options = ['--quiet', '--no-input', '--disable-pip-version-check', '--timeout', '15', '--retries', '1'];
-    const packages = [`ansible-core==${version}`, `ansible-runner==${runnerVersion}`];
+    const packages = [`ansible-core==${version}`, `ansible-runner==${runnerVersion}`, sshServer];
     await run(join(bin, 'python'), ['-m', 'pip', 'install', ...options, ...packages], { timeout: 240_000 });
     await writeFile(done, '');
     return { bin };
