@@ -11,30 +11,30 @@ interface QueuePlace {
   place: { lowest: string; highest: string } | undefined;
 }
 
-/** The allowed clock skew if the start of a reconcile was not recorded. */
+/** The allowed clock skew, if the history does not say more, in milliseconds. */
 const leewayMs = 1000;
 
 /**
  * S4, first in, first out: an image gets a slot only if no image with an earlier place has waited since the reconcile began to
  * list, and whose namespace may hold another slot. That is at `since` or, if that was not recorded, a second before the time in the Lease. A retry and a new revision go to
- * the end of the queue. An image that is not yet Queued has its place by the second of its creation; the order within a second is
- * not judged. One whose status a user removed has a place once it is Queued again: a cache that is as new as a newer image may not have
+ * the end of the queue. An image that is not yet Queued has its place by the second of its creation, which is the API server's clock; the
+ * order within the clock skew to start-sync is not judged. One whose status a user removed has a place once it is Queued again: a cache that is as new as a newer image may not have
  * heard of that yet.
  */
 export const s4Fifo: Invariant = {
   number: 'S4',
   rule: 'an image gets a slot only after those that waited longer',
-  judge: (state) => {
+  judge: (state, { skewMs = leewayMs }) => {
     const line = new Map<string, QueuePlace[]>();
     const begun = new Set([...state.images].filter(([, { status }]) => status?.phase).map(([uid]) => uid));
     for (const [uid, image] of state.images)
-      line.set(uid, [{ fromRevision: 0, fromMs: Number.NEGATIVE_INFINITY, place: placeOf(image, true) }]);
+      line.set(uid, [{ fromRevision: 0, fromMs: Number.NEGATIVE_INFINITY, place: placeOf(image, true, skewMs) }]);
     return {
       image: ({ object, isGone, revision, change }) => {
         const { uid } = object.metadata;
         const places = line.get(uid);
         if (object.status?.phase) begun.add(uid);
-        const place = isGone ? undefined : placeOf(object, !begun.has(uid));
+        const place = isGone ? undefined : placeOf(object, !begun.has(uid), skewMs);
         const last = places?.at(-1)?.place;
         if (places && place?.lowest === last?.lowest && place?.highest === last?.highest) return undefined;
         const entry = { fromRevision: revision, fromMs: change.atMs, place };
@@ -79,8 +79,8 @@ function isFull(uid: string, slots: Slots, step: Step): boolean {
   return policiesOf(step).some(({ values }) => held >= values.slotsPerNamespace);
 }
 
-/** The place as text that sorts like the queue. An image that is not yet Queued has the bounds of its second. */
-function placeOf({ metadata, status }: VMDiskImage, isNew: boolean): QueuePlace['place'] {
+/** The place as text that sorts like the queue. An image that is not yet Queued has the bounds of the clock skew. */
+function placeOf({ metadata, status }: VMDiskImage, isNew: boolean, skewMs: number): QueuePlace['place'] {
   if (metadata.deletionTimestamp) return undefined;
   if (status?.phase === 'Queued') {
     const place = `${status.queuedAt ?? ''} ${metadata.uid}`;
@@ -88,5 +88,5 @@ function placeOf({ metadata, status }: VMDiskImage, isNew: boolean): QueuePlace[
   }
   if (!isNew || status?.phase || metadata.annotations?.[adoptSnapshot]) return undefined;
   const second = metadata.creationTimestamp.slice(0, 19);
-  return { lowest: second, highest: `${second}.999999Z` };
+  return { lowest: second, highest: new Date(Date.parse(`${second}Z`) + skewMs - 1).toISOString() };
 }

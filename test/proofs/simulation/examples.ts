@@ -233,6 +233,26 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 export const misjudged: typeof examples = [
   {
     invariant: 'S4',
+    what: 'start-sync, whose clock is ahead, queues a new revision behind an image that was created in the same moment',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'd' },
+        { seconds: 40, do: 'policy', key: 'retainSourceVolume', value: 'true' },
+        { seconds: 0, do: 'changeUrl', image: 'd' },
+        { seconds: 1, do: 'deleteImage', image: 'a' },
+        { seconds: 0, do: 'publish', image: 'a', digest: 'sha256:1' },
+        { seconds: 130, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+      ],
+      [
+        { kind: 'answerLost', at: 2 },
+        { kind: 'skew', function: 'start-sync', seconds: 10 },
+        { kind: 'crashBefore', at: 7 },
+      ],
+      { order: { seed: 154775900, share: 1 }, troubleSeconds: 0 },
+    ),
+  },
+  {
+    invariant: 'S4',
     what: 'a new image gets a slot before an old one whose status a user has just removed',
     plan: plainly(
       [
