@@ -56,7 +56,7 @@ export function maskedState(object: KubernetesObject): unknown {
 
 const describeCondition = ({ type, status, reason }: ConditionLike) => `${type} ${status} ${reason}`;
 
-const uidKeys = new Set(['pelotech.ot/disk-image-uid', 'image', 'cloned', 'uid']);
+const uidKeys = new Set(['pelotech.ot/disk-image-uid', 'image', 'cloned', 'made', 'uid']);
 const dropped = new Set(['pelotech.ot/attempt', 'pelotech.ot/pruned-as-unreferenced-since']);
 const isTime = (text: string) => /^\d{4}-\d\d-\d\dT/.test(text);
 

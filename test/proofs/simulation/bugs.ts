@@ -1,6 +1,7 @@
 import type { Action } from '../../../shared/actions.ts';
 import { type FunctionDeclaration, subjectsOf } from '../../../shared/function.ts';
 import { keepAnnotation } from '../../../shared/images/pruning.ts';
+import { publishedAt } from '../../../shared/images/published-image.ts';
 import { holdersOf, slotsAnnotation } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
@@ -556,6 +557,11 @@ export const bugs: readonly Bug[] = [
     name: 'a publication that is delivered again is treated as a new one',
     breaks: ['S16'],
     sabotage: through('preload', (kube) => ({
+      get: async (resource, ref) => {
+        const found = await kube.get(resource, ref);
+        const unpublished = ({ annotations }: Named) => ({ annotations: { ...annotations, [publishedAt]: '' } });
+        return found && (withMetadata(found, unpublished) as typeof found);
+      },
       apply: async (resource, object, ...more) => {
         const there = await kube.get(resource, (object as KubernetesObject).metadata);
         const annotations = { [publishedContent]: there?.metadata.resourceVersion ?? 'none' };
