@@ -23,7 +23,7 @@ interface LocalFunctions {
 export function serveFunctions(
   declarations: readonly FunctionDeclaration[],
   options: {
-    server: ApiServer;
+    server: Pick<ApiServer, 'kubeconfig' | 'tokenFor'>;
     clock: Clock;
     /** The Broker for domain events, while there is one. */
     sink: () => string | undefined;

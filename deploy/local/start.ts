@@ -49,6 +49,8 @@ export interface LocalOptions {
   simulators?: boolean;
   /** How many instances of a function run side by side, by name; 1 by default. */
   replicas?: Readonly<Record<string, number>>;
+  /** Serves the functions elsewhere than in this thread. */
+  serveFunctions?: typeof serveFunctions;
   /** How long no slot is granted after the slot Lease was created again. */
   gracePeriodMs?: number;
   onLost?: (line: string) => void;
@@ -110,7 +112,8 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     const telemetry = await telemetryFor(server, options);
     if (telemetry) started.push(telemetry.close);
     let sink: string | undefined;
-    const functions = serveFunctions(await loadFunctions({ openStack: options.openStack ?? false }), {
+    const serve = options.serveFunctions ?? serveFunctions;
+    const functions = serve(await loadFunctions({ openStack: options.openStack ?? false }), {
       server,
       clock,
       sink: () => sink,
