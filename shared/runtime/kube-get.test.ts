@@ -13,7 +13,7 @@ const nowhere = () => {
   return kubeClient(config);
 };
 
-test.each(['lab/login', '50%', '.', '..', ''])(
+test.each(['lab/login', '50%', '.', '..', '', '\ud800'])(
   'nothing stands under the name %j, and nobody is asked',
   async (name) => {
     expect(await nowhere().get(Secret, { namespace: 'lab', name })).toBeUndefined();

@@ -81,7 +81,8 @@ const pathOf = (resource: Resource, ref: { namespace?: string | undefined; name?
  * What the API server takes for a name in a path (apimachinery, pkg/api/validation/path/name.go): nothing stands under any
  * other. Users write names into specs, and an invalid name has to mean a missing object, not an error for everything read with it.
  */
-const isInPath = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name);
+const isInPath = (name: string) =>
+  name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name) && name.isWellFormed();
 
 type Query = Record<string, string | undefined>;
 

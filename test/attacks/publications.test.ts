@@ -70,6 +70,16 @@ test('an unsigned event makes no image, and its Event says how to sign', async (
   expect(events[0]?.message).toContain('ot-functions preload --sign');
 });
 
+// Gained: all publications that share the reconcile fail with it, and it is delivered again for hours.
+test.each(['\ud800', '../..', '', 'sync-operator'])(
+  'a namespace %j that no image can be in stops no other',
+  async (namespace) => {
+    const before = await harness.kube.list(VMDiskImage);
+    expect(await harness.message(imagePublished, { ...published('a'), namespace }, { source: '/mallory' })).toBe(202);
+    expect(await harness.kube.list(VMDiskImage)).toEqual(before);
+  },
+);
+
 // Gained: another download, an old content, or a deleted image.
 test('a repeated event has no effect, with any attributes that are not signed', async () => {
   const first = await publish('replayed');
