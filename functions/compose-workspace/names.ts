@@ -43,6 +43,7 @@ export const describeAmong = (names: Iterable<string>) => {
   return all.length > 0 ? ` (${all.slice(0, 8).join(', ')}${all.length > 8 ? ', …' : ''})` : ', which has none';
 };
 
-export const duplicatesOf = (values: readonly string[]) => [
-  ...new Set(values.filter((value, index) => values.indexOf(value) !== index)),
-];
+export function duplicatesOf(values: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return [...new Set(values.filter((value) => seen.size === seen.add(value).size))];
+}
