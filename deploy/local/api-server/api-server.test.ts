@@ -20,6 +20,13 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
+test('half of a surrogate pair is kept as U+FFFD, as Go reads it', async () => {
+  const widget = aWidget('w');
+  const metadata = { ...widget.metadata, annotations: { a: 'x\ud83d' } };
+  const { body } = await send(`POST ${widgets}`, { ...widget, metadata });
+  expect(body.metadata.annotations).toEqual({ a: 'x\ufffd' });
+});
+
 describe('time', () => {
   test('is the clock’s, in whole seconds', async () => {
     clock.step(1999);

@@ -21,15 +21,21 @@ export async function requestBody(request: IncomingMessage, mediaType: string): 
   if (mediaType === 'application/vnd.kubernetes.protobuf') return protobufObject(body);
   const text = body.toString('utf8');
   if (text === '') return undefined;
-  return mediaType.endsWith('yaml') ? parsed(text, parse, 'yaml') : parsed(text, JSON.parse, 'json');
+  return mediaType.endsWith('yaml') ? parsed(text, parse, 'yaml') : parsed(text, readJson, 'json');
 }
 
 /** An apply's media type says YAML, but clients send JSON, which is quicker to read as what it is. */
 function parsed(text: string, parse: (text: string) => unknown, language: string): unknown {
   try {
-    return text.startsWith('{') ? (JSON.parse(text) as unknown) : parse(text);
+    return text.startsWith('{') ? readJson(text) : parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw badRequest(`the body of the request is no ${language}: ${why}`);
   }
 }
+
+/** Go reads half of a surrogate pair as U+FFFD. */
+const readJson = (text: string): unknown =>
+  /\\ud[89a-f]/i.test(text)
+    ? JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value))
+    : JSON.parse(text);
