@@ -29,6 +29,8 @@ export interface FuzzResult {
   ok: boolean;
   seed: number;
   seconds: number;
+  /** Of functions, clusters and judges together. */
+  cpuSeconds: number;
   runs: number;
   steps: number;
   accepted: Record<string, number>;
@@ -36,7 +38,7 @@ export interface FuzzResult {
   refusals: Record<string, number>;
   /** Of each kind the fields of its spec that an accepted object had, of all that it has, and those that none had. */
   fields: Record<string, { seen: number; all: number; unseen: string[] }>;
-  /** Writes of functions, by function. */
+  /** Writes of functions, by function and kind. */
   writes: Record<string, number>;
   /** Answers of functions other than that all is well. */
   answers: Record<string, number>;
@@ -48,7 +50,7 @@ export interface FuzzResult {
 }
 
 /** A cluster keeps what its runs leave, so that a new one begins after this many. */
-const runsPerCluster = 50;
+const runsPerCluster = 100;
 const reportEveryMs = 10_000;
 /** To make a plan smaller takes a cluster for each try. */
 const shrinkForMs = 180_000;
@@ -56,7 +58,7 @@ const shrinkForMs = 180_000;
 /** Runs plans by chance until the time is over; a plan that breaks something is run again alone and made smaller. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const { seed, untilMs, runs = Number.POSITIVE_INFINITY, say, signal } = options;
-  const fromMs = Date.now();
+  const [fromMs, cpuBefore] = [Date.now(), process.cpuUsage()];
   const tally = new Tally();
   const broken: Broken[] = [];
   const report = () =>
@@ -76,10 +78,12 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   } finally {
     clearInterval(reporting);
   }
+  const { user, system } = process.cpuUsage(cpuBefore);
   return {
     ok: broken.length === 0 && !signal.aborted,
     seed,
     seconds: (Date.now() - fromMs) / 1000,
+    cpuSeconds: (user + system) / 1_000_000,
     ...tally.result(),
     broken,
   };
@@ -158,12 +162,13 @@ class Tally {
     this.runs++;
     this.#steps += plan.length;
     for (const [what, counted] of Object.entries({ accepted, refused, refusals }))
-      for (const [key, count] of Object.entries(counted)) this.#count(what as 'accepted', key, count);
+      for (const [key, count] of Object.entries(counted))
+        this.#count(what as 'accepted' | 'refused' | 'refusals', key, count);
     for (const field of fields) this.#fields.add(field);
     for (const { name, status } of observation.answers) this.#count('answers', `${name} ${status}`);
-    for (const { isFunction, by, object } of observation.writes) {
+    for (const { isFunction, by, resource, object } of observation.writes) {
       if (!isFunction) continue;
-      this.#count('writes', by);
+      this.#count('writes', `${by} ${resource}`);
       const { conditions = [] } =
         (object as { status?: { conditions?: { type: string; reason: string }[] } })?.status ?? {};
       for (const { type, reason } of conditions)
@@ -174,12 +179,8 @@ class Tally {
       this.#longestDecideMs[name] = Math.max(this.#longestDecideMs[name] ?? 0, took);
   }
 
-  #count(what: keyof Tally['counts'], key: string, count = 1): void {
+  #count(what: 'accepted' | 'refused' | 'refusals' | 'writes' | 'answers' | 'reasons', key: string, count = 1): void {
     this.#counts[what][key] = (this.#counts[what][key] ?? 0) + count;
-  }
-
-  get counts() {
-    return this.#counts;
   }
 
   described = () =>

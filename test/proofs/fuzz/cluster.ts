@@ -219,6 +219,8 @@ export async function startFuzzCluster(mistake?: string): Promise<FuzzCluster> {
         roleRef: { ...roleRef, name: 'workspace-authors' },
         subjects,
       });
+      for (const name of ['net', 'control-net', 'net-1'])
+        await kube.create(NetworkAttachmentDefinition, { metadata: { name, namespace }, spec: { config: '{}' } });
       const use = { 'pelotech.ot/use': 'password' };
       await kube.create(Secret, {
         metadata: { name: 'password', namespace, labels: use },

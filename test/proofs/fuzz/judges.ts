@@ -23,7 +23,7 @@ const stack =
   /\n\s+at |\bat (async )?[\w.<>]+ \(|\b(Type|Range|Reference|Syntax|URI|Internal|Assertion|Zod)Error\b|\.ts:\d+:\d+/;
 
 /** What functions log of an API server, OpenStack or rival that is in the way; anything else is a mistake. */
-const expectedError = /^(\d{3} \w*: |Error: (expected|no answer|.*timed? ?out))/i;
+const expectedError = /^(\d{3} \w*: |(NoAnswer|Unreachable|OpenStackError): |Error: expected )/;
 
 function crashes({ crashes: ended, logs, answers, writes }: Observation): string[] {
   const shown = writes

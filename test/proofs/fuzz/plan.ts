@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { documents } from '../../../deploy/manifests.ts';
 import { ImagePublished } from '../../../shared/events.ts';
 import { arbitraryOf, type Hint, type Schema } from './arbitrary-of.ts';
+import { coherentLab, coherentMachine } from './coherent.ts';
 
 /** One thing that an author does. */
 export type Step =
@@ -201,11 +202,19 @@ const hint: Hint = (at, schema, usual) => {
   return make?.(usual, schema);
 };
 
+/** What makes the parts of a spec fit together, by kind; some remain as they come, for the messages about faults. */
+const coherent: Readonly<Record<string, (spec: unknown) => unknown>> = {
+  'pelotech.ot/v1alpha1 Workspace': coherentLab,
+  'pelotech.ot/v1alpha1 VirtualMachine': coherentMachine,
+};
+
 const specs = new Map(
-  [...authoredKinds].map(([id, { spec, status }]) => [
-    id,
-    { spec: arbitraryOf(spec, hint), status: arbitraryOf(status, hint) },
-  ]),
+  [...authoredKinds].map(([id, { spec, status }]) => {
+    const any = arbitraryOf(spec, hint);
+    const make = coherent[id];
+    const some = make ? fc.oneof({ arbitrary: any.map(make), weight: 4 }, { arbitrary: any, weight: 1 }) : any;
+    return [id, { spec: some, status: arbitraryOf(status, hint) }] as const;
+  }),
 );
 
 const labelValue = fc.oneof(

@@ -26,7 +26,7 @@ export function report(result: FuzzResult): string[] {
     ),
     '',
     `longest work without a pause ${result.longestBlockMs.toFixed(1)} ms of CPU; longest decision ${longest(result.longestDecideMs)}`,
-    `${runs} runs with ${steps} steps in ${Math.round(seconds)} s, seed ${seed}: ${taken} writes of authors accepted (${share.toFixed(1)}%), ${sum(refused)} refused, ${broken.length} violations`,
+    `${runs} runs with ${steps} steps in ${Math.round(seconds)} s, ${Math.round(result.cpuSeconds)} s of CPU, seed ${seed}: ${taken} writes of authors accepted (${share.toFixed(1)}%), ${sum(refused)} refused, ${broken.length} violations`,
   ];
 }
 

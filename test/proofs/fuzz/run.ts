@@ -1,6 +1,6 @@
 import { imagePublished } from '../../../shared/events.ts';
 import { defineResource } from '../../../shared/kinds/resource.ts';
-import { ApiError } from '../../../shared/runtime/errors.ts';
+import { ApiError, NoAnswer } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { signed } from '../../support/builders/publications.ts';
 import { pathsIn } from './arbitrary-of.ts';
@@ -92,8 +92,9 @@ export class Runner {
       count('accepted');
       if ('content' in step) for (const path of pathsIn(step.content.spec)) ran.fields.add(`${step.kind}${path}`);
     } catch (error) {
+      // Nothing to change or delete is no refusal, and neither is what exists already, or an API server that is busy.
+      if (error instanceof NoAnswer) return;
       if (!(error instanceof ApiError)) throw error;
-      // Nothing to change or delete is no refusal, and neither is what exists already.
       if (error.status === 404 || error.status === 409) return;
       count('refused');
       const why = `${step.kind}: ${error.status} ${error.message.replace(/"[^"]*"|\d+/g, '…').slice(0, 200)}`;
