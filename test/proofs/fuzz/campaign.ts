@@ -42,6 +42,8 @@ export interface FuzzResult {
   writes: Record<string, number>;
   /** Answers of functions other than that all is well. */
   answers: Record<string, number>;
+  /** What functions logged as errors, without names and numbers. */
+  errors: Record<string, number>;
   /** The reasons that functions gave in conditions Ready, by kind. */
   reasons: Record<string, number>;
   longestBlockMs: number;
@@ -152,6 +154,7 @@ class Tally {
     refusals: {} as Record<string, number>,
     writes: {} as Record<string, number>,
     answers: {} as Record<string, number>,
+    errors: {} as Record<string, number>,
     reasons: {} as Record<string, number>,
   };
   readonly #fields = new Set<string>();
@@ -166,6 +169,8 @@ class Tally {
         this.#count(what as 'accepted' | 'refused' | 'refusals', key, count);
     for (const field of fields) this.#fields.add(field);
     for (const { name, status } of observation.answers) this.#count('answers', `${name} ${status}`);
+    for (const line of observation.logs.filter((one) => one.includes('"level":"error"')))
+      this.#count('errors', line.replace(/\d+|tenant-[-\w]*/g, '…').slice(0, 300));
     for (const { isFunction, by, resource, object } of observation.writes) {
       if (!isFunction) continue;
       this.#count('writes', `${by} ${resource}`);
@@ -179,7 +184,11 @@ class Tally {
       this.#longestDecideMs[name] = Math.max(this.#longestDecideMs[name] ?? 0, took);
   }
 
-  #count(what: 'accepted' | 'refused' | 'refusals' | 'writes' | 'answers' | 'reasons', key: string, count = 1): void {
+  #count(
+    what: 'accepted' | 'refused' | 'refusals' | 'writes' | 'answers' | 'errors' | 'reasons',
+    key: string,
+    count = 1,
+  ): void {
     this.#counts[what][key] = (this.#counts[what][key] ?? 0) + count;
   }
 

@@ -2,7 +2,8 @@ import { type FuzzResult, sum } from './campaign.ts';
 
 /** The result as text: what was accepted and refused, how deep it went, what broke. */
 export function report(result: FuzzResult): string[] {
-  const { accepted, refused, refusals, fields, writes, answers, reasons, broken, runs, steps, seconds, seed } = result;
+  const { accepted, refused, refusals, fields, writes, answers, errors, reasons, broken, runs, steps, seconds, seed } =
+    result;
   const taken = sum(accepted);
   const share = (100 * taken) / Math.max(1, taken + sum(refused));
   return [
@@ -19,6 +20,7 @@ export function report(result: FuzzResult): string[] {
     ...table('condition Ready', reasons),
     ...table('writes of functions', writes),
     ...table('answers for another try, or against it', answers),
+    ...table('errors in logs', errors),
     'fields of spec in accepted objects:',
     ...Object.entries(fields).map(
       ([kind, { seen, all, unseen }]) =>
