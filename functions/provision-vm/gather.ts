@@ -251,19 +251,19 @@ async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Pr
   const readOne = async (ref: { name: string; key: string }) => {
     const secret = await kube.get(Secret, { namespace: metadata.namespace, name: ref.name });
     if (secret && !isPassword(secret)) refusedSecrets.add(ref.name);
-    else passwords.set(passwordKey(ref), passwordIn(secret?.data?.[ref.key]));
+    else passwords.set(passwordKey(ref), passwordIn(secret?.data, ref.key));
   };
   await Promise.all(refs.map(readOne));
   return { passwords, refusedSecrets };
 }
 
 /** A Secret made from a file contains the end of its line. */
-const passwordIn = (base64: string | undefined) =>
-  base64 === undefined
-    ? undefined
-    : Buffer.from(base64, 'base64')
+const passwordIn = (data: Secret['data'] = {}, key: string) =>
+  Object.hasOwn(data, key)
+    ? Buffer.from(data[key] ?? '', 'base64')
         .toString()
-        .replace(/\r?\n$/, '');
+        .replace(/\r?\n$/, '')
+    : undefined;
 
 /** The machines of each namespace where addresses have to be compared; of all under ''. */
 async function neighboursOf(kube: Reader, machines: readonly VirtualMachine[], policy: Policy) {

@@ -108,3 +108,15 @@ test('the Secret of another machine is no password', async () => {
   const ref = await machineWith('looks-aside', { name: 'editor-cloud-init', key: 'userdata' });
   expect((await readyOf(ref))?.reason).toBe('PasswordSecretNotAllowed');
 });
+
+// Gained: no machine of anyone is looked at any more, for the reconcile fails with all machines in it, each audit too.
+test.each(['constructor', 'toString', '__proto__'])(
+  'a password in key %s, which no Secret has, stops no other machine',
+  async (key) => {
+    const name = `has-${key.toLowerCase().replaceAll('_', '')}`;
+    await aSecret(name, 'password', { 'pelotech.ot/use': 'password' });
+    const ref = await machineWith(name, { name, key });
+    expect(await readyOf(ref)).toMatchObject({ reason: 'PasswordSecretMissing' });
+    expect(await harness.audit()).toBe(202);
+  },
+);
