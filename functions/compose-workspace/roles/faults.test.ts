@@ -21,6 +21,18 @@ test('all faults are told at once, where they are', () => {
   ]);
 });
 
+const nested = (levels: number) =>
+  JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels)) as Record<string, unknown>;
+
+// Deeper ones ended the reconcile with "Maximum call stack size exceeded", from some 2500 levels on.
+test('variables are no deeper than 64 levels', () => {
+  expect(faultsOf({ deploy: [{ role: 'ok', variables: nested(64) }] })).toEqual([]);
+  for (const levels of [65, 9000])
+    expect(faultsOf({ deploy: [{ role: 'ok', variables: nested(levels) }] })).toEqual([
+      'vms demo-vm: ansible.roles.deploy[0].variables: expected lists and maps of at most 64 levels, found more.',
+    ]);
+});
+
 test('build roles are held to the same names', () => {
   expect(faultsOf({ build: [{ role: 'a b' }] })).toHaveLength(1);
 });

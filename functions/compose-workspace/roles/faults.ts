@@ -14,6 +14,9 @@ function nameFaults(vm: WorkspaceMachine): string[] {
         ...Object.keys(variables ?? {})
           .filter((name) => !isVariableName(name))
           .map((name) => `${at}.variables: ${expectedVariable}, found ${JSON.stringify(name)}.`),
+        ...(isDeeper(variables, mostLevels)
+          ? [`${at}.variables: expected lists and maps of at most ${mostLevels} levels, found more.`]
+          : []),
       ];
     });
   const deploy = deployRolesOf(vm);
@@ -25,6 +28,14 @@ function nameFaults(vm: WorkspaceMachine): string[] {
     ...of(deploy, 'deploy'),
   ];
 }
+
+/** What is deeper would fill the stack of its readers. */
+const mostLevels = 64;
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
 const expectedRole =
   'expected the name of a role, letters, digits, "_" and "-", such as linuxRouter, or with its collection, such as acme.lab.router';
