@@ -1,4 +1,4 @@
-import { labelAsPassword } from '../../shared/kinds/core/secret.ts';
+import { hostKeyLabel, labelAsPassword } from '../../shared/kinds/core/secret.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { machineSteps, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -170,6 +170,12 @@ function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
         `kubectl create secret generic NAME -n ${namespace} --from-file=password=FILE`,
         labelAsPassword('NAME', namespace),
       ],
+    };
+  }
+  if (ready?.reason === 'HostKeyMissing') {
+    return {
+      help: 'Create the Secret that sshHostKeySecretRef names, and label it.',
+      commands: [`kubectl label secret NAME -n ${namespace} ${hostKeyLabel}`],
     };
   }
   const { trouble } = machine.status ?? {};

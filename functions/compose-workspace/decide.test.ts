@@ -5,6 +5,7 @@ import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-atta
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
 import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
 import { NetworkPolicy } from '../../shared/kinds/networking/network-policy.ts';
@@ -242,6 +243,26 @@ describe('a machine with deploy roles', () => {
   test('lets the key of its workspace in from its first start', () => {
     expect(made.spec.users).toMatchObject([{ name: 'ansible', ssh_authorized_keys: [expect.any(String)] }]);
   });
+  test('names its host key, which is made first', () => {
+    expect(made.spec.sshHostKeySecretRef).toEqual({ name: 'ssh-host-keys', key: 'vm' });
+    const order = writes(pass({ workspace, data, site: aSite() }));
+    expect(order.filter((one) => /Secret|VirtualMachine/.test(one))).toEqual([
+      'create Secret ssh-host-keys',
+      'create VirtualMachine vm',
+    ]);
+    expect(madeOf(pass({ workspace, data, site: aSite() }), 'Secret')).toMatchObject({
+      metadata: { labels: { 'pelotech.ot/use': 'host-key' } },
+      data: { vm: expect.any(String) },
+    });
+  });
+  test('waits for a host key that the API server refuses', () => {
+    const refusals = new Map([
+      [refusalKey(Secret, { namespace: 'ws-lab', name: 'ssh-host-keys' }), { reason: 'Forbidden', message: 'quota' }],
+    ]);
+    const actions = pass({ workspace, data, site: aSite(), refusals });
+    expect(writes(actions)).not.toContain('create VirtualMachine vm');
+    expect(componentIn(actions, 'vm')?.message).toContain('Secret ws-lab/ssh-host-keys was refused');
+  });
   test('is not made without it, and says what to do', () => {
     const actions = pass({ workspace, data });
     expect(writes(actions)).not.toContain('create VirtualMachine vm');
@@ -260,7 +281,9 @@ describe('a machine with deploy roles', () => {
     const repair = pass({ workspace, data: policy, inside: { machines } }).find(
       (action) => action.do === 'replace' && action.resource.kind === 'VirtualMachine',
     );
-    expect(repair).toMatchObject({ object: { spec: { name: 'vm', users: made.spec.users } } });
+    expect(repair).toMatchObject({
+      object: { spec: { name: 'vm', users: made.spec.users, sshHostKeySecretRef: made.spec.sshHostKeySecretRef } },
+    });
   });
 });
 

@@ -35,6 +35,7 @@ import { usedNamespace } from './images/plan.ts';
 import { roleBindingName } from './namespace/plan.ts';
 import type { Inside, Observed, Outside, Site } from './observed.ts';
 import { credentialsName } from './roles/credentials.ts';
+import { hostKeysName } from './roles/host-keys.ts';
 import { skipReason } from './roles/roles.ts';
 
 /** Up to this many workspaces are read concurrently. */
@@ -119,9 +120,9 @@ export async function observeOne(
     mayLook ? siteOf(kube, workspace, policy) : undefined,
   ]);
   const isForbidden = mayLook && within === undefined;
-  const [inside, credentials] = within ?? [];
+  const [inside, keys] = within ?? [];
   const common = { nowMs, policy, refusals, workspace, namespace, roleBinding };
-  const found = { ...common, inside, isForbidden, outside, site: withCredentials(site, credentials) };
+  const found = { ...common, inside, isForbidden, outside, site: withKeys(site, keys) };
   if (workspace.metadata.deletionTimestamp) return { ...found, images: new Map(), imageNamespaces: new Map() };
   return { ...found, ...(await imagesOf(kube, found)) };
 }
@@ -164,12 +165,10 @@ async function insideOf(kube: Reader, namespace: string): Promise<Inside> {
   };
 }
 
+type OfSite = Pick<Site, 'roles' | 'key'>;
+
 /** Read only for a workspace whose roles are run, and only what the policy names. */
-async function siteOf(
-  kube: Reader,
-  { spec }: Workspace,
-  policy: Policy,
-): Promise<Omit<Site, 'credentials'> | undefined> {
+async function siteOf(kube: Reader, { spec }: Workspace, policy: Policy): Promise<OfSite | undefined> {
   const { ansibleRolesConfigMap: roles, ansibleCredentials: asked } = policy.values;
   if (skipReason(spec, policy) !== undefined) return undefined;
   const [map, key] = await Promise.all([
@@ -181,27 +180,31 @@ async function siteOf(
 
 async function withinOf(kube: Reader, workspace: Workspace, policy: Policy) {
   const inside = await insideOf(kube, namespaceOf(workspace.metadata.name));
-  return [inside, await credentialsOf(kube, workspace, policy, inside)] as const;
+  return [inside, await keysOf(kube, workspace, policy, inside)] as const;
 }
 
 /** Read if Jobs begin with it, or if something of roles is left, with which it is deleted. */
-async function credentialsOf(
+async function keysOf(
   kube: Reader,
   { metadata, spec, status }: Workspace,
   policy: Policy,
   { jobs, configMaps }: Inside,
-): Promise<Secret | undefined> {
+): Promise<Omit<Site, keyof OfSite> | undefined> {
   const isWanted = policy.values.ansibleCredentials && skipReason(spec, policy) === undefined;
   const isLeft =
     jobs.length + configMaps.length > 0 || status?.components?.some(({ kind }) => kind === 'AnsibleRoles') === true;
   if (!isWanted && !isLeft) return undefined;
-  return kube.get(Secret, { namespace: namespaceOf(metadata.name), name: credentialsName });
+  const namespace = namespaceOf(metadata.name);
+  const [credentials, hostKeys] = await Promise.all(
+    [credentialsName, hostKeysName].map((name) => kube.get(Secret, { namespace, name })),
+  );
+  return credentials || hostKeys ? { credentials, hostKeys } : undefined;
 }
 
-const withCredentials = (
-  site: Omit<Site, 'credentials'> | undefined,
-  credentials: Secret | undefined,
-): Site | undefined => (site || credentials ? { roles: {}, key: undefined, ...site, credentials } : undefined);
+const withKeys = (site: OfSite | undefined, keys: Omit<Site, keyof OfSite> | undefined): Site | undefined =>
+  site || keys
+    ? { roles: {}, key: undefined, credentials: undefined, hostKeys: undefined, ...site, ...keys }
+    : undefined;
 
 /** Subnets by their label, and any under the wanted names. */
 async function outsideOf(kube: Reader, workspace: Workspace): Promise<Outside> {

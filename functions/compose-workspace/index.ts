@@ -25,6 +25,7 @@ import { audit, gather } from './gather.ts';
 import { roleBindingName } from './namespace/plan.ts';
 import type { Observed } from './observed.ts';
 import { credentialsName } from './roles/credentials.ts';
+import { hostKeysName } from './roles/host-keys.ts';
 import { workspaceFacts } from './status.ts';
 
 const inWorkspaces = { selector: { matchLabels: managedBy }, namespace: 'workspace' } as const;
@@ -76,7 +77,12 @@ export default defineFunction<Observed>({
     { resource: Job, verbs: ['list', 'create', 'delete'], namespace: 'workspace' },
     { resource: ConfigMap, verbs: ['list', 'create', 'update', 'delete'], namespace: 'workspace' },
     { resource: Pod, verbs: ['list'], namespace: 'workspace' },
-    { resource: Secret, verbs: ['get', 'update', 'delete'], namespace: 'workspace', names: [credentialsName] },
+    {
+      resource: Secret,
+      verbs: ['get', 'update', 'delete'],
+      namespace: 'workspace',
+      names: [credentialsName, hostKeysName],
+    },
     // Who may make one is never asked for its name.
     { resource: Secret, verbs: ['create'], namespace: 'workspace' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },

@@ -64,6 +64,8 @@ export interface Site {
   key: Secret | undefined;
   /** The Secret with the workspace's own key, in its namespace. */
   credentials: Secret | undefined;
+  /** The Secret there with the host keys of its machines. */
+  hostKeys: Secret | undefined;
 }
 
 /** What kube-ovn has of a workspace, outside of any namespace. */
@@ -105,7 +107,7 @@ export function ownObjects({ workspace, namespace, inside = nothingInside, outsi
     services: own(...inside.services),
     jobs: own(...inside.jobs),
     configMaps: own(...inside.configMaps),
-    secrets: own(site?.credentials),
+    secrets: own(site?.credentials, site?.hostKeys),
     subnets: own(...outside.subnets),
     vpcs: own(outside.vpc),
   };

@@ -1,4 +1,6 @@
 import { type Action, together } from '../../shared/actions.ts';
+import { isValid } from '../../shared/policy.ts';
+import { siteKeyIn } from '../../shared/workspaces/site-key.ts';
 import { makeFor } from './child.ts';
 import { containerStage } from './containers/plan.ts';
 import { garbage, type Leftovers } from './garbage.ts';
@@ -9,7 +11,10 @@ import { namespaceStage } from './namespace/plan.ts';
 import { networkStage, type Provider } from './network/plan.ts';
 import { nothingInside, type Observed, type Own } from './observed.ts';
 import { policyGates } from './policy-gates.ts';
+import { hostKeysFor } from './roles/host-keys.ts';
+import { loginKeys } from './roles/login.ts';
 import { rolesStage } from './roles/plan.ts';
+import { hasKeys } from './roles/roles.ts';
 import { isDone, type Stage, waiting } from './stage.ts';
 import { volumeStage } from './volumes/plan.ts';
 
@@ -22,7 +27,7 @@ export interface Plan {
 
 /** Namespace and images, then networks and volumes, then what runs on them. A stage waits for those before it. */
 export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
-  const { workspace, policy, inside = nothingInside, outside } = observed;
+  const { workspace, policy, inside = nothingInside, outside, site } = observed;
   const make = makeFor(observed);
   const wanted = wantedImages(observed, own.machines);
   const found = { ...observed, ...inside, ...outside, own, provider, wanted };
@@ -38,12 +43,15 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   );
   const volumes = gated(volumeStage(workspace.spec, inside.claims, policy, make), started);
   const connected = connectionGate(networks);
-  const machines = gated(machineStage(found, make), started, connected, unreadable.machines);
+  const hostKeys = started || !needsHostKeys(observed) ? undefined : make(hostKeysFor(workspace, site), site?.hostKeys);
+  const machines = gated(machineStage({ ...found, hostKeys }, make), started, connected, unreadable.machines);
   const containers = gated(containerStage(found, make), started, connected, unreadable.containers);
   const roles = started ? undefined : rolesStage(found, make, isDone(machines));
   const others = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
   const writes = [
     ...namespace.writes,
+    // A machine that names a Secret that does not exist is looked at again by an audit only.
+    ...(hostKeys?.writes ?? []),
     // A child that is refused blocks no other; a namespace that is refused blocks all of them.
     ...together(others.flatMap(sequencesOf)),
     ...obsolete.writes,
@@ -51,6 +59,11 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   // What is not seen may exist: an image that is missing may no longer be needed.
   return { writes: observed.isForbidden ? namespace.writes : writes, stages: [namespace, ...others], wanted };
 }
+
+const needsHostKeys = ({ workspace, policy, site }: Observed) =>
+  siteKeyIn(site?.key) !== undefined &&
+  isValid(policy, ...loginKeys) &&
+  (workspace.spec.vms ?? []).some((vm) => hasKeys(vm, workspace, policy));
 
 const sequencesOf = ({ writes, sequenceOf }: Stage) => [
   ...Map.groupBy(writes, (write) => sequenceOf?.(write) ?? write).values(),

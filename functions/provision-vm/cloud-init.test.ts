@@ -108,6 +108,23 @@ describe('users', () => {
   });
 });
 
+describe('a host key', () => {
+  const sshHostKeySecretRef = { name: 'ssh-host-keys', key: 'demo' };
+  test('is the one of the guest', () => {
+    const { user } = told({ sshHostKeySecretRef }, { hostKey: '-----BEGIN\nAAAA\n' });
+    expect(user).toMatchObject({ ssh_keys: { ed25519_private: '-----BEGIN\nAAAA\n' } });
+    expect(told({}).user).not.toHaveProperty('ssh_keys');
+  });
+  test('that is missing holds the machine up', () => {
+    const found = told({ sshHostKeySecretRef });
+    expect(found.writes).toEqual(['patchStatus VirtualMachine']);
+    expect(found.conditions.Ready).toBe('False HostKeyMissing');
+    expect(found.status?.message).toContain(
+      'key demo of Secret lab/ssh-host-keys with the label pelotech.ot/use=host-key',
+    );
+  });
+});
+
 test('a password is in the Secret, and nowhere else', () => {
   const passwords = new Map([['login/password', 'hunter3']]);
   const { actions, text } = told(

@@ -12,7 +12,7 @@ import { passwordAnnotations, passwordOf, passwordsFrom } from './passwords.ts';
 /** When the Secret was rewritten under a machine that had started with another. */
 const changedAt = 'pelotech.ot/cloud-init-changed-at';
 
-type Seen = Pick<Observed, 'machine' | 'passwords'>;
+type Seen = Pick<Observed, 'machine' | 'passwords' | 'hostKey'>;
 
 /** The Secret that the machine's first start reads: the one place where passwords are. */
 export const secretFor = (seen: Seen) => ({
@@ -78,7 +78,7 @@ const yamlOf = (value: unknown) =>
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-function userData({ machine, passwords }: Seen) {
+function userData({ machine, passwords, hostKey }: Seen) {
   const users = loginsOf(machine).map(({ login, user }) => {
     const { name, gecos, plain_text_passwd, hashed_passwd, passwordSecretRef, ...rest } = user;
     const plain = passwordSecretRef ? passwordOf(passwords, login, passwordSecretRef) : plain_text_passwd;
@@ -104,6 +104,8 @@ function userData({ machine, passwords }: Seen) {
     hostname: hostNameOf(machine),
     preserve_hostname: false,
     ...(hasPassword ? { ssh_pwauth: true } : {}),
+    // cloud-init makes no other ones then.
+    ...(hostKey === undefined ? {} : { ssh_keys: { ed25519_private: hostKey } }),
     // A list without `default` would take the image's own user away.
     ...(users.length > 0 ? { users: ['default', ...users] } : {}),
   };

@@ -4,7 +4,7 @@ import { type Batch, type Context, type Subject, subjectNamed, type Unreadable }
 import { imagesTold } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import { isPassword, Secret } from '../../shared/kinds/core/secret.ts';
+import { isHostKey, isPassword, Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -242,7 +242,7 @@ async function childrenOf<T extends KubernetesObject>(
 /** The limit of concurrent requests. */
 const atOnce = 50;
 
-type Passwords = Pick<Observed, 'passwords' | 'refusedSecrets'>;
+type Passwords = Pick<Observed, 'passwords' | 'refusedSecrets' | 'hostKey'>;
 
 async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Promise<Passwords> {
   const refs = (spec.users ?? []).map((user) => user.passwordSecretRef).filter((ref) => ref !== undefined);
@@ -253,8 +253,18 @@ async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Pr
     if (secret && !isPassword(secret)) refusedSecrets.add(ref.name);
     else passwords.set(passwordKey(ref), passwordIn(secret?.data, ref.key));
   };
-  await Promise.all(refs.map(readOne));
-  return { passwords, refusedSecrets };
+  const [hostKey] = await Promise.all([hostKeyOf(kube, metadata.namespace, spec), ...refs.map(readOne)]);
+  return { passwords, refusedSecrets, hostKey };
+}
+
+async function hostKeyOf(
+  kube: Reader,
+  namespace: string | undefined,
+  { sshHostKeySecretRef: ref }: VirtualMachine['spec'],
+): Promise<string | undefined> {
+  const secret = ref && (await kube.get(Secret, { namespace, name: ref.name }));
+  const base64 = ref && secret && isHostKey(secret) ? secret.data?.[ref.key] : undefined;
+  return base64 && Buffer.from(base64, 'base64').toString();
 }
 
 /** A Secret made from a file contains the end of its line. */

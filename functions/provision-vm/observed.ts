@@ -24,6 +24,8 @@ export interface Observed {
   passwords: ReadonlyMap<string, string | undefined>;
   /** The Secrets among these that exist and may not be put into a guest: nothing of them is read. */
   refusedSecrets: ReadonlySet<string>;
+  /** What stands under sshHostKeySecretRef, if the spec has one and it may be put into a guest. */
+  hostKey?: string | undefined;
   /** The machines that may be on its networks, where its addresses have to be compared with theirs. */
   neighbours: readonly VirtualMachine[] | undefined;
   /** Whether the cluster serves NetworkAttachmentDefinitions, and the `namespace/name` of the needed ones that do not exist. */

@@ -1,5 +1,5 @@
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
+import { hostKeyLabel, Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import {
   machineUidLabel,
@@ -29,8 +29,17 @@ export function faultOf(observed: Observed): Obstacle | undefined {
     forbiddenNetwork(observed) ??
     (neighbours && addressInUse(machine, neighbours)) ??
     missingPassword(observed) ??
+    missingHostKey(observed) ??
     networkFault(observed)
   );
+}
+
+/** Says nothing of what the Secret holds. */
+function missingHostKey({ machine: { metadata, spec }, hostKey }: Observed): Obstacle | undefined {
+  const { sshHostKeySecretRef: ref } = spec;
+  if (!ref || hostKey !== undefined) return undefined;
+  const message = `Expected the host key of ssh in key ${ref.key} of Secret ${metadata.namespace}/${ref.name} with the label ${hostKeyLabel}, found none; make it, and it is found at the next audit.`;
+  return final('HostKeyMissing', message);
 }
 
 /** The machine is not to be made at all. */

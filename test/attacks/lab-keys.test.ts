@@ -55,9 +55,11 @@ async function runsRoles(name: string) {
 }
 
 /** All that the Secrets of a namespace hold, as the attacker reads it. */
-const readsIn = async (namespace: string) =>
-  (await mallory.list(Secret, { namespace })).flatMap(({ data = {} }) =>
-    Object.values(data).map((base64) => Buffer.from(base64, 'base64').toString()),
+const readsIn = async (namespace: string, called?: string) =>
+  (await mallory.list(Secret, { namespace })).flatMap(({ metadata, data = {} }) =>
+    called !== undefined && metadata.name !== called
+      ? []
+      : Object.values(data).map((base64) => Buffer.from(base64, 'base64').toString()),
   );
 
 /** The keys that the machine of a lab lets in as the user of the runner. */
@@ -69,7 +71,7 @@ const acceptedBy = async (lab: string) => {
 /** Whether a private key is that of one of these public keys, which it holds itself (OpenSSH's format). */
 const opens = (privateKey: string, accepted: readonly string[]) => {
   const bytes = Buffer.from(privateKey.replaceAll(/-----.*-----|\s/g, ''), 'base64');
-  return accepted.some((one) => bytes.includes(Buffer.from(one.split(' ')[1] ?? '-', 'base64')));
+  return accepted.some((one) => bytes.includes(Buffer.from(one.split(' ')[1] ?? 'none', 'base64')));
 };
 
 // Gained: a root login on every machine of every lab, for who may read what is in the namespace of one of them, or write its roles.
@@ -77,13 +79,24 @@ test('an author of one lab reads a key that opens the machines of another', asyn
   await runsRoles('a');
   await runsRoles('b');
   await mayReadSecretsIn(harness, 'ws-a');
-  const [key = '', ...others] = await readsIn('ws-a');
-  expect(others).toEqual([]);
+  const key = (await readsIn('ws-a', 'ansible-credentials'))[0] ?? '';
   const theirs = await harness.kube.get(Secret, { name: 'ansible-credentials', namespace: 'ws-b' });
   expect(Object.values(theirs?.data ?? {})).toEqual([expect.any(String)]);
   expect(secret({ key })).not.toEqual({ key: Object.values(theirs?.data ?? {})[0] });
   expect(opens(key, await acceptedBy('b'))).toBe(false);
   expect(opens(key, await acceptedBy('a'))).toBe(true);
+});
+
+// Gained: to stand in for a machine of another lab, on a network that both can reach, and to be told what its roles tell it.
+test('an author of one lab reads the host key of a machine of another', async () => {
+  const [key = '', ...others] = await readsIn('ws-a', 'ssh-host-keys');
+  expect(others).toEqual([]);
+  const expectedBy = async (lab: string) => {
+    const inventory = await harness.kube.get(ConfigMap, { name: 'ansible-inventory', namespace: `ws-${lab}` });
+    return inventory?.data?.known_hosts?.match(/ssh-ed25519 \S+/g) ?? [];
+  };
+  expect(opens(key, await expectedBy('b'))).toBe(false);
+  expect(opens(key, await expectedBy('a'))).toBe(true);
 });
 
 test('what the site keeps for all its labs is in none of them', async () => {

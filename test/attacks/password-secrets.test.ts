@@ -104,6 +104,22 @@ test('a machine that runs takes no Secret by an edit', async () => {
   expect(await userData(ref)).toBe(before);
 });
 
+test.each<[string, Record<string, string>]>([
+  ['no label', {}],
+  ['the label of passwords', { 'pelotech.ot/use': 'password' }],
+])('a Secret with %s is no host key of a guest', async (label, labels) => {
+  const name = `no-host-key-${label.length}`;
+  await aSecret(name, 'key', labels);
+  const vmDiskImageRef = { name: 'ubuntu', namespace: 'vmdi-farm' };
+  const spec = { vmDiskImageRef, sshHostKeySecretRef: { name, key: 'key' } };
+  const { metadata } = await createMachine({ kube: mallory, namespace }, name, 'ubuntu', spec);
+  await harness.changed(VirtualMachine, metadata);
+  expect((await readyOf(metadata))?.reason).toBe('HostKeyMissing');
+  await harness.kube.patch(Secret, { name, namespace }, { metadata: { labels: { 'pelotech.ot/use': 'host-key' } } });
+  await harness.changed(VirtualMachine, metadata);
+  expect(await userData(metadata)).toContain(stolen);
+});
+
 test('the Secret of another machine is no password', async () => {
   const ref = await machineWith('looks-aside', { name: 'editor-cloud-init', key: 'userdata' });
   expect((await readyOf(ref))?.reason).toBe('PasswordSecretNotAllowed');

@@ -166,10 +166,16 @@ export const stories: readonly Story[] = [
       expect(machine?.spec.users).toMatchObject([
         { name: 'ansible', ssh_authorized_keys: [expect.stringMatching(/^ssh-ed25519 /)] },
       ]);
+      expect(machine?.spec.sshHostKeySecretRef).toEqual({ name: 'ssh-host-keys', key: 'vm' });
+      const cloudInit = await kube.get(Secret, { namespace, name: 'vm-cloud-init' });
+      expect(Buffer.from(cloudInit?.data?.userdata ?? '', 'base64').toString()).toContain(
+        'ed25519_private: "-----BEGIN',
+      );
       await kube.patch(Secret, key, { data: { 'ssh-privatekey': 'dHdv' } });
       await until(world, Secret, key, (found) => found?.data?.['ssh-privatekey'] !== 'dHdv');
       await setPolicy(world, { ansibleCredentials: undefined });
       await untilGone(world, Secret, key);
+      await untilGone(world, Secret, { namespace, name: 'ssh-host-keys' });
       await untilWorkspace(world, 'lab1', 'Ready');
       await deleteWorkspace(world, 'lab1');
     },

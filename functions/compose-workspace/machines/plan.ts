@@ -1,7 +1,7 @@
 import { networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { owns } from '../../../shared/kubernetes/ownership.ts';
-import { type Child, type Make, named } from '../child.ts';
+import { type Child, type Made, type Make, named } from '../child.ts';
 import { unwanted } from '../garbage.ts';
 import type { WantedImage, WantedImages } from '../images/plan.ts';
 import { isUsable } from '../images/status.ts';
@@ -9,8 +9,8 @@ import { networksOf, routesOf } from '../network/addresses.ts';
 import type { Provider } from '../network/plan.ts';
 import type { Inside } from '../observed.ts';
 import { buildRecord } from '../roles/build-record.ts';
-import { usersFor } from '../roles/login.ts';
-import type { RolesFound } from '../roles/roles.ts';
+import { type Access, accessTo } from '../roles/login.ts';
+import { hasKeys, type RolesFound } from '../roles/roles.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
 import { type Part, provisioning, type Stage, skipped, stageOf, standingOf, waiting } from '../stage.ts';
 import { standingOfMachine } from './status.ts';
@@ -18,6 +18,8 @@ import { standingOfMachine } from './status.ts';
 interface Machines extends Pick<Inside, 'machines'>, Pick<RolesFound, 'workspace' | 'policy' | 'site'> {
   provider: Provider;
   wanted: WantedImages;
+  /** What is written before the machines that name it. */
+  hostKeys: Made | undefined;
 }
 
 /** The machines, each from its image, on its networks. */
@@ -29,7 +31,7 @@ export const machineStage = (found: Machines, make: Make): Stage =>
   );
 
 function partOf(
-  { workspace, policy, site, provider, machines, wanted }: Machines,
+  { workspace, policy, site, hostKeys, provider, machines, wanted }: Machines,
   machine: WorkspaceMachine,
   make: Make,
 ): Part {
@@ -45,11 +47,13 @@ function partOf(
   if (!found && !hasImage) {
     return { name, writes: [], standing: waiting('ImageNotReady', `Waiting for VMDiskImage ${backingVMDiskImage}.`) };
   }
-  const login = usersFor({ workspace, policy, site }, machine);
-  if (!found && 'because' in login) return { name, writes: [], standing: login.because };
-  const users = 'because' in login ? found?.spec.users : login.users;
-  const made = make(machineChild(workspace.spec, { ...machine, users }, provider, image?.ref), found);
-  return { name, writes: made.writes, standing: standingOf([made]) ?? standingOfMachine(found) };
+  const access = accessTo({ workspace, policy, site }, machine);
+  const keys = hostKeys && hasKeys(machine, workspace, policy) ? [hostKeys] : [];
+  const because = 'because' in access ? access.because : keys[0]?.obstacle && standingOf(keys);
+  if (!found && because) return { name, writes: [], standing: because };
+  const known = 'because' in access ? (found?.spec ?? {}) : access;
+  const made = make(machineChild(workspace.spec, machine, known, provider, image?.ref), found);
+  return { name, writes: made.writes, standing: standingOf([...keys, made]) ?? standingOfMachine(found) };
 }
 
 /**
@@ -68,10 +72,11 @@ function replaced(found: VirtualMachine, { backingVMDiskImage }: WorkspaceMachin
 function machineChild(
   { networks = [] }: WorkspaceSpec,
   machine: WorkspaceMachine,
+  { users, sshHostKeySecretRef }: Access,
   provider: Provider,
   vmDiskImageRef: WantedImage['ref'] | undefined,
 ): Child {
-  const { name, version, baseVm, baseVmVersion, ignoreOnDeploy, users, resources, diskSize, interfaces = [] } = machine;
+  const { name, version, baseVm, baseVmVersion, ignoreOnDeploy, resources, diskSize, interfaces = [] } = machine;
   const { vmDiskImageTemplate } = machine;
   const routes = routesOf(interfaces, networks);
   return {
@@ -89,6 +94,7 @@ function machineChild(
         ...(baseVmVersion === undefined ? {} : { baseVmVersion }),
         ...(ignoreOnDeploy === undefined ? {} : { ignoreOnDeploy }),
         ...(users === undefined ? {} : { users }),
+        ...(sshHostKeySecretRef === undefined ? {} : { sshHostKeySecretRef }),
         resources: { ...resources, ...(diskSize === undefined ? {} : { diskSize }) },
         interfaces: networksOf(interfaces, networks).map(({ network, one }) => {
           const ways = routes.get(network.name) ?? [];

@@ -10,10 +10,10 @@ import { installAnsible } from '../../../test/support/tools/ansible.ts';
 import { startGuest } from '../../../test/support/tools/ssh-guest.ts';
 import { credentialsFor } from './credentials.ts';
 import { isVariableName } from './faults.ts';
-import { usersFor } from './login.ts';
+import { hostKeysFor } from './host-keys.ts';
+import { accessTo } from './login.ts';
 import { parseOutcome } from './outcome.ts';
 import type { Role } from './roles-of-machine.ts';
-import { derivedKey } from './ssh-key.ts';
 
 const { bin = '', lacking } = await installAnsible();
 if (lacking) console.warn(`skipped: what Ansible makes of our files: ${lacking}`);
@@ -251,18 +251,19 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
   describe('a guest', () => {
     const policy = { ansibleCredentials: 'true' };
     const [vm = aVm()] = seed.spec.vms ?? [];
+    const labOf = (uid: string) => ({ ...seed, metadata: { ...seed.metadata, uid } });
     const loginOf = (uid: string) => {
-      const workspace = { ...seed, metadata: { ...seed.metadata, uid } };
+      const workspace = labOf(uid);
       const found = { workspace, policy: aPolicy(policy), site: aSite() };
       const secret = credentialsFor(workspace, found.policy, found.site);
-      const users = usersFor(found, vm);
+      const users = accessTo(found, vm);
       const [{ ssh_authorized_keys: accepted = [] } = {}] = ('users' in users && users.users) || [];
       return { privateKey: Buffer.from(secret?.data['ssh-privatekey'] ?? '', 'base64').toString(), accepted };
     };
 
     /** What a run says that has the key of a lab, on a guest of another or the same. */
-    async function runOn(guestOf: string, lab: string) {
-      await layOut(allRoles(seed, policy), {
+    async function runOn(guestOf: string, lab: string, host = lab) {
+      await layOut(allRoles(labOf(lab), policy), {
         linuxRouter: [{ 'ansible.builtin.copy': { content: '{{ ansible_user }}', dest: join(runner, 'said') } }],
         runtimeChecks: [],
       });
@@ -271,10 +272,15 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
       await write('project/site.yml', (await read('project/site.yml')).replace('timeout: 600', 'timeout: 5'));
       await write('credentials/ssh-privatekey', loginOf(lab).privateKey);
       await chmod(join(runner, 'credentials/ssh-privatekey'), 0o600);
-      const hostKey = derivedKey(Buffer.alloc(32), 'host').privateKey;
+      const keys = hostKeysFor(labOf(host), aSite()).fields.data as Record<string, string>;
+      const hostKey = Buffer.from(keys[vm.name] ?? '', 'base64').toString();
       const guest = await startGuest(bin, { hostKey, authorizedKeys: loginOf(guestOf).accepted.join('\n') });
       try {
-        const there = ['ansible_host=127.0.0.1', `ansible_port=${guest.port}`, 'ansible_host_key_checking=false'];
+        const there = [
+          'ansible_host=127.0.0.1',
+          `ansible_port=${guest.port}`,
+          'ansible_ssh_extra_args="-o HostKeyAlias=10.10.0.161"',
+        ];
         await ansible('ansible-playbook', ...there.flatMap((one) => ['-e', one]), ...here.slice(2), 'site.yml');
       } finally {
         guest.close();
@@ -287,7 +293,13 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
       expect(await read('said')).toBe('ansible');
     });
     test('refuses the key of another workspace', async () => {
-      expect(await runOn('lab-b', 'lab-a')).toMatchObject({ failed: 0, unreachable: 1 });
+      const outcome = await runOn('lab-b', 'lab-a');
+      expect(outcome).toMatchObject({ failed: 0, unreachable: 1 });
+      expect(outcome).not.toHaveProperty('stranger');
+    });
+    test('with the host key of another is given no command, and the outcome says so', async () => {
+      expect(await runOn('lab-a', 'lab-a', 'lab-b')).toMatchObject({ failed: 0, unreachable: 1, stranger: true });
+      await expect(read('said')).rejects.toThrow('ENOENT');
     });
   });
 });

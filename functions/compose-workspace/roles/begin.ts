@@ -28,7 +28,9 @@ export function begin(
       .map((map) => make(childOf(ConfigMap, map), named(found.configMaps, map.metadata.name))),
   ];
   const runs = jobs.filter(mayBegin).map((job) => ({ job, made: makeOnce(make, job, found.jobs) }));
-  const made = runs.length > 0 ? [...inputs, ...runs.map((run) => run.made)] : [];
+  // While the site's key is gone what runs keeps what it has.
+  const isKeyMissing = policy.values.ansibleCredentials && !credentials;
+  const made = runs.length > 0 && !isKeyMissing ? [...inputs, ...runs.map((run) => run.made)] : [];
   return {
     writes: [
       ...unwanted(Job, own.jobs, namesOf(jobs)),

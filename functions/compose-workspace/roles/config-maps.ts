@@ -1,6 +1,8 @@
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
+import type { Site } from '../observed.ts';
+import { knownHosts } from './host-keys.ts';
 import { hostsFile, hostVarsFile } from './inventory.ts';
 import { machineLabel, metadataOf } from './metadata.ts';
 import { outcomePlugin } from './outcome-plugin.ts';
@@ -17,10 +19,11 @@ const configMap = (metadata: ReturnType<typeof metadataOf>, data: Readonly<Recor
   data,
 });
 
-/** hosts.yml, and host_vars/<vm>.yml with a "." for the "/", which no key can have. */
-export const inventoryFor = (workspace: Workspace, policy: Policy) =>
+/** hosts.yml, known_hosts, and host_vars/<vm>.yml with a "." for the "/", which no key can have. */
+export const inventoryFor = (workspace: Workspace, policy: Policy, site: Pick<Site, 'key'> | undefined) =>
   configMap(metadataOf(workspace, inventoryName), {
     'hosts.yml': hostsFile(workspace, policy),
+    ...(policy.values.ansibleCredentials ? { known_hosts: knownHosts(workspace, policy, site) } : {}),
     ...Object.fromEntries((workspace.spec.vms ?? []).map((vm) => [`host_vars.${vm.name}.yml`, hostVarsFile(vm)])),
   });
 

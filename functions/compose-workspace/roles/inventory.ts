@@ -14,6 +14,17 @@ const groupOf = (role: string) => `role_${role.replace(/\W/g, '_')}`;
 export const controlAddressOf = ({ interfaces }: WorkspaceMachine, network: string) =>
   interfaces?.find((one) => one.network === network)?.ipAddress?.split('/')[0];
 
+/** The inventory's file of host keys, where a Job has it. */
+export const knownHostsFile = '/runner/inventory/known_hosts';
+
+const knowingHosts = [
+  'StrictHostKeyChecking=yes',
+  `UserKnownHostsFile=${knownHostsFile}`,
+  'GlobalKnownHostsFile=/dev/null',
+]
+  .map((option) => `-o ${option}`)
+  .join(' ');
+
 /** hosts.yml: all machines of the workspace, how each is reached, and a group for each role that is deployed. */
 export function hostsFile({ spec }: Workspace, policy: Policy): string {
   const { values } = policy;
@@ -29,7 +40,9 @@ export function hostsFile({ spec }: Workspace, policy: Policy): string {
     all: {
       vars: {
         ...(login ? { ansible_user: login } : {}),
-        ...(values.ansibleCredentials ? { ansible_ssh_private_key_file: keyFile } : {}),
+        ...(values.ansibleCredentials
+          ? { ansible_ssh_private_key_file: keyFile, ansible_ssh_common_args: knowingHosts }
+          : {}),
       },
       hosts: byName(vms, (vm) => {
         const address = controlAddressOf(vm, values.ansibleControlNetwork);

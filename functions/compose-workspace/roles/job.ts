@@ -30,7 +30,7 @@ export function jobFor({ workspace, policy, vm, name, index, siteRoles }: JobPar
     {
       name: 'inventory',
       // The key of a machine that is removed before the Pod starts is missing.
-      configMap: { name: inventoryName, items: inventoryItems(workspace), optional: true },
+      configMap: { name: inventoryName, items: inventoryItems(workspace, ansibleCredentials), optional: true },
       mountPath: '/runner/inventory',
     },
     { name: 'env', configMap: { name, items: [{ key: 'extravars', path: 'extravars' }] }, mountPath: '/runner/env' },
@@ -71,7 +71,7 @@ export function jobFor({ workspace, policy, vm, name, index, siteRoles }: JobPar
               name: 'ansible',
               image: ansibleRunnerImage,
               args: ['ansible-runner', 'run', '/runner', '--playbook', 'site.yml', '--inventory', inventoryFile],
-              env: environment,
+              env: environmentWith(ansibleCredentials),
               securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
               terminationMessagePolicy: 'FallbackToLogsOnError',
               resources: { requests: { cpu: '100m', memory: '256Mi' } },
@@ -91,14 +91,15 @@ export function jobFor({ workspace, policy, vm, name, index, siteRoles }: JobPar
 
 const inventoryFile = '/runner/inventory/hosts.yml';
 
-const environment = [
+const environmentWith = (hasHostKeys: boolean) => [
   // A folder that can be written to in any image.
   { name: 'HOME', value: '/runner' },
-  // A recreated machine has new keys, at an address that only its own workspace can reach.
-  { name: 'ANSIBLE_HOST_KEY_CHECKING', value: 'False' },
+  // Where we know no host keys a recreated machine has new ones.
+  { name: 'ANSIBLE_HOST_KEY_CHECKING', value: hasHostKeys ? 'True' : 'False' },
 ];
 
-const inventoryItems = ({ spec }: Workspace) => [
+const inventoryItems = ({ spec }: Workspace, hasHostKeys: boolean) => [
   { key: 'hosts.yml', path: 'hosts.yml' },
+  ...(hasHostKeys ? [{ key: 'known_hosts', path: 'known_hosts' }] : []),
   ...(spec.vms ?? []).map(({ name }) => ({ key: `host_vars.${name}.yml`, path: `host_vars/${name}.yml` })),
 ];

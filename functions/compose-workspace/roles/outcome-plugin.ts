@@ -9,7 +9,7 @@ from ansible.plugins.callback import CallbackBase
 
 
 class CallbackModule(CallbackBase):
-    """Writes {ok, changed, failed, unreachable, role} to where Kubernetes reads it."""
+    """Writes {ok, changed, failed, unreachable, role, stranger} to where Kubernetes reads it."""
 
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = 'notification'
@@ -17,13 +17,22 @@ class CallbackModule(CallbackBase):
 
     role = None
     is_waiting = False
+    is_stranger = False
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
         # The last one counts: those before it were rescued.
+        self.look(result)
         if not ignore_errors:
             task = getattr(result, 'task', None) or result._task
             self.role = task._role.get_name() if task._role else None
             self.is_waiting = task.action == 'ansible.builtin.wait_for_connection' and not task._role
+
+    def v2_runner_on_unreachable(self, result):
+        self.look(result)
+
+    def look(self, result):
+        said = getattr(result, 'result', None) or result._result
+        self.is_stranger = 'Host key verification failed' in str(said.get('msg'))
 
     def v2_playbook_on_stats(self, stats):
         hosts = [stats.summarize(host) for host in stats.processed]
@@ -34,6 +43,8 @@ class CallbackModule(CallbackBase):
         if found['failed'] and self.is_waiting:
             # To Ansible a task that waits in vain failed like any other.
             found['unreachable'], found['failed'] = found['failed'], 0
+        if found['unreachable'] and self.is_stranger:
+            found['stranger'] = True
         if found['failed'] and self.role:
             found['role'] = self.role
         with open(os.environ.get('OUTCOME_FILE', '/dev/termination-log'), 'w') as file:

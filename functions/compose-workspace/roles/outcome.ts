@@ -7,6 +7,8 @@ export const Outcome = z.object({
   failed: z.number().catch(0),
   unreachable: z.number().catch(0),
   role: z.string().optional().catch(undefined),
+  /** The machine was unreachable because ssh knows it by another host key. */
+  stranger: z.boolean().optional().catch(undefined),
 });
 export type Outcome = z.infer<typeof Outcome>;
 

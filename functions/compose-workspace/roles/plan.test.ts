@@ -169,7 +169,7 @@ describe('deploy roles', () => {
       metadata: { ...metadata, ownerReferences: ownerReferences.map((one) => ({ ...one, uid })) },
     });
   };
-  const beside = (credentials: Secret): Site => ({ roles: {}, key: undefined, credentials });
+  const beside = (credentials: Secret): Site => ({ roles: {}, key: undefined, credentials, hostKeys: undefined });
   test.each<[string, Record<string, string>, Workspace, boolean?]>([
     ['the policy asks for none', {}, workspace],
     ['the machines are not Ready', {}, workspace, false],

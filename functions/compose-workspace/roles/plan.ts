@@ -18,7 +18,7 @@ export function rolesStage(found: RolesFound, make: Make, areMachinesReady: bool
   const { workspace, policy, own, site } = found;
   const vms = (workspace.spec.vms ?? []).filter((vm) => deployRolesOf(vm).length > 0 && !isSkipped(vm, policy));
   if (vms.length === 0) return withoutRoles(own);
-  const roles = rolesOf(workspace, policy, own.machines, site?.roles);
+  const roles = rolesOf(workspace, policy, own.machines, site);
   if (roles.skippedBecause !== undefined) return skippedRoles(own, vms, roles.skippedBecause);
   if (roles.isHeld) {
     const components = vms.map((vm) => begun(found, vm) ?? component('AnsibleRoles', vm.name, unreadablePolicy));

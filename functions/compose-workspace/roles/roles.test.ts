@@ -5,7 +5,8 @@ import { allRoles, aMachine, aPolicy, aSite, aVm, aWorkspace } from '../../../te
 import type { Site } from '../observed.ts';
 import { buildRecord } from './build-record.ts';
 import { credentialsFor } from './credentials.ts';
-import { usersFor } from './login.ts';
+import { hostKeysFor } from './host-keys.ts';
+import { accessTo } from './login.ts';
 import { describeSkipped, rolesOf } from './roles.ts';
 import type { Role } from './roles-of-machine.ts';
 
@@ -198,7 +199,7 @@ describe('credentials', () => {
 describe('the users of a machine', () => {
   const [vm = aVm()] = two.spec.vms ?? [];
   const usersOf = (users: User[], data: Record<string, string> = {}, site = aSite(), of: object = {}) =>
-    usersFor(
+    accessTo(
       { workspace: two, policy: aPolicy({ ansibleCredentials: 'true', ...data }), site },
       { ...vm, users, ...of },
     );
@@ -209,7 +210,7 @@ describe('the users of a machine', () => {
     ['ops', { ansibleUser: 'ops' }],
     ['ops', { ansibleUser: 'Ops' }],
   ])('are those of the spec and %s, who has the key and becomes root', (login, data) => {
-    expect(usersOf([alice], data)).toEqual({
+    expect(usersOf([alice], data)).toMatchObject({
       users: [alice, { name: login, sudo: 'ALL=(ALL) NOPASSWD:ALL', ssh_authorized_keys: [publicKey] }],
     });
     const found = allRoles(two, { ansibleCredentials: 'true', ...data });
@@ -217,10 +218,10 @@ describe('the users of a machine', () => {
   });
   test('who have that login already have the key beside their own, and keep their sudo', () => {
     const users = [alice, { name: 'Bob', sudo: 'ALL=(ALL) ALL' }];
-    expect(usersOf(users, { ansibleUser: 'alice' })).toEqual({
+    expect(usersOf(users, { ansibleUser: 'alice' })).toMatchObject({
       users: [{ ...alice, ssh_authorized_keys: [...alice.ssh_authorized_keys, publicKey] }, users[1]],
     });
-    expect(usersOf(users, { ansibleUser: 'bob' })).toEqual({
+    expect(usersOf(users, { ansibleUser: 'bob' })).toMatchObject({
       users: [alice, { ...users[1], ssh_authorized_keys: [publicKey] }],
     });
   });
@@ -243,6 +244,45 @@ describe('the users of a machine', () => {
     expect(usersOf([], {}, { ...aSite(), key: undefined })).toMatchObject({
       because: { message: expect.stringContaining('kubectl create secret generic workspace-key -n sync-operator') },
     });
+  });
+});
+
+describe('host keys', () => {
+  const asked = { ansibleCredentials: 'true' };
+  const keysOf = (workspace = two, site = aSite()) =>
+    (hostKeysFor(workspace, site).fields as { data: Record<string, string> }).data;
+  const known = (data: Record<string, string> = asked) => filesOf(allRoles(two, data), 'ansible-inventory').known_hosts;
+
+  test('are one for each machine with deploy roles, which runners expect at its address, and no others', () => {
+    expect(Object.keys(keysOf())).toEqual(['demo-vm', 'web']);
+    const publicKey = 'ssh-ed25519 (AAAAC3NzaC1lZDI1NTE5AAAA\\S+)';
+    const [, first, second] =
+      new RegExp(`^10\\.10\\.0\\.161 ${publicKey}\\n10\\.10\\.0\\.162 ${publicKey}\\n$`).exec(known() ?? '') ?? [];
+    for (const [base64 = '', privateKey = ''] of [
+      [first, keysOf()['demo-vm']],
+      [second, keysOf().web],
+    ]) {
+      const file = Buffer.from(privateKey, 'base64')
+        .toString()
+        .replaceAll(/-----.*-----|\n/g, '');
+      expect(Buffer.from(file, 'base64').includes(Buffer.from(base64, 'base64'))).toBe(true);
+    }
+  });
+  test('differ between workspaces, machines and sites, and stay those of a machine that is created again', () => {
+    const other = { ...two, metadata: { ...two.metadata, uid: 'other' } };
+    const all = [keysOf(), keysOf(other), keysOf(two, aSite('l'))].flatMap(Object.values);
+    expect(new Set(all).size).toBe(6);
+    expect(keysOf()).toEqual(keysOf());
+  });
+  test('are checked where the operator knows them, and only there', () => {
+    const checks = (data: Record<string, string>) =>
+      firstJob(allRoles(two, data)).spec.template.spec.containers[0]?.env.find(({ name }) => /HOST_KEY/.test(name))
+        ?.value;
+    const vars = (data: Record<string, string>) =>
+      JSON.stringify(fileOf(allRoles(two, data), 'ansible-inventory', 'hosts.yml'));
+    expect([checks(asked), checks({})]).toEqual(['True', 'False']);
+    expect(vars(asked)).toContain('-o StrictHostKeyChecking=yes -o UserKnownHostsFile=/runner/inventory/known_hosts');
+    expect([known({}), vars({})]).toEqual([undefined, expect.not.stringContaining('StrictHostKeyChecking')]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { isValid, type Policy, type PolicyKey } from '../../../shared/policy.ts';
-import type { Inside, Observed, Own } from '../observed.ts';
+import type { Inside, Observed, Own, Site } from '../observed.ts';
 import { waiting } from '../stage.ts';
 import { inventoryFor, projectFor } from './config-maps.ts';
 import { jobFor } from './job.ts';
@@ -63,7 +63,7 @@ export function rolesOf(
   workspace: Workspace,
   policy: Policy,
   machines: readonly Machine[],
-  siteRoles: Readonly<Record<string, string>> = {},
+  site?: Pick<Site, 'roles' | 'key'>,
 ): Roles {
   if (!isValid(policy, ...roleKeys)) return { jobs: [], configMaps: [], isHeld: true };
   const skippedBecause = skipReason(workspace.spec, policy);
@@ -75,10 +75,11 @@ export function rolesOf(
     .map((vm, index) => ({ vm, index, uid: uids.get(vm.name) }))
     .flatMap(({ vm, index, uid }) => (uid === undefined ? [] : [{ vm, index, name: jobName(workspace, vm, uid) }]));
   if (runs.length === 0) return { jobs: [], configMaps: [] };
+  const siteRoles = site?.roles ?? {};
   return {
     jobs: runs.map((run) => jobFor({ workspace, policy, siteRoles, ...run })),
     configMaps: [
-      inventoryFor(workspace, policy),
+      inventoryFor(workspace, policy, site),
       ...runs.map(({ vm, name }) => projectFor(workspace, vm, name, siteRoles)),
     ],
   };
@@ -101,6 +102,10 @@ export const unreadablePolicy = waiting(
   'PolicyInvalid',
   'Waiting until the keys of the policy that say how roles are run parse again.',
 );
+
+/** A machine that has a login of ours, and a host key. */
+export const hasKeys = (vm: WorkspaceMachine, { spec }: Workspace, policy: Policy) =>
+  policy.values.ansibleCredentials && skipReason(spec, policy) === undefined && hasRolesToRun(vm, policy);
 
 const skippedWords: Record<Skipped, string> = {
   NoDeployRoles: 'No machine of the workspace has deploy roles.',

@@ -107,6 +107,14 @@ test.each([
     'RolesRunning',
     'The roles are running.',
   ],
+  [
+    'a machine with another host key',
+    failed,
+    says({ failed: 0, unreachable: 1, stranger: true }),
+    'Failed',
+    'HostKeyUnknown',
+    'Expected the ssh host key that the workspace gave the machine, found another: its disk was first started before, its image has no cloud-init, or another machine answers at its address.',
+  ],
 ] as const)('%s', (_, found, of, phase, reason, message) => {
   expect(standingOfJob(found, of)).toEqual({ phase, reason, message });
 });

@@ -40,6 +40,13 @@ function failureOf(pod: Pod | undefined): Reason | undefined {
   if (!ended) return pod?.status?.reason ? { reason: pod.status.reason, message: pod.status.message ?? '' } : undefined;
   if (ended.exitCode === 0) return undefined;
   const outcome = parseOutcome(ended.message);
+  if (outcome && outcome.unreachable > 0 && outcome.stranger) {
+    return {
+      reason: 'HostKeyUnknown',
+      message:
+        'Expected the ssh host key that the workspace gave the machine, found another: its disk was first started before, its image has no cloud-init, or another machine answers at its address.',
+    };
+  }
   if (outcome && outcome.unreachable > 0) {
     return { reason: 'MachineUnreachable', message: 'Expected the machine to let Ansible in, found that it did not.' };
   }

@@ -10,12 +10,19 @@ export type Secret = ObjectOf<typeof Secret>;
 
 /** The key of a Workspace with roles, in its namespace. */
 export const ansibleCredentials = 'ansible-credentials';
+/** The host keys of the machines of a Workspace with roles, in its namespace. */
+export const sshHostKeys = 'ssh-host-keys';
 /** A namespace's account of OpenStack. */
 export const openstackCredentials = 'openstack-credentials';
 
 /** Who may write a Secret lets authors put it into guests, which its authors read: `pelotech.ot/use: password`. */
 const useLabel = 'pelotech.ot/use';
 export const usedAsPassword = { [useLabel]: 'password' };
+/** Likewise for the key by which the ssh server of a guest is known. */
+export const usedAsHostKey = { [useLabel]: 'host-key' };
+export const hostKeyLabel = `${useLabel}=${usedAsHostKey[useLabel]}`;
+export const isHostKey = ({ metadata: { labels } }: Secret) => labels?.[useLabel] === usedAsHostKey[useLabel];
+
 export const passwordLabel = `${useLabel}=${usedAsPassword[useLabel]}`;
 
 /** The command that lets a Secret be a password. */
@@ -23,7 +30,7 @@ export const labelAsPassword = (name: string, namespace = '') =>
   `kubectl label secret ${name} -n ${namespace} ${passwordLabel}`;
 
 /** The label on it does not count: who makes machines there may be told to label Secrets, and these are the operator's. */
-export const isNeverPassword = (name: string) => name === ansibleCredentials || name === openstackCredentials;
+export const isNeverPassword = (name: string) => [ansibleCredentials, sshHostKeys, openstackCredentials].includes(name);
 
 export const isPassword = ({ metadata: { name, labels } }: Secret) =>
   labels?.[useLabel] === usedAsPassword[useLabel] && !isNeverPassword(name);

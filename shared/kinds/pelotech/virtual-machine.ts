@@ -208,6 +208,15 @@ export const VirtualMachineSpec = z
       .optional()
       .describe("What the policy's ignoreOnDeploy says is done with it; by default it is made and not started."),
     users: users(50),
+    sshHostKeySecretRef: z
+      .object({
+        name: objectName('The Secret, in the namespace of the machine, with the label pelotech.ot/use: host-key.'),
+        key: z.string().min(1).max(253).describe('Its key.'),
+      })
+      .optional()
+      .describe(
+        'Where the host key of its ssh server is: an Ed25519 private key as ssh-keygen writes it, the only one that the guest gets. By default it makes its own.',
+      ),
     resources: z
       .object({
         cpu: z

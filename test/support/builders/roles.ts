@@ -49,10 +49,14 @@ export const aSite = (letter = 'k', length = 32): Site => ({
     data: { key: Buffer.from(letter.repeat(length)).toString('base64') },
   }),
   credentials: undefined,
+  hostKeys: undefined,
 });
 
 export const aMachine = (name = 'demo-vm', uid = `uid-${name}`): Machine => ({ metadata: { name, uid } });
 
 /** The roles of a workspace whose machines are all there. */
-export const allRoles = (workspace: Workspace, data: Record<string, string> = {}, site?: Record<string, string>) =>
-  rolesOf(workspace, aPolicy(data), workspace.spec.vms?.map(({ name }) => aMachine(name)) ?? [], site);
+export const allRoles = (workspace: Workspace, data: Record<string, string> = {}, roles: Record<string, string> = {}) =>
+  rolesOf(workspace, aPolicy(data), workspace.spec.vms?.map(({ name }) => aMachine(name)) ?? [], {
+    ...aSite(),
+    roles,
+  });
