@@ -24,8 +24,8 @@ interface TestIssuer {
   close(): Promise<void>;
 }
 
-/** Starts the issuer; its good tokens are for `audience`, and from a tag of labs/images. */
-export async function startTestIssuer(audience: string, host = '127.0.0.1'): Promise<TestIssuer> {
+/** Starts the issuer, at a free port unless told otherwise; its good tokens are for `audience`, and from a tag of labs/images. */
+export async function startTestIssuer(audience: string, host = '127.0.0.1', port = 0): Promise<TestIssuer> {
   const certificate = testCertificate(host);
   const folder = await mkdtemp(join(tmpdir(), 'test-issuer-'));
   const caFile = join(folder, 'ca.crt');
@@ -56,7 +56,7 @@ export async function startTestIssuer(audience: string, host = '127.0.0.1'): Pro
     else if (path === '/keys') json({ keys });
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   const url = `https://${host}:${(server.address() as AddressInfo).port}`;
   const usual = { repository: 'labs/images', ref: 'refs/tags/v1.0.0', sub: 'repo:labs/images:ref:refs/tags/v1.0.0' };
   return {

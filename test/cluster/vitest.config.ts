@@ -22,6 +22,7 @@ const order = [
   'kills',
   'soak',
   'deployments',
+  'gateway',
   'oidc',
   'openstack',
   'mass-deletion',
