@@ -22,7 +22,7 @@ test('all faults are told at once, where they are', () => {
 });
 
 const nested = (levels: number) =>
-  JSON.parse('{"a":'.repeat(levels) + '1' + '}'.repeat(levels)) as Record<string, unknown>;
+  JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as Record<string, unknown>;
 
 // Deeper ones ended the reconcile with "Maximum call stack size exceeded", from some 2500 levels on.
 test('variables are no deeper than 64 levels', () => {
