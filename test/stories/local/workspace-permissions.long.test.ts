@@ -24,7 +24,7 @@ const stories = [
     named(roles, /^a runner that the policy names/),
   ].map(withoutTimers),
   // A Secret has no event.
-  named(roles, /^the site's credentials/),
+  named(roles, /^a key of the lab's own/),
 ];
 
 /** In most stories another event wakes the function once a network exists. */
