@@ -19,6 +19,7 @@ import { defineResource, type KubernetesObject } from '../../../shared/kinds/res
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyRef } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
+import { siteKeyRef } from '../../../shared/workspaces/site-key.ts';
 import { trustPublicationKey } from '../../support/builders/publications.ts';
 import { functionsApart, type Measured } from './functions-apart.ts';
 
@@ -144,7 +145,8 @@ export async function startFuzzCluster(mistake?: string): Promise<FuzzCluster> {
   await hide('victim', 'secret', ['password'], { 'pelotech.ot/use': 'password' });
   await hide('victim', 'password', ['password'], { 'pelotech.ot/use': 'password' });
   await hide('ws-taken', 'password', ['password'], { 'pelotech.ot/use': 'password' });
-  await hide(operatorNamespace, 'workspace-ansible', ['ssh_key', 'password']);
+  await kube.delete(Secret, siteKeyRef);
+  await hide(operatorNamespace, siteKeyRef.name, ['key']);
   await kube.create(NetworkAttachmentDefinition, {
     metadata: { name: 'net', namespace: 'victim' },
     spec: { config: '{}' },

@@ -62,10 +62,6 @@ export function textsIn(value: unknown): string[] {
   return Object.values(value).flatMap(textsIn);
 }
 
-/** A Secret may be copied where the policy says so: the site's credentials into each Workspace. */
-const isCopiedOnPurpose = (write: Write, namespace: string) =>
-  namespace === 'sync-operator' && write.name === 'ansible-credentials' && write.by === 'compose-workspace';
-
 function leaks({ writes, logs }: Observation, { secrets }: Bench): string[] {
   const told = secrets.flatMap(({ namespace, value }) => {
     const forms = [value, Buffer.from(value).toString('base64')];
@@ -74,7 +70,6 @@ function leaks({ writes, logs }: Observation, { secrets }: Bench): string[] {
       (write) =>
         write.isFunction &&
         write.namespace !== namespace &&
-        !isCopiedOnPurpose(write, namespace) &&
         textsIn(write.object).some((text) => tells(text) || tells(Buffer.from(text, 'base64').toString())),
     );
     return [
