@@ -41,6 +41,9 @@ const userData: Form = {
   hostname: like(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
   preserve_hostname: isBoolean,
   ssh_pwauth: isBoolean,
+  ssh_keys: {
+    ed25519_private: like(/^-----BEGIN OPENSSH PRIVATE KEY-----\n[\w+/=\n]+-----END OPENSSH PRIVATE KEY-----\n?$/),
+  },
   users: [(value, texts) => value === 'default' || fits(value, user, texts)],
 };
 const ethernet: Form = {
