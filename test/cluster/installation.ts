@@ -27,6 +27,8 @@ export async function install(
   { timers = 'fast', env = {} }: { timers?: 'fast' | 'production'; env?: Readonly<Record<string, string>> } = {},
 ): Promise<void> {
   await prepare();
+  // Beside Deployments those that an earlier test left would run on, and Serving would bring their Pods back.
+  if (!isServing(overlay)) await removeFunctions('serving');
   const text = await manifestsOf(timers === 'fast' ? path(`overlays/${overlay}`) : path(`../../knative/${overlay}`));
   await bringUp(
     overlay,
