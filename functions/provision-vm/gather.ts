@@ -4,7 +4,7 @@ import { type Batch, type Context, type Subject, subjectNamed, type Unreadable }
 import { imagesTold } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import { isHostKey, isPassword, Secret } from '../../shared/kinds/core/secret.ts';
+import { isHostKey, isPassword, Secret, textIn } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -251,7 +251,8 @@ async function passwordsOf(kube: Reader, { metadata, spec }: VirtualMachine): Pr
   const readOne = async (ref: { name: string; key: string }) => {
     const secret = await kube.get(Secret, { namespace: metadata.namespace, name: ref.name });
     if (secret && !isPassword(secret)) refusedSecrets.add(ref.name);
-    else passwords.set(passwordKey(ref), passwordIn(secret?.data, ref.key));
+    // A Secret made from a file contains the end of its line.
+    else passwords.set(passwordKey(ref), secret && textIn(secret, ref.key)?.replace(/\r?\n$/, ''));
   };
   const [hostKey] = await Promise.all([hostKeyOf(kube, metadata.namespace, spec), ...refs.map(readOne)]);
   return { passwords, refusedSecrets, hostKey };
@@ -263,17 +264,8 @@ async function hostKeyOf(
   { sshHostKeySecretRef: ref }: VirtualMachine['spec'],
 ): Promise<string | undefined> {
   const secret = ref && (await kube.get(Secret, { namespace, name: ref.name }));
-  const base64 = ref && secret && isHostKey(secret) ? secret.data?.[ref.key] : undefined;
-  return base64 && Buffer.from(base64, 'base64').toString();
+  return ref && secret && isHostKey(secret) ? textIn(secret, ref.key) : undefined;
 }
-
-/** A Secret made from a file contains the end of its line. */
-const passwordIn = (data: Secret['data'] = {}, key: string) =>
-  Object.hasOwn(data, key)
-    ? Buffer.from(data[key] ?? '', 'base64')
-        .toString()
-        .replace(/\r?\n$/, '')
-    : undefined;
 
 /** The machines of each namespace where addresses have to be compared; of all under ''. */
 async function neighboursOf(kube: Reader, machines: readonly VirtualMachine[], policy: Policy) {

@@ -136,3 +136,17 @@ test.each(['constructor', 'toString', '__proto__'])(
     expect(await harness.audit()).toBe(202);
   },
 );
+
+test.each(['constructor', 'toString', '__proto__'])(
+  'a host key in key %s stops no other machine, either',
+  async (key) => {
+    const name = `host-${key.toLowerCase().replaceAll('_', '')}`;
+    await aSecret(name, 'key', { 'pelotech.ot/use': 'host-key' });
+    const vmDiskImageRef = { name: 'ubuntu', namespace: 'vmdi-farm' };
+    const spec = { vmDiskImageRef, sshHostKeySecretRef: { name, key } };
+    const { metadata } = await createMachine({ kube: mallory, namespace }, name, 'ubuntu', spec);
+    expect(await harness.changed(VirtualMachine, metadata)).toBe(202);
+    expect(await readyOf(metadata)).toMatchObject({ reason: 'HostKeyMissing' });
+    expect(await harness.audit()).toBe(202);
+  },
+);

@@ -8,6 +8,10 @@ export const Secret = defineResource(
 );
 export type Secret = ObjectOf<typeof Secret>;
 
+/** What a Secret has under a key that an author chose, which may be the name of something that each object of JavaScript has. */
+export const textIn = ({ data = {} }: Secret, key: string): string | undefined =>
+  Object.hasOwn(data, key) ? Buffer.from(data[key] ?? '', 'base64').toString() : undefined;
+
 /** The key of a Workspace with roles, in its namespace. */
 export const ansibleCredentials = 'ansible-credentials';
 /** The host keys of the machines of a Workspace with roles, in its namespace. */
