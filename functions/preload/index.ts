@@ -32,23 +32,19 @@ export default preload;
 export const verified = defineFunction<Observed>({
   ...preload,
   may: preload.may.filter(({ resource }) => resource !== Secret),
-  observe: async (context, { messages }) =>
-    gather(
-      context,
-      await context.kube.get(ConfigMap, policyRef),
-      messages.map((message) => ({ message })),
-    ),
+  observe: async (context, { messages }) => {
+    const policyMap = await context.kube.get(ConfigMap, policyRef);
+    const received = messages.map((message) => ({ message }));
+    return gather(context, { policyMap, policy: parsePolicy(policyMap), received });
+  },
 });
 
 async function observe(context: Context, { messages }: Batch): Promise<Observed[]> {
   const { kube, nowMs } = context;
   const [policyMap, keys] = await Promise.all([kube.get(ConfigMap, policyRef), kube.get(Secret, publicationKeysRef)]);
   const policy = parsePolicy(policyMap);
-  return gather(
-    context,
-    policyMap,
-    messages.map((message) => authenticate(message, { policy, keys, nowMs })),
-  );
+  const received = messages.map((message) => authenticate(message, { policy, keys, nowMs }));
+  return gather(context, { policyMap, policy, received });
 }
 
 interface Received {
@@ -58,10 +54,8 @@ interface Received {
 
 async function gather(
   { kube, nowMs, refusals }: Context,
-  policyMap: ConfigMap | undefined,
-  received: readonly Received[],
+  { policyMap, policy, received }: Pick<Observed, 'policyMap' | 'policy'> & { received: readonly Received[] },
 ): Promise<Observed[]> {
-  const policy = parsePolicy(policyMap);
   const [publishers, strangers] = [received.filter((one) => !one.stranger), received.filter((one) => one.stranger)];
   return Promise.all(
     [...newestOfEach(publishers), ...strangers.slice(0, strangersAtMost)].map(async ({ message, stranger }) => {
