@@ -143,10 +143,10 @@ function onTheWay(seen: Seen, cause: Condition | undefined): Obstacle {
     const message = `The guest runs and is not ready${wordsOf(cause)}`;
     return wasReady || cause ? trouble('GuestNotReady', message) : step('GuestNotReady', message, lookAt(machine));
   }
-  if (cause) {
-    const general = trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`);
-    return troubleOf(cause.reason, seen) ?? general;
-  }
+  if (cause)
+    return (
+      troubleOf(cause.reason, seen) ?? trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`)
+    );
   if (printableStatus === 'Stopping') return step('Stopping', 'The machine stops.', lookAt(machine));
   return starting(machine);
 }
