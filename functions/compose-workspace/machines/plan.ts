@@ -9,6 +9,7 @@ import { networksOf, routesOf } from '../network/addresses.ts';
 import type { Provider } from '../network/plan.ts';
 import type { Inside } from '../observed.ts';
 import { buildRecord } from '../roles/build-record.ts';
+import { keyFor } from '../roles/credentials.ts';
 import { type Access, accessTo } from '../roles/login.ts';
 import { hasKeys, type RolesFound } from '../roles/roles.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
@@ -23,15 +24,18 @@ interface Machines extends Pick<Inside, 'machines'>, Pick<RolesFound, 'workspace
 }
 
 /** The machines, each from its image, on its networks. */
-export const machineStage = (found: Machines, make: Make): Stage =>
-  stageOf(
+export function machineStage(found: Machines, make: Make): Stage {
+  const { workspace, site } = found;
+  const key = keyFor(workspace, site)?.publicKey;
+  return stageOf(
     'VirtualMachinesReady',
     'VirtualMachine',
-    (found.workspace.spec.vms ?? []).map((machine) => partOf(found, machine, make)),
+    (workspace.spec.vms ?? []).map((machine) => partOf({ ...found, key }, machine, make)),
   );
+}
 
 function partOf(
-  { workspace, policy, site, hostKeys, provider, machines, wanted }: Machines,
+  { workspace, policy, key, hostKeys, provider, machines, wanted }: Machines & { key: string | undefined },
   machine: WorkspaceMachine,
   make: Make,
 ): Part {
@@ -47,7 +51,7 @@ function partOf(
   if (!found && !hasImage) {
     return { name, writes: [], standing: waiting('ImageNotReady', `Waiting for VMDiskImage ${backingVMDiskImage}.`) };
   }
-  const access = accessTo({ workspace, policy, site }, machine);
+  const access = accessTo({ workspace, policy }, machine, key);
   const keys = hostKeys && hasKeys(machine, workspace, policy) ? [hostKeys] : [];
   const because = 'because' in access ? access.because : keys[0]?.obstacle && standingOf(keys);
   if (!found && because) return { name, writes: [], standing: because };

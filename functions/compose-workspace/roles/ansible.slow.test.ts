@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { allRoles, aPolicy, aSite, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import { installAnsible } from '../../../test/support/tools/ansible.ts';
 import { startGuest } from '../../../test/support/tools/ssh-guest.ts';
-import { credentialsFor } from './credentials.ts';
+import { credentialsFor, keyFor } from './credentials.ts';
 import { isVariableName } from './faults.ts';
 import { hostKeysFor } from './host-keys.ts';
 import { accessTo } from './login.ts';
@@ -256,7 +256,7 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
       const workspace = labOf(uid);
       const found = { workspace, policy: aPolicy(policy), site: aSite() };
       const secret = credentialsFor(workspace, found.policy, found.site);
-      const users = accessTo(found, vm);
+      const users = accessTo(found, vm, keyFor(workspace, found.site)?.publicKey);
       const [{ ssh_authorized_keys: accepted = [] } = {}] = ('users' in users && users.users) || [];
       return { privateKey: Buffer.from(secret?.data['ssh-privatekey'] ?? '', 'base64').toString(), accepted };
     };

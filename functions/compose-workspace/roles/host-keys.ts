@@ -6,18 +6,18 @@ import type { Child } from '../child.ts';
 import type { Site } from '../observed.ts';
 import { controlAddressOf } from './inventory.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
-import { derivedKey, type SshKey } from './ssh-key.ts';
+import { derivedKey } from './ssh-key.ts';
 
 /** The Secret in the workspace's namespace with the private host key of each machine that has deploy roles, by its name. No Job mounts it. */
 export const hostKeysName = sshHostKeys;
 
 /** The host keys by machine; none while the site has no key. A machine that is created again has the same. */
-function hostKeysOf({ metadata, spec }: Workspace, site: Pick<Site, 'key'> | undefined): (readonly [string, SshKey])[] {
+function hostKeysOf({ metadata, spec }: Workspace, site: Pick<Site, 'key'> | undefined) {
   const key = siteKeyIn(site?.key);
   if (key === undefined) return [];
   return (spec.vms ?? [])
     .filter((vm) => deployRolesOf(vm).length > 0)
-    .map(({ name }) => [name, derivedKey(key, 'ssh host', metadata.uid, name)]);
+    .map((vm) => ({ vm, key: derivedKey(key, 'ssh host', metadata.uid, vm.name) }));
 }
 
 /** The Secret, as the machines name it. */
@@ -28,17 +28,17 @@ export const hostKeysFor = (workspace: Workspace, site: Site | undefined): Child
   fields: {
     type: 'Opaque',
     data: Object.fromEntries(
-      hostKeysOf(workspace, site).map(([name, { privateKey }]) => [name, Buffer.from(privateKey).toString('base64')]),
+      hostKeysOf(workspace, site).map(({ vm, key }) => [vm.name, Buffer.from(key.privateKey).toString('base64')]),
     ),
   },
 });
 
 /** The file by which ssh knows the machines, at the addresses of the inventory. */
 export function knownHosts(workspace: Workspace, { values }: Policy, site: Pick<Site, 'key'> | undefined): string {
-  const addresses = new Map(
-    (workspace.spec.vms ?? []).map((vm) => [vm.name, controlAddressOf(vm, values.ansibleControlNetwork)]),
-  );
   return hostKeysOf(workspace, site)
-    .flatMap(([name, { publicKey }]) => (addresses.get(name) ? [`${addresses.get(name)} ${publicKey}\n`] : []))
+    .flatMap(({ vm, key }) => {
+      const address = controlAddressOf(vm, values.ansibleControlNetwork);
+      return address ? [`${address} ${key.publicKey}\n`] : [];
+    })
     .join('');
 }

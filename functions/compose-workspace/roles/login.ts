@@ -3,7 +3,7 @@ import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.
 import { linuxLoginOf } from '../../../shared/machines/linux-login.ts';
 import { isValid } from '../../../shared/policy.ts';
 import type { Standing } from '../stage.ts';
-import { keyFor, loginFor, withoutSiteKey } from './credentials.ts';
+import { loginFor, withoutSiteKey } from './credentials.ts';
 import { hostKeysName } from './host-keys.ts';
 import { hasKeys, type RolesFound, unreadablePolicy } from './roles.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
@@ -25,14 +25,14 @@ export type Access = Pick<VirtualMachine['spec'], 'users' | 'sshHostKeySecretRef
  * keeps its own sudo; and its host key, which Ansible expects. Or why that cannot be said yet: cloud-init makes users at the first start only.
  */
 export function accessTo(
-  { workspace, policy, site }: Pick<RolesFound, 'workspace' | 'policy' | 'site'>,
+  { workspace, policy }: Pick<RolesFound, 'workspace' | 'policy'>,
   vm: WorkspaceMachine,
+  key: string | undefined,
 ): Access | { because: Standing } {
   const asSaid = { users: vm.users };
   if (deployRolesOf(vm).length === 0) return asSaid;
   if (!isValid(policy, ...loginKeys)) return { because: unreadablePolicy };
   if (!hasKeys(vm, workspace, policy)) return asSaid;
-  const key = keyFor(workspace, site)?.publicKey;
   if (key === undefined) return { because: withoutSiteKey };
   const { users = [] } = vm;
   const login = loginFor(policy);

@@ -1,11 +1,12 @@
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Component, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import { siteKeyIn } from '../../../shared/workspaces/site-key.ts';
 import { type Make, named } from '../child.ts';
 import { unwanted } from '../garbage.ts';
 import { isSkipped } from '../skipped.ts';
 import { component, failed, type Stage, type Standing, waiting } from '../stage.ts';
 import { begin, machineOf, machineOfWrite } from './begin.ts';
-import { keyFor, withoutSiteKey } from './credentials.ts';
+import { withoutSiteKey } from './credentials.ts';
 import { jobName } from './job-name.ts';
 import { skippedRoles, withoutRoles } from './not-run.ts';
 import { unreached } from './reach.ts';
@@ -67,5 +68,5 @@ function whyNot(
     return waiting('MachinesNotReady', 'Waiting until the machines are Ready.');
   }
   // Without what opens the machines a Job could only wait for it.
-  return policy.values.ansibleCredentials && !keyFor(workspace, site) ? withoutSiteKey : undefined;
+  return policy.values.ansibleCredentials && !siteKeyIn(site?.key) ? withoutSiteKey : undefined;
 }

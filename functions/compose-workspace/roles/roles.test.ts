@@ -4,7 +4,7 @@ import type { User } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { allRoles, aMachine, aPolicy, aSite, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import type { Site } from '../observed.ts';
 import { buildRecord } from './build-record.ts';
-import { credentialsFor } from './credentials.ts';
+import { credentialsFor, keyFor } from './credentials.ts';
 import { hostKeysFor } from './host-keys.ts';
 import { accessTo } from './login.ts';
 import { describeSkipped, rolesOf } from './roles.ts';
@@ -200,8 +200,9 @@ describe('the users of a machine', () => {
   const [vm = aVm()] = two.spec.vms ?? [];
   const usersOf = (users: User[], data: Record<string, string> = {}, site = aSite(), of: object = {}) =>
     accessTo(
-      { workspace: two, policy: aPolicy({ ansibleCredentials: 'true', ...data }), site },
+      { workspace: two, policy: aPolicy({ ansibleCredentials: 'true', ...data }) },
       { ...vm, users, ...of },
+      keyFor(two, site)?.publicKey,
     );
   const publicKey = expect.stringMatching(/^ssh-ed25519 \S+$/);
   const alice = { name: 'alice', ssh_authorized_keys: ['ssh-ed25519 AAAA alice'] };

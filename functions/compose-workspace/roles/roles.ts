@@ -105,7 +105,7 @@ export const unreadablePolicy = waiting(
 
 /** A machine that has a login of ours, and a host key. */
 export const hasKeys = (vm: WorkspaceMachine, { spec }: Workspace, policy: Policy) =>
-  policy.values.ansibleCredentials && skipReason(spec, policy) === undefined && hasRolesToRun(vm, policy);
+  policy.values.ansibleCredentials && hasRolesToRun(vm, policy) && skipReason(spec, policy) === undefined;
 
 const skippedWords: Record<Skipped, string> = {
   NoDeployRoles: 'No machine of the workspace has deploy roles.',
