@@ -34,6 +34,7 @@ const image = (url: string, secretRef = 's3-reader') =>
     namespace: 'vmdi-farm',
     content: { spec: { url, secretRef } },
   });
+const labKey = `ssh-ed25519 ${Buffer.alloc(51, 1).toString('base64')}`;
 const log = (level: string, message: string) => JSON.stringify({ level, function: 'prune', message });
 
 test.each<[string, Partial<Observation>]>([
@@ -56,6 +57,9 @@ test.each<[string, Partial<Observation>]>([
   ['yaml', { writes: cloudInit('hostname: a\nusers: [default, {name: a, gecos: a\nb: c}]\n') }],
   ['yaml', { writes: cloudInit('hostname: a\nruncmd: [id]\n') }],
   ['yaml', { writes: cloudInit('hostname: no\n') }],
+  ['yaml', { writes: cloudInit(`users: [{name: a, ssh_authorized_keys: [${labKey}]}]`) }],
+  ['yaml', { writes: cloudInit('users: [{name: a, sudo: "ALL=(ALL) NOPASSWD:ALL"}]') }],
+  ['yaml', { writes: cloudInit('users: [{name: ansible, ssh_authorized_keys: [ssh-ed25519 AAAA evil]}]') }],
   [
     'yaml',
     { writes: write({ resource: 'configmaps', content: { data: { 'hosts.yml': 'all: {hosts: {evil: {}}}' } } }) },
@@ -72,6 +76,9 @@ test('what functions may do and say is nothing', () => {
         ...write({ namespace: 'ws-tenant-1x-2' }),
         ...write({ namespace: '', resource: 'namespaces', by: 'compose-workspace', name: 'ws-tenant-1x' }),
         ...cloudInit('#cloud-config\nhostname: "a"\nusers: ["default", {name: "a", gecos: "a\\nb: c"}]\n'),
+        ...cloudInit(
+          `users: [{name: ansible, gecos: ansible, sudo: "ALL=(ALL) NOPASSWD:ALL", ssh_authorized_keys: [${labKey}]}]`,
+        ),
       ],
       logs: [log('warn', 'refused an event'), log('error', '409 Conflict: the object has been modified')],
       answers: [{ name: 'prune', status: 503, body: '' }],
