@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { argumentOf, UsageError, wholeNumber } from '../../../deploy/terminal/arguments.ts';
-import { endWithReader } from '../../../deploy/terminal/output.ts';
-import { stopSignals } from '../../../deploy/terminal/stop-signals.ts';
+import { campaignCommand } from '../../support/tools/campaign-command.ts';
 import { fuzz, runAlone } from './campaign.ts';
 import type { Plan } from './plan.ts';
 import { report } from './report.ts';
@@ -29,51 +27,17 @@ Examples
   npm run --silent test:fuzz -- 10 --json | jq '.broken'
 `;
 
-const options = {
-  seed: { type: 'string' },
-  plan: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+const options = { plan: { type: 'string' } } as const;
 
-async function main(): Promise<number> {
-  endWithReader(process.stdout);
-  const { signal, exitCode, off } = stopSignals();
-  const print = (value: unknown, lines: readonly string[], json = false) =>
-    process.stdout.write(json ? `${JSON.stringify(value, undefined, 2)}\n` : `${lines.join('\n')}\n`);
-  try {
-    const { values, argument: minutes = '5' } = argumentOf(
-      'npm run test:fuzz --',
-      process.argv.slice(2),
-      options,
-      'minutes',
-    );
-    if (values.help) {
-      process.stdout.write(help);
-      return 0;
-    }
-    const forMinutes = wholeNumber('minutes', minutes, 1, 1440);
-    const seed = wholeNumber('--seed', values.seed ?? `${Date.now() % 1_000_000}`, 0, 999_999_999);
-    if (values.plan !== undefined) {
-      const violations = await runAlone(JSON.parse(await readFile(values.plan, 'utf8')) as Plan);
-      const lines = violations.map(({ judge, message }) => `${judge}: ${message}`);
-      print(violations, [...lines, `${violations.length} violations`], values.json);
-      return violations.length === 0 ? 0 : 1;
-    }
-    const result = await fuzz({
-      untilMs: Date.now() + forMinutes * 60_000,
-      seed,
-      say: (line) => process.stderr.write(`test:fuzz: ${line} ...\n`),
-      signal,
-    });
-    print(result, report(result), values.json);
-    return signal.aborted ? exitCode() : result.ok ? 0 : 1;
-  } catch (error) {
-    process.stderr.write(`test:fuzz: ${error instanceof Error ? error.message : String(error)}\n`);
-    return error instanceof UsageError ? 2 : 1;
-  } finally {
-    off();
+process.exitCode = await campaignCommand({ name: 'test:fuzz', help, options }, async (told) => {
+  const { minutes, seed, values, say, print, signal } = told;
+  if (typeof values.plan === 'string') {
+    const violations = await runAlone(JSON.parse(await readFile(values.plan, 'utf8')) as Plan);
+    const lines = violations.map(({ judge, message }) => `${judge}: ${message}`);
+    print(violations, [...lines, `${violations.length} violations`]);
+    return violations.length === 0;
   }
-}
-
-process.exitCode = await main();
+  const result = await fuzz({ untilMs: Date.now() + minutes * 60_000, seed, say, signal });
+  print(result, report(result));
+  return result.ok;
+});

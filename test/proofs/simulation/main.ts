@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { argumentOf, UsageError, wholeNumber } from '../../../deploy/terminal/arguments.ts';
-import { endWithReader } from '../../../deploy/terminal/output.ts';
-import { stopSignals } from '../../../deploy/terminal/stop-signals.ts';
+import { wholeNumber } from '../../../deploy/terminal/arguments.ts';
+import { campaignCommand } from '../../support/tools/campaign-command.ts';
 import { campaign } from './campaign.ts';
 import { report } from './report.ts';
 
@@ -31,44 +30,14 @@ Examples
   npm run --silent test:full -- 10 --json | jq '.violations'
 `;
 
-const options = {
-  seed: { type: 'string' },
-  runs: { type: 'boolean' },
-  workers: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+const options = { runs: { type: 'boolean' }, workers: { type: 'string' } } as const;
 
-async function main(): Promise<number> {
-  endWithReader(process.stdout);
-  const { signal, exitCode, off } = stopSignals();
-  try {
-    const { values, argument: minutes = '5' } = argumentOf(
-      'npm run test:full --',
-      process.argv.slice(2),
-      options,
-      'minutes',
-    );
-    if (values.help) {
-      process.stdout.write(help);
-      return 0;
-    }
-    const result = await campaign({
-      minutes: wholeNumber('minutes', minutes, 1, 1440),
-      seed: wholeNumber('--seed', values.seed ?? `${Date.now() % 1_000_000}`, 0, 999_999_999),
-      workers: wholeNumber('--workers', values.workers ?? `${availableParallelism()}`, 1, 256),
-      onlyRuns: values.runs === true,
-      say: (line) => process.stderr.write(`test:full: ${line} ...\n`),
-      signal,
-    });
-    process.stdout.write(values.json ? `${JSON.stringify(result, undefined, 2)}\n` : `${report(result).join('\n')}\n`);
-    return signal.aborted ? exitCode() : result.ok ? 0 : 1;
-  } catch (error) {
-    process.stderr.write(`test:full: ${error instanceof Error ? error.message : String(error)}\n`);
-    return error instanceof UsageError ? 2 : 1;
-  } finally {
-    off();
-  }
-}
-
-process.exitCode = await main();
+process.exitCode = await campaignCommand({ name: 'test:full', help, options }, async ({ values, print, ...told }) => {
+  const result = await campaign({
+    ...told,
+    workers: wholeNumber('--workers', String(values.workers ?? availableParallelism()), 1, 256),
+    onlyRuns: values.runs === true,
+  });
+  print(result, report(result));
+  return result.ok;
+});
