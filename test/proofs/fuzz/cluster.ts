@@ -14,12 +14,13 @@ import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
-import { RoleBinding } from '../../../shared/kinds/rbac/role-binding.ts';
-import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyRef } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { siteKeyRef } from '../../../shared/workspaces/site-key.ts';
+import { mayMakeWorkspaces } from '../../attacks/attacker.ts';
+import { allow, bind, ServiceAccount } from '../../support/builders/access.ts';
 import { trustPublicationKey } from '../../support/builders/publications.ts';
 import { functionsApart, type Measured } from './functions-apart.ts';
 
@@ -59,21 +60,6 @@ export interface FuzzCluster {
   secrets: readonly { namespace: string; value: string }[];
   close(): Promise<void>;
 }
-
-const ClusterRole = defineResource(
-  { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
-  {},
-);
-const ClusterRoleBinding = defineResource(
-  {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    plural: 'clusterrolebindings',
-    namespaced: false,
-  },
-  {},
-);
-const ServiceAccount = defineResource({ apiVersion: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts' }, {});
 
 /** The lines of the policy that let authors download. */
 export const allowed = [
@@ -180,16 +166,6 @@ export async function startFuzzCluster(mistake?: string): Promise<FuzzCluster> {
       ],
     },
   });
-  await kube.create(ClusterRole, {
-    metadata: { name: 'workspace-authors' },
-    rules: [
-      {
-        apiGroups: ['pelotech.ot'],
-        resources: ['workspaces'],
-        verbs: ['get', 'list', 'create', 'update', 'patch', 'delete'],
-      },
-    ],
-  });
   const settled = async (withinMs: number) => {
     const over = AbortSignal.timeout(withinMs);
     const late = new Promise((resolve) => over.addEventListener('abort', resolve, { once: true }));
@@ -213,14 +189,8 @@ export async function startFuzzCluster(mistake?: string): Promise<FuzzCluster> {
       const metadata = { name: 'mallory', namespace };
       await kube.create(Namespace, { metadata: { name: namespace } });
       await kube.create(ServiceAccount, { metadata });
-      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'ot-functions-edit' };
-      const subjects = [{ kind: 'ServiceAccount', ...metadata }];
-      await kube.create(RoleBinding, { metadata, roleRef, subjects });
-      await kube.create(ClusterRoleBinding, {
-        metadata: { name: namespace },
-        roleRef: { ...roleRef, name: 'workspace-authors' },
-        subjects,
-      });
+      await bind(kube, metadata, metadata, { kind: 'ClusterRole', name: 'ot-functions-edit' });
+      await allow(kube, metadata, { name: namespace }, [mayMakeWorkspaces]);
       for (const name of ['net', 'control-net', 'net-1'])
         await kube.create(NetworkAttachmentDefinition, { metadata: { name, namespace }, spec: { config: '{}' } });
       const use = { 'pelotech.ot/use': 'password' };
