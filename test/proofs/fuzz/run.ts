@@ -10,15 +10,19 @@ import { authoredKinds, type Plan, placed, type Step } from './plan.ts';
 import { Texts } from './yaml-faults.ts';
 
 /** What became of the steps of a run. */
-export interface Ran {
-  violations: Violation[];
-  observation: Observation;
+interface Taken {
   accepted: Record<string, number>;
   refused: Record<string, number>;
   /** Why, without what the author said, and how often. */
   refusals: Record<string, number>;
   /** The fields that accepted objects had, with their kind in front. */
   fields: Set<string>;
+}
+
+/** A run: its steps, what happened, and what of that must not. */
+export interface Ran extends Taken {
+  violations: Violation[];
+  observation: Observation;
 }
 
 const resources = new Map([...authoredKinds].map(([id, kind]) => [id, defineResource({ ...kind }, {})] as const));
@@ -49,7 +53,7 @@ export class Runner {
     const author = await this.#cluster.author(prefix);
     const steps = placed(plan, prefix);
     this.#texts.add(steps);
-    const ran: Omit<Ran, 'observation' | 'violations'> = { accepted: {}, refused: {}, refusals: {}, fields: new Set() };
+    const ran: Taken = { accepted: {}, refused: {}, refusals: {}, fields: new Set() };
     for (const step of steps) await this.#take(author, prefix, step, ran);
     await this.#cluster.settled(4000);
     for (const step of steps) {
@@ -63,12 +67,7 @@ export class Runner {
     return { ...ran, observation, violations };
   }
 
-  async #take(
-    author: Kube,
-    namespace: string,
-    step: Step,
-    ran: Omit<Ran, 'observation' | 'violations'>,
-  ): Promise<void> {
+  async #take(author: Kube, namespace: string, step: Step, ran: Taken): Promise<void> {
     if (step.do === 'wait') return this.#cluster.settled(3000);
     if (step.do === 'publish') return this.#publish(step, ran);
     const resource = resourceOf(step);
@@ -102,7 +101,7 @@ export class Runner {
     }
   }
 
-  async #publish({ data, isSigned }: Step & { do: 'publish' }, ran: Omit<Ran, 'observation' | 'violations'>) {
+  async #publish({ data, isSigned }: Step & { do: 'publish' }, ran: Taken) {
     const attributes: Record<string, string> = {
       ...{ specversion: '1.0', id: crypto.randomUUID(), source: '/fuzz', type: imagePublished },
       ...(isSigned ? signed(data, { id: crypto.randomUUID(), atMs: Math.floor(Date.now() / 1000) * 1000 }) : {}),
