@@ -64,7 +64,7 @@ const delivery = { retry: 8, backoffPolicy: 'exponential', backoffDelay: 'PT0.2S
 
 /**
  * 171 attempts over four hours (4 h 28 min if each is a timeout), each pause a second longer than the last. Linear: Kafka's Broker
- * pauses the same, but twice as long where it is exponential, and nobody waits longer than three minutes for a function that is back.
+ * pauses the same, but twice as long where it is exponential, and a function that is back gets its events within three minutes.
  */
 const longDelivery = { retry: 170, backoffPolicy: 'linear', backoffDelay: 'PT1S', timeout: 'PT10S' };
 

@@ -21,7 +21,7 @@ interface GatewayPorts {
   /** The configuration and its verifier as they are now; both change together. */
   current(): { config: Config; verify(authorization: string | undefined): Promise<Verified> };
   make: MakeImage;
-  /** Tells the Broker, for whoever else listens. */
+  /** Tells the Broker, for other subscribers. */
   post(event: PipelineEvent, sender: Sender): Promise<void>;
   now(): number;
   log(line: LogLine): void;

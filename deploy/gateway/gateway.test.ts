@@ -298,7 +298,7 @@ describe('a caller with more events than it may', () => {
   });
 });
 
-describe('202 says that the image is there', () => {
+describe('202 says that the image exists', () => {
   const ref = { name: data.name, namespace: 'vmdi-farm' };
   const imageIn = () => kube.get(VMDiskImage, ref);
   const repeated = { 'ce-time': new Date(Date.now() - 60_000).toISOString() };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { duplicatesOf } from './names.ts';
 
-test('names that are there twice are told once, in their order', () => {
+test('names that occur twice are reported once, in their order', () => {
   expect(duplicatesOf(['b', 'a', 'b', 'c', 'a', 'b', 'a'])).toEqual(['b', 'a']);
 });
 

@@ -9,7 +9,7 @@ export const siteKeyForm = 'an entry key of at least 32 bytes';
 /** The command that creates it. */
 export const makeSiteKey = `kubectl create secret generic ${siteKeyRef.name} -n ${siteKeyRef.namespace} --from-literal=key=$(openssl rand -base64 32)`;
 
-/** The site's key; undefined where there is none, or one short enough to be guessed. */
+/** The site's key; undefined if it is missing, or shorter than 32 bytes. */
 export function siteKeyIn(secret: Secret | undefined): Buffer | undefined {
   const key = Buffer.from(secret?.data?.key ?? '', 'base64');
   return key.length < 32 ? undefined : key;

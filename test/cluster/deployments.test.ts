@@ -19,7 +19,7 @@ const asks = (urls: readonly string[]) => `
 /** What a network that enforces policies says of a connection that none allows; others drop it until it times out. */
 const unreachable = /^(ECONNREFUSED|ECONNRESET|TimeoutError|EAI_AGAIN)$/;
 
-/** A Pod that stands for one of its labels: what it listens at answers 200, and it asks as that one would. */
+/** A Pod that stands for one of its labels: what it listens at answers 200, and it asks as the Pod that it stands for. */
 interface StandIn {
   namespace: string;
   labels: Record<string, string>;

@@ -21,7 +21,7 @@ export const loginKeys = [
 export type Access = Pick<VirtualMachine['spec'], 'users' | 'sshHostKeySecretRef'>;
 
 /**
- * The users of a machine, with the one that Ansible logs in as where its roles are run; a user of that login gets the key, and
+ * The users of a machine, with the user that Ansible logs in as where its roles are run; a user of that login gets the key, and
  * keeps its own sudo; and its host key, which Ansible expects. Or why that cannot be said yet: cloud-init makes users at the first start only.
  */
 export function accessTo(

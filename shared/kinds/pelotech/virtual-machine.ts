@@ -215,7 +215,7 @@ export const VirtualMachineSpec = z
       })
       .optional()
       .describe(
-        'Where the host key of its ssh server is: an Ed25519 private key as ssh-keygen writes it, the only one that the guest gets. By default it makes its own.',
+        'Where the host key of its ssh server is: an Ed25519 private key as ssh-keygen writes it. The guest gets no other. By default it makes its own.',
       ),
     resources: z
       .object({

@@ -11,7 +11,7 @@ const distinctBy = (list: readonly Fields[], keyOf: (one: Fields) => unknown) =>
   ...new Map(list.map((one) => [JSON.stringify(keyOf(one)), one])).values(),
 ];
 
-/** Each with its own name if no other before it has that, else with one that is free. */
+/** Each with its own name if no other before it has that, else with a free one. */
 function namedApart(list: readonly Fields[], otherwise: string, taken: Set<string>): Fields[] {
   return list.map((one, index) => {
     const own = String(one.name);

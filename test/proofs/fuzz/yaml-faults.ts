@@ -37,7 +37,7 @@ const user = {
   shell: isText,
   ssh_authorized_keys: [isText] as [Form],
 };
-/** The login that Ansible has on a lab's machines: one that is made for it, or one of the author's with its key beside. */
+/** The login that Ansible has on a lab's machines: made for it, or an author's with its key added. */
 const ansible = 'ansible';
 const labLogin: Form = {
   ...user,
