@@ -35,6 +35,48 @@ export const openStackNetworkPolicies = (functions: readonly FunctionDeclaration
   policyOfFunctions('openstack-functions', functions, around, [{}]),
 ];
 
+/** An admin's label of the namespaces whose Pods may call Knative Services by their names inside the cluster. */
+const mayCallServices = { 'pelotech.ot/internal-gateway': 'allowed' };
+
+/**
+ * With Knative Serving, Kourier's internal gateway and the activator forward to a function for every Pod, past the policies above.
+ * These admit only who delivers events, Serving itself and namespaces with the label; what Kourier serves to the outside, and metrics, stay
+ * open to everyone. All Knative Services of the cluster share the two.
+ */
+export const servingPolicies = ({ ingressNamespace }: Surroundings) => [
+  networkPolicy(
+    'ot-functions-internal-gateway',
+    {
+      podSelector: { matchLabels: { app: '3scale-kourier-gateway' } },
+      policyTypes: ['Ingress'],
+      ingress: [
+        { ports: on(8080, 8443, 9000) },
+        fromAll('knative-eventing'),
+        // Its controller asks whether a new route works.
+        fromAll('knative-serving'),
+        // A DomainMapping leads from the gateway to itself.
+        fromAll(ingressNamespace),
+        { from: [{ namespaceSelector: { matchLabels: mayCallServices } }] },
+      ],
+    },
+    ingressNamespace,
+  ),
+  networkPolicy(
+    'ot-functions-activator',
+    {
+      podSelector: { matchLabels: { app: 'activator' } },
+      policyTypes: ['Ingress'],
+      ingress: [
+        { ports: on(8008, 9090) },
+        fromAll(ingressNamespace),
+        // Before it takes the last instance away the autoscaler asks whether the activator is in its place.
+        fromAll('knative-serving'),
+      ],
+    },
+    'knative-serving',
+  ),
+];
+
 const policyOfFunctions = (
   name: string,
   functions: readonly FunctionDeclaration[],
@@ -53,14 +95,16 @@ const policyOfFunctions = (
     egress,
   });
 
-const networkPolicy = (name: string, spec: object) => ({
+const networkPolicy = (name: string, spec: object, namespace = operatorNamespace) => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',
-  metadata: { name, namespace: operatorNamespace, labels: partOf },
+  metadata: { name, namespace, labels: partOf },
   spec,
 });
 
 const inNamespace = (name: string) => ({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } });
+
+const fromAll = (namespace: string) => ({ from: [inNamespace(namespace)] });
 
 const components = (...names: string[]) => ({
   podSelector: { matchExpressions: [{ key: 'app.kubernetes.io/component', operator: 'In', values: names }] },

@@ -34,7 +34,12 @@ export const chartSchema = (functions: readonly FunctionDeclaration[]) => ({
     podDisruptionBudgets: closed({ enabled: yesOrNo }),
     console: closed({ enabled: yesOrNo }),
     alerts: closed({ enabled: yesOrNo, labels: { type: 'object', additionalProperties: text } }),
-    networkPolicies: closed({ enabled: yesOrNo, monitoringNamespace: text, ingressNamespace: text }),
+    networkPolicies: closed({
+      enabled: yesOrNo,
+      monitoringNamespace: text,
+      ingressNamespace: text,
+      closeInternalGateway: yesOrNo,
+    }),
   }),
 });
 

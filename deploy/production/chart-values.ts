@@ -57,13 +57,17 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
       roles: { enabled: false },
       podDisruptionBudgets: { enabled: false },
     }),
-    section('Who may reach functions, and whom they may reach.', {
-      networkPolicies: {
-        enabled: true,
-        monitoringNamespace: usualSurroundings.monitoringNamespace,
-        ingressNamespace: usualSurroundings.ingressNamespace,
+    section(
+      'Who may reach functions, and whom they may reach. closeInternalGateway concerns all Knative Services of the cluster:\n# "Network policies" in deploy/production/README.md.',
+      {
+        networkPolicies: {
+          enabled: true,
+          monitoringNamespace: usualSurroundings.monitoringNamespace,
+          ingressNamespace: usualSurroundings.ingressNamespace,
+          closeInternalGateway: false,
+        },
       },
-    }),
+    ),
     section('The web console: deploy/console/README.md.', { console: { enabled: false } }),
     section(
       'PrometheusRule and PodMonitor, if the Prometheus operator is installed: deploy/monitoring/README.md.\n# Set the labels that it selects by, such as release: kube-prometheus-stack.',
@@ -77,6 +81,7 @@ export const productionValues = (functions: readonly FunctionDeclaration[]) => (
   image: { repository: 'registry.example/ot-functions', tag: '0.1.0' },
   roles: { enabled: true },
   podDisruptionBudgets: { enabled: true },
+  networkPolicies: { closeInternalGateway: true },
   functions: Object.fromEntries(functions.map((declaration) => [declaration.name, { resources: sizeOf(declaration) }])),
 });
 

@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml';
 import { files as definitionFiles } from '../../crds/definitions.ts';
 import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
-import { networkPolicies, usualSurroundings } from '../../knative/network-policies.ts';
+import { networkPolicies, servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { partLabel } from '../../shared/operator.ts';
 import { alerts } from '../monitoring/alerts.ts';
@@ -28,6 +28,11 @@ export function chartFiles(functions: readonly FunctionDeclaration[]): Map<strin
     file('kafka', [kafkaConfig], 'eq .Values.broker.class "Kafka"'),
     file('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
     file('network-policies', networkPolicies(functions, surroundings), '.Values.networkPolicies.enabled'),
+    file(
+      'internal-gateway',
+      servingPolicies(surroundings),
+      'and .Values.networkPolicies.closeInternalGateway (eq .Values.overlay "serving")',
+    ),
     file('pod-disruption-budgets', podDisruptionBudgets(functions), '.Values.podDisruptionBudgets.enabled'),
     [
       'templates/console.yaml',

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadAllFunctions } from '../../knative/functions.ts';
-import { networkPolicies, usualSurroundings } from '../../knative/network-policies.ts';
+import { networkPolicies, servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
 import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
 import { partLabel } from '../../shared/operator.ts';
 import { hasKubectl } from '../../test/stories/local-world.ts';
@@ -121,7 +121,7 @@ describe('the network policies', () => {
 
   interface Spec {
     podSelector: { matchExpressions?: { values: string[] }[] };
-    ingress?: { from: object[]; ports: { port: number }[] }[];
+    ingress?: { from?: object[]; ports: { port: number }[] }[];
     egress?: { to?: object[]; ports: { port: number }[] }[];
   }
 
@@ -135,10 +135,17 @@ describe('the network policies', () => {
 
   test('allow no traffic from unnamed sources', () => {
     for (const rule of [...(ofFunctions?.ingress ?? []), ...(ofSources?.ingress ?? [])]) {
-      expect(rule.from.length).toBeGreaterThan(0);
-      for (const peer of rule.from) expect(peer).toHaveProperty('namespaceSelector.matchLabels');
+      expect(rule.from?.length).toBeGreaterThan(0);
+      for (const peer of rule.from ?? []) expect(peer).toHaveProperty('namespaceSelector.matchLabels');
       expect(rule.ports.length).toBeGreaterThan(0);
     }
+  });
+
+  test('of Serving leave open to everyone what it serves to the outside, and metrics', () => {
+    const open = servingPolicies(usualSurroundings).map(({ spec }) =>
+      (spec as Spec).ingress?.filter(({ from }) => !from).map(({ ports }) => ports.map(({ port }) => port)),
+    );
+    expect(open).toEqual([[[8080, 8443, 9000]], [[8008, 9090]]]);
   });
 
   test('never allow the metadata service of a cloud, which listens at port 80', () => {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isByDefault } from '../../knative/functions.ts';
+import { servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
 import { facts } from '../../shared/events.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { chartFiles } from './chart.ts';
@@ -14,6 +15,7 @@ export function productionFiles(all: readonly FunctionDeclaration[]): Map<string
   return new Map([
     ...part('roles', 'Kustomization', roleManifests(ownKinds())),
     ...part('pod-disruption-budgets', 'Component', podDisruptionBudgets(functions)),
+    ...part('internal-gateway', 'Component', servingPolicies(usualSurroundings)),
     ['resources/kustomization.yaml', yamlOf([{ ...component, patches: sizePatches(functions) }])],
     ...Object.entries(facts).map(([type, schema]) => [`events/${type}.json`, jsonSchemaOf(type, schema)] as const),
     ...[...chartFiles(functions)].map(([name, text]) => [`chart/${name}`, text] as const),

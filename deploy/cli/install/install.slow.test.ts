@@ -108,6 +108,23 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect(await cluster.kube.get(anyOf('v1', 'ServiceAccount'), { ...operator, name: 'theirs' })).toBeDefined();
   });
 
+  test('what an overlay brought to namespaces of Serving goes with an upgrade without it; the like that an admin applied stays', async () => {
+    const policies = await readManifests('deploy/production/internal-gateway');
+    for (const { metadata } of policies)
+      await cluster.kube.create(Namespace, { metadata: { name: metadata.namespace } });
+    const NetworkPolicy = anyOf('networking.k8s.io/v1', 'NetworkPolicy');
+    const namesNow = async () =>
+      (await cluster.kube.list(NetworkPolicy))
+        .filter(({ metadata }) => metadata.namespace !== operator.namespace)
+        .map(({ metadata }) => metadata.name);
+    for (const theirs of policies)
+      await cluster.kube.create(NetworkPolicy, { ...theirs, metadata: { ...theirs.metadata, name: 'theirs' } });
+    await install(cluster, [...wanted, ...policies]);
+    expect(await namesNow()).toHaveLength(4);
+    await install(cluster, wanted);
+    expect(await namesNow()).toEqual(['theirs', 'theirs']);
+  });
+
   test('an upgrade from one Broker for all moves every Trigger, source and timer by another name, for none can be moved', async () => {
     const before = documents(`
 {apiVersion: eventing.knative.dev/v1, kind: Trigger, metadata: {name: start-sync, namespace: sync-operator},

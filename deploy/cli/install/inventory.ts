@@ -17,19 +17,18 @@ export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
   const found = await Promise.all(
     Object.entries(kindsOf).map(async ([stage, kinds]) => {
       const lists = await Promise.all(
-        kinds.map((resource) =>
-          listOf(kube, resource, {
-            labelSelector: labelSelector(partOf),
-            ...(resource.namespaced ? { namespace: operatorNamespace } : {}),
-          }),
-        ),
+        kinds.map((resource) => listOf(kube, resource, { labelSelector: labelSelector(partOf) })),
       );
       // Knative Serving copies the labels of a Service to its Deployments and Services.
-      return [stage, lists.flat().filter((object) => !hasController(object))] as const;
+      return [stage, lists.flat().filter((object) => isOurs(object) && !hasController(object))] as const;
     }),
   );
   return Object.fromEntries(found) as Inventory;
 }
+
+/** What bears our label in another namespace may be an admin's, such as production/importers.yaml. */
+const isOurs = (object: AnyObject) =>
+  [undefined, operatorNamespace].includes(object.metadata.namespace) || isApplied(object);
 
 const hasController = ({ metadata }: KubernetesObject) =>
   metadata.ownerReferences?.some(({ controller }) => controller === true) ?? false;
