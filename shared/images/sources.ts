@@ -81,7 +81,8 @@ function isPublic(url: string): boolean {
   // As http, so that all ways to write an address (0x7f.1, 2130706433) become one, whatever the scheme.
   const asHttp = url.replace(/^[^:]+:/, 'http:');
   const host = URL.canParse(asHttp) ? new URL(asHttp).hostname.replace(/^\[|\]$|\.$/g, '') : '';
-  if (ipaddr.isValid(host)) return ipaddr.process(host).range() === 'unicast';
+  // `URL` has made four decimal numbers of every IPv4 address. ipaddr's own check throws inside: 30 µs for each queued image.
+  if (/^(\d+\.){3}\d+$|:/.test(host)) return ipaddr.process(host).range() === 'unicast';
   return host.includes('.') && !/\.(localhost|local|internal|svc)$/.test(host);
 }
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Eight letters that stand for a text. */
-export const shortHash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8);
+export const shortHash = (text: string) => hash('sha256', text).slice(0, 8);
 
 /** What the DataVolume of an attempt is called: a function of (uid, revision, attempt), so that nothing is made twice. */
 export const dataVolumeName = (image: { name: string; uid: string }, revision: number, attempt: number) =>
@@ -16,11 +16,11 @@ export const imageNameOf = (child: string) => /^(.+)-[0-9a-f]{8}-r\d+(-a\d+)?$/.
 
 /** A name that is the same for the same parts, for objects that are never looked up by name (Events). */
 export const hashedName = (prefix: string, ...parts: string[]) =>
-  `${prefix.slice(0, 200)}.${createHash('sha256').update(parts.join('\u0000')).digest('hex').slice(0, 16)}`;
+  `${prefix.slice(0, 200)}.${hash('sha256', parts.join('\u0000')).slice(0, 16)}`;
 
 /** Digest of any plain data, for noticing that it changed. */
 export const digestOf = (value: unknown) =>
-  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+  hash('sha256', JSON.stringify(value)).slice(0, 32);
 
 /** True for what the API server takes for the name of an object (RFC 1123 subdomain). */
 export const isObjectName = (name: string) =>

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   metrics as api,
   type Context,
@@ -70,7 +70,7 @@ export function telemetryOf(functionName: string): Telemetry {
 
 /** The trace of an image's revision or of any other object: no source carries `traceparent`, so every function derives the same ids. */
 export function spanContextOf(of: TraceOf): SpanContext {
-  const digest = createHash('sha256').update(keyOf(of)).digest('hex');
+  const digest = hash('sha256', keyOf(of));
   return { traceId: digest.slice(0, 32), spanId: digest.slice(32, 48), traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
