@@ -98,7 +98,7 @@ describe('a decision that is not pure', () => {
     "const url = 'https://a.example/b'; // fetch",
     "import type { Message } from '../../shared/function.ts';",
     "import { type Message, type Wake } from '../../shared/function.ts';",
-    "import { createHash } from 'node:crypto';",
+    "import { hash } from 'node:crypto';",
     'const updates = Date.parse(text);',
     "const text = `\nimport { kubeClient } from '../../shared/runtime/kube.ts';\n`;",
     "/*\nimport { kubeClient } from '../../shared/runtime/kube.ts';\n*/",

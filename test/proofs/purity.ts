@@ -87,7 +87,7 @@ const purePackages: Readonly<Record<string, RegExp>> = {
   zod: /./,
   yaml: /^\{ (stringify|parseDocument) \}$/,
   standardwebhooks: /^\{ Webhook \}$/,
-  'node:crypto': /^\{ ((createHash|createPrivateKey|createPublicKey|hkdfSync|timingSafeEqual)(, )?)+ \}$/,
+  'node:crypto': /^\{ ((createPrivateKey|createPublicKey|hash|hkdfSync|timingSafeEqual)(, )?)+ \}$/,
 };
 
 /** What makes a decision depend on more than what was observed. */
