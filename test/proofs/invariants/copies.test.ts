@@ -58,18 +58,21 @@ describe('S17', () => {
   test('a restored image may become Ready with its content until start-sync has read the next', () => {
     const recreated = (image: VMDiskImage) => ({ ...image, metadata: { ...image.metadata, uid: 'restored' } });
     const restored = by('user', recreated(succeeded(first)));
-    const lost = by(
-      'follow-sync',
-      recreated({ ...succeeded(first), status: { ...succeeded(first).status, ...condition('False') } }),
-    );
+    const lostOf = (image: VMDiskImage) =>
+      by('follow-sync', recreated({ ...image, status: { ...image.status, ...condition('False') } }));
+    const lost = lostOf(succeeded(first));
     const changed = by('user', recreated({ ...lost.object, spec: succeeded(second).spec } as VMDiskImage));
     const ready = by('follow-sync', recreated(succeeded(second)), { since: 106 });
-    const before = [syncing, done(syncing), cut];
+    const before = [by('start-sync', syncing, { since: 100 }), done(syncing), cut];
     expect(only(s17Content, [...before, restored, lost, changed, ready])).toEqual([]);
     expect(only(s17Content, [...before, restored, lost, changed, ready], still)).toHaveLength(1);
     const taken = by('start-sync', changed.object, { since: 106 });
     const later = by('follow-sync', recreated(succeeded(second)), { since: 107 });
     expectBroken(s17Content, aHistory([...before, restored, lost, changed, taken, later]), '108', 'first.qcow2 s3');
+    const changedBefore = [by('user', succeeded(first)), by('user', succeeded(second))];
+    const restoredAfter = [by('user', recreated(succeeded(second))), lostOf(succeeded(second))];
+    const again = by('follow-sync', recreated(succeeded(second)), { since: 108 });
+    expect(only(s17Content, [...before, ...changedBefore, ...restoredAfter, again])).toEqual([]);
   });
 
   test('an adopted snapshot, or one whose volume was not recorded, is not judged', () => {

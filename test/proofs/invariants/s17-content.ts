@@ -37,8 +37,9 @@ export const s17Content: Invariant = {
     const downloads = new Map<string, Download>();
     /** By the uid of the snapshot, and by the name of its VolumeSnapshotContent, which a restored snapshot keeps. */
     const held = new Map<string, Download | undefined>();
+    /** By the name of the image: what a backup restores has another uid, and the status of the object before it. */
     const asked = new Map<string, Asked[]>();
-    /** When start-sync, which queues new content, last read each image. */
+    /** When start-sync, which queues new content, last read the image of each name. */
     const taken = new Map<string, number>();
     const snapshotOf = ({ metadata, status }: VMDiskImage) =>
       [...state.snapshots.values()].find(
@@ -66,7 +67,7 @@ export const s17Content: Invariant = {
         const source = sourceOf(object);
         const contents = image && [
           contentOf(image),
-          ...(asked.get(image.metadata.uid) ?? []).map(({ content }) => content),
+          ...(asked.get(keyOf(image.metadata)) ?? []).map(({ content }) => content),
         ];
         const of = `${uid} ${revision}`;
         if (source) downloads.set(keyOf(object.metadata), { source, asked: new Set(contents), of });
@@ -84,23 +85,22 @@ export const s17Content: Invariant = {
       },
       image: (step) => {
         const { object, before, isGone, revision, change } = step;
-        const { uid } = object.metadata;
-        if (isGone) return void asked.delete(uid);
-        const read = readByStartSync(step);
-        if (read !== undefined) taken.set(uid, Math.max(taken.get(uid) ?? 0, read));
+        if (isGone) return undefined;
+        const name = keyOf(object.metadata);
+        if (change.by === 'start-sync') taken.set(name, Math.max(taken.get(name) ?? 0, change.since ?? 0));
         if (before && contentOf(before) !== contentOf(object)) {
           const since = { content: contentOf(before), untilRevision: revision, untilMs: change.atMs };
-          asked.set(uid, [...(asked.get(uid) ?? []), since]);
+          asked.set(name, [...(asked.get(name) ?? []), since]);
         }
         if (isSnapshotAgain(step)) takenAgain(object);
         const isNew = isHolding(object) && !(before && isHolding(before));
         if (!isNew || change.by === 'user' || gaps?.length) return undefined;
         const began = beganAt(step);
-        const readable = (asked.get(uid) ?? []).filter(({ untilRevision, untilMs }) =>
+        const readable = (asked.get(name) ?? []).filter(({ untilRevision, untilMs }) =>
           // Another function may have read the content of the revision in an earlier reconcile.
           began.revision === undefined
             ? untilMs >= began.ms - longestReconcileMs
-            : untilRevision > Math.min(began.revision, taken.get(uid) ?? began.revision),
+            : untilRevision > Math.min(began.revision, taken.get(name) ?? began.revision),
         );
         return wrongly(object, [contentOf(object), ...readable.map(({ content }) => content)]);
       },
@@ -120,15 +120,6 @@ const isHolding = ({ status }: VMDiskImage) => status?.phase === 'Succeeded' && 
 /** A requested sync uses the existing download, because only the snapshot had Failed. */
 const isSnapshotAgain = ({ before, object }: Step<VMDiskImage>) =>
   before?.status?.phase === 'Failed' && before.status.snapshottingAt && object.status?.phase === 'Snapshotting';
-
-/**
- * The start of its reconcile, if start-sync wrote the image. A status that a backup restored counts as written by such a
- * reconcile.
- */
-function readByStartSync({ change, object, before, revision }: Step<VMDiskImage>): number | undefined {
-  if (change.by === 'start-sync') return change.since ?? 0;
-  return change.by === 'user' && isHolding(object) && !before?.status?.phase ? revision : undefined;
-}
 
 const isAdopted = ({ status }: VMDiskImage) =>
   status?.adoption !== undefined && status.adoption.snapshot === status.snapshot?.name;

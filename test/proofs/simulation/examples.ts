@@ -232,6 +232,24 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S17',
+    what: 'a restored image was Ready again with its restored snapshot, before start-sync heard that its url had changed just before',
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'c' },
+        { seconds: 40, do: 'keep', image: 'a' },
+        { seconds: 0, do: 'changeUrl', image: 'c' },
+        { seconds: 0, do: 'deleteMachine', machine: 'm' },
+        { seconds: 0, do: 'restoreImage', image: 'c', hasStatus: true, hasChildren: true },
+      ],
+      [
+        { kind: 'replicas', function: 'follow-sync', count: 3 },
+        { kind: 'away', at: 31, count: 1 },
+      ],
+      { order: { seed: 1862976499, share: 1 }, seed: 2129855130 },
+    ),
+  },
+  {
     invariant: 'S4',
     what: 'start-sync, whose clock is ahead, queues a new revision behind an image that was created in the same moment',
     plan: plainly(
