@@ -19,8 +19,7 @@ export const hashedName = (prefix: string, ...parts: string[]) =>
   `${prefix.slice(0, 200)}.${hash('sha256', parts.join('\u0000')).slice(0, 16)}`;
 
 /** Digest of any plain data, for noticing that it changed. */
-export const digestOf = (value: unknown) =>
-  hash('sha256', JSON.stringify(value)).slice(0, 32);
+export const digestOf = (value: unknown) => hash('sha256', JSON.stringify(value)).slice(0, 32);
 
 /** True for what the API server takes for the name of an object (RFC 1123 subdomain). */
 export const isObjectName = (name: string) =>
