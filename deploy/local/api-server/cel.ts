@@ -23,7 +23,7 @@ export function compileRules(schema: Structural): RuleCheck | undefined {
   registerTypes(schema, types, true);
   const root = compileNode(schema, 'openAPIV3Schema', base, types, true);
   return (object, oldObject) => {
-    const pair = { value: object, before: oldObject, isUnchanged: () => isDeepStrictEqual(object, oldObject) };
+    const pair = { value: object, before: oldObject, isUnchanged: comparing(object, oldObject) };
     return checkNode(root, pair, '').map((cause) => (cause.field === '' ? { ...cause, field: NO_FIELD } : cause));
   };
 }
@@ -111,6 +111,15 @@ interface Pair {
   isUnchanged: () => boolean;
 }
 
+/** Compares when it is asked, and once: all entries of a list that has no keys ask for the whole list. */
+function comparing(value: unknown, before: unknown): () => boolean {
+  let isEqual: boolean | undefined;
+  return () => {
+    isEqual ??= isDeepStrictEqual(value, before);
+    return isEqual;
+  };
+}
+
 function checkNode(node: RuleNode, pair: Pair, path: string): Cause[] {
   const { value } = pair;
   // Rules are for values; whether there is one is for rules further up to say.
@@ -140,7 +149,7 @@ function checkInside(node: RuleNode, { value, before, isUnchanged }: Pair, path:
   const inside = (child: unknown, childBefore: unknown): Pair => ({
     value: child,
     before: childBefore,
-    isUnchanged: childBefore === undefined ? isUnchanged : () => isDeepStrictEqual(child, childBefore),
+    isUnchanged: childBefore === undefined ? isUnchanged : comparing(child, childBefore),
   });
   if (Array.isArray(value)) {
     const { items } = node;
