@@ -11,7 +11,7 @@ import { namespaceStage } from './namespace/plan.ts';
 import { networkStage, type Provider } from './network/plan.ts';
 import { nothingInside, type Observed, type Own } from './observed.ts';
 import { policyGates } from './policy-gates.ts';
-import { hostKeysFor } from './roles/host-keys.ts';
+import { hostKeysFor, hostKeysOf } from './roles/host-keys.ts';
 import { loginKeys } from './roles/login.ts';
 import { rolesStage } from './roles/plan.ts';
 import { hasKeys } from './roles/roles.ts';
@@ -43,10 +43,11 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   );
   const volumes = gated(volumeStage(workspace.spec, inside.claims, policy, make), started);
   const connected = connectionGate(networks);
-  const hostKeys = started || !needsHostKeys(observed) ? undefined : make(hostKeysFor(workspace, site), site?.hostKeys);
+  const keys = started || !needsHostKeys(observed) ? [] : hostKeysOf(workspace, site);
+  const hostKeys = keys.length > 0 ? make(hostKeysFor(keys), site?.hostKeys) : undefined;
   const machines = gated(machineStage({ ...found, hostKeys }, make), started, connected, unreadable.machines);
   const containers = gated(containerStage(found, make), started, connected, unreadable.containers);
-  const roles = started ? undefined : rolesStage(found, make, isDone(machines));
+  const roles = started ? undefined : rolesStage({ ...found, keys }, make, isDone(machines));
   const others = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
   const writes = [
     ...namespace.writes,

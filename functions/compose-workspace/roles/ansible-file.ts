@@ -1,13 +1,18 @@
-import { stringify } from 'yaml';
-
 /**
- * What Ansible's reader (PyYAML, YAML 1.1) takes for something else than it is, or for nothing at all, as the library writes
- * it: signs that do not print, a key or value "=" or "<<", a number such as 1e-7, which it takes for text.
+ * The text of a file that Ansible reads: JSON, which is YAML, too, with a line for each entry of the outermost levels. Deeper ones
+ * would grow by their indentation.
  */
-const misread = /[\u007f-\u00a0\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|\\[btfru]|"(?:=|<<)"|[\d]e[-+]?\d/i;
+export const ansibleFile = (value: unknown) => `${written(value, 3, '\n')}\n`;
 
-/** The text of a file that Ansible reads: YAML, and JSON, which it tries first, where YAML would be misread. */
-export function ansibleFile(value: unknown): string {
-  const json = `${JSON.stringify(value, undefined, 2)}\n`;
-  return misread.test(json) ? json : stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
+function written(value: unknown, levels: number, line: string): string {
+  if (levels === 0 || typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const within = `${line}  `;
+  const [open, close, entries] = Array.isArray(value)
+    ? ['[', ']', value.map((one) => written(one, levels - 1, within))]
+    : [
+        '{',
+        '}',
+        Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${written(one, levels - 1, within)}`),
+      ];
+  return entries.length === 0 ? open + close : `${open}${within}${entries.join(`,${within}`)}${line}${close}`;
 }

@@ -10,7 +10,7 @@ import { installAnsible } from '../../../test/support/tools/ansible.ts';
 import { startGuest } from '../../../test/support/tools/ssh-guest.ts';
 import { credentialsFor, keyFor } from './credentials.ts';
 import { isVariableName } from './faults.ts';
-import { hostKeysFor } from './host-keys.ts';
+import { hostKeysFor, hostKeysOf } from './host-keys.ts';
 import { accessTo } from './login.ts';
 import { parseOutcome } from './outcome.ts';
 import type { Role } from './roles-of-machine.ts';
@@ -221,7 +221,7 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
 
   test('reports a machine that refuses the login', async () => {
     await layOut(allRoles(seed), noTasks);
-    await write('project/site.yml', (await read('project/site.yml')).replace('timeout: 600', 'timeout: 1'));
+    await write('project/site.yml', (await read('project/site.yml')).replace('"timeout":600', '"timeout":1'));
     const nowhere = ['-e', 'ansible_host=127.0.0.1', '-e', 'ansible_port=1'];
     await ansible('ansible-playbook', ...nowhere, 'site.yml');
     expect(parseOutcome(await read('outcome'))).toMatchObject({ failed: 0, unreachable: 1 });
@@ -269,10 +269,10 @@ describe.skipIf(lacking)('Ansible', { timeout: 120_000 }, () => {
       });
       const hosts = await read('inventory/hosts.yml');
       await write('inventory/hosts.yml', hosts.replaceAll('/runner/', `${runner}/`));
-      await write('project/site.yml', (await read('project/site.yml')).replace('timeout: 600', 'timeout: 5'));
+      await write('project/site.yml', (await read('project/site.yml')).replace('"timeout":600', '"timeout":5'));
       await write('credentials/ssh-privatekey', loginOf(lab).privateKey);
       await chmod(join(runner, 'credentials/ssh-privatekey'), 0o600);
-      const keys = hostKeysFor(labOf(host), aSite()).fields.data as Record<string, string>;
+      const keys = hostKeysFor(hostKeysOf(labOf(host), aSite())).fields.data as Record<string, string>;
       const hostKey = Buffer.from(keys[vm.name] ?? '', 'base64').toString();
       const guest = await startGuest(bin, { hostKey, authorizedKeys: loginOf(guestOf).accepted.join('\n') });
       try {

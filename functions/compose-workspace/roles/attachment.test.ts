@@ -1,30 +1,32 @@
 import { expect, test } from 'vitest';
 import { aPolicy, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
-import { attachment, runnerAddress } from './attachment.ts';
+import { attachment, runnerAddresses } from './attachment.ts';
 
 const workspace = aWorkspace();
 
 test('kube-ovn gives the runner its address by its own annotation', () => {
-  expect(attachment(workspace, aPolicy(), 0)).toEqual({
+  expect(attachment(workspace, aPolicy(), '10.10.0.128')).toEqual({
     'k8s.v1.cni.cncf.io/networks': '[{"name":"control-net","namespace":"ws-demo-workspace-1"}]',
     'control-net.ws-demo-workspace-1.ovn.kubernetes.io/ip_address': '10.10.0.128',
   });
 });
 test('on a bridge the runner asks for its address', () => {
-  expect(attachment(workspace, aPolicy({ networkProvider: 'bridge' }), 1)).toEqual({
+  expect(attachment(workspace, aPolicy({ networkProvider: 'bridge' }), '10.10.0.127')).toEqual({
     'k8s.v1.cni.cncf.io/networks':
       '[{"name":"control-net-ip","namespace":"ws-demo-workspace-1","ips":["10.10.0.127/24"]}]',
   });
 });
 test('a site may call the network otherwise', () => {
   const policy = aPolicy({ ansibleControlNetwork: 'mgmt' });
-  expect(attachment({ ...workspace, spec: { networks: [{ name: 'mgmt', cidr: '10.0.0.0/24' }] } }, policy, 0)).toEqual({
+  expect(
+    attachment({ ...workspace, spec: { networks: [{ name: 'mgmt', cidr: '10.0.0.0/24' }] } }, policy, '10.0.0.128'),
+  ).toEqual({
     'k8s.v1.cni.cncf.io/networks': '[{"name":"mgmt","namespace":"ws-demo-workspace-1"}]',
     'mgmt.ws-demo-workspace-1.ovn.kubernetes.io/ip_address': '10.0.0.128',
   });
 });
 test('without the network there is nothing to be on', () => {
-  expect(attachment({ ...workspace, spec: {} }, aPolicy(), 0)).toEqual({});
+  expect(attachment({ ...workspace, spec: {} }, aPolicy(), undefined)).toEqual({});
 });
 
 const members = (...addresses: string[]) =>
@@ -39,7 +41,7 @@ test.each([
   ['is not there in a network of two', members(), '10.0.0.0/31', 0, undefined],
   ['may be one of IPv6', members(), 'fd00::/64', 0, 'fd00:0:0:0:8000:0:0:0'],
 ])('the address of a runner %s', (_, { spec }, cidr, index, expected) => {
-  expect(runnerAddress(spec, cidr, index)).toBe(expected);
+  expect(runnerAddresses(spec, cidr, index + 1)[index]).toBe(expected);
 });
 test('nor is it that of a gateway, a name server or the next hop of a route', () => {
   const networks = [
@@ -51,9 +53,9 @@ test('nor is it that of a gateway, a name server or the next hop of a route', ()
       nameservers: { addresses: ['10.0.0.2'] },
     },
   ];
-  expect(runnerAddress({ networks }, '10.0.0.0/29', 0)).toBe('10.0.0.1');
+  expect(runnerAddresses({ networks }, '10.0.0.0/29', 1)).toEqual(['10.0.0.1']);
 });
 test('networks that another provider made stay with it', () => {
-  const found = attachment({ ...workspace, status: { networkProvider: 'bridge' } }, aPolicy(), 0);
+  const found = attachment({ ...workspace, status: { networkProvider: 'bridge' } }, aPolicy(), '10.10.0.128');
   expect(Object.keys(found)).toEqual(['k8s.v1.cni.cncf.io/networks']);
 });

@@ -4,12 +4,15 @@ import type { Policy } from '../../../shared/policy.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 
 /**
- * The annotations that connect the Pod of the n-th Job to the control network. It has an address of its own: an assigned one
- * might be that of a member that has not started yet.
+ * The annotations that connect the Pod of a Job to the control network. It has an address of its own: an assigned one might be
+ * that of a member that has not started yet.
  */
-export function attachment(workspace: Workspace, { values }: Policy, index: number): Record<string, string> {
+export function attachment(
+  workspace: Workspace,
+  { values }: Policy,
+  address: string | undefined,
+): Record<string, string> {
   const network = workspace.spec.networks?.find(({ name }) => name === values.ansibleControlNetwork);
-  const address = runnerAddress(workspace.spec, network?.cidr, index);
   if (!network || !address) return {};
   const namespace = namespaceOf(workspace.metadata.name);
   if ((workspace.status?.networkProvider ?? values.networkProvider) === 'bridge') {
@@ -27,25 +30,24 @@ export function attachment(workspace: Workspace, { values }: Policy, index: numb
 }
 
 /**
- * The n-th free address of a network, from its middle down and then up; undefined if none is left. The last one is kept for a
+ * This many free addresses of a network, from its middle down and then up; fewer if it has no more. The last one is kept for a
  * gateway: the provider uses the highest free address even if the lab has none.
  */
-export function runnerAddress(spec: WorkspaceSpec, cidr: string | undefined, index: number): string | undefined {
+export function runnerAddresses(spec: WorkspaceSpec, cidr: string | undefined, count: number): string[] {
   const range = cidr === undefined ? undefined : parseCidr(cidr);
-  if (!range) return undefined;
+  if (!range) return [];
   const taken = new Set(addressesIn(spec).map((ip) => parseIp(ip)?.address));
   const size = 1n << BigInt((range.version === 4 ? 32 : 128) - range.length);
   const first = range.address - (range.address % size);
   const [lowest, middle, highest] = [first + 1n, first + size / 2n, first + size - 2n];
   const found: bigint[] = [];
-  const isEnough = () => found.length > index + 1;
+  const isEnough = () => found.length > count;
   const look = (address: bigint) => {
     if (!taken.has(address)) found.push(address);
   };
   for (let address = middle; address >= lowest && !isEnough(); address -= 1n) look(address);
   for (let address = middle + 1n; address <= highest && !isEnough(); address += 1n) look(address);
-  const address = found[index];
-  return address === undefined || !isEnough() ? undefined : formatIp({ version: range.version, address });
+  return found.slice(0, -1).map((address) => formatIp({ version: range.version, address }));
 }
 
 /** Every address that is used or named on any network. */

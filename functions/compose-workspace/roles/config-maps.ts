@@ -1,8 +1,7 @@
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
-import type { Site } from '../observed.ts';
-import { knownHosts } from './host-keys.ts';
+import { type HostKeys, knownHosts } from './host-keys.ts';
 import { hostsFile, hostVarsFile } from './inventory.ts';
 import { machineLabel, metadataOf } from './metadata.ts';
 import { outcomePlugin } from './outcome-plugin.ts';
@@ -20,10 +19,10 @@ const configMap = (metadata: ReturnType<typeof metadataOf>, data: Readonly<Recor
 });
 
 /** hosts.yml, known_hosts, and host_vars/<vm>.yml with a "." for the "/", which no key can have. */
-export const inventoryFor = (workspace: Workspace, policy: Policy, site: Pick<Site, 'key'> | undefined) =>
+export const inventoryFor = (workspace: Workspace, policy: Policy, keys: HostKeys) =>
   configMap(metadataOf(workspace, inventoryName), {
     'hosts.yml': hostsFile(workspace, policy),
-    ...(policy.values.ansibleCredentials ? { known_hosts: knownHosts(workspace, policy, site) } : {}),
+    ...(policy.values.ansibleCredentials ? { known_hosts: knownHosts(keys, policy) } : {}),
     ...Object.fromEntries((workspace.spec.vms ?? []).map((vm) => [`host_vars.${vm.name}.yml`, hostVarsFile(vm)])),
   });
 

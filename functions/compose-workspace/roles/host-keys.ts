@@ -12,7 +12,9 @@ import { derivedKey } from './ssh-key.ts';
 export const hostKeysName = sshHostKeys;
 
 /** The host keys by machine; none while the site has no key. A machine that is created again has the same. */
-function hostKeysOf({ metadata, spec }: Workspace, site: Pick<Site, 'key'> | undefined) {
+export type HostKeys = ReturnType<typeof hostKeysOf>;
+
+export function hostKeysOf({ metadata, spec }: Workspace, site: Pick<Site, 'key'> | undefined) {
   const key = siteKeyIn(site?.key);
   if (key === undefined) return [];
   return (spec.vms ?? [])
@@ -21,21 +23,19 @@ function hostKeysOf({ metadata, spec }: Workspace, site: Pick<Site, 'key'> | und
 }
 
 /** The Secret, as the machines name it. */
-export const hostKeysFor = (workspace: Workspace, site: Site | undefined): Child => ({
+export const hostKeysFor = (keys: HostKeys): Child => ({
   resource: Secret,
   name: hostKeysName,
   labels: usedAsHostKey,
   fields: {
     type: 'Opaque',
-    data: Object.fromEntries(
-      hostKeysOf(workspace, site).map(({ vm, key }) => [vm.name, Buffer.from(key.privateKey).toString('base64')]),
-    ),
+    data: Object.fromEntries(keys.map(({ vm, key }) => [vm.name, Buffer.from(key.privateKey).toString('base64')])),
   },
 });
 
 /** The file by which ssh knows the machines, at the addresses of the inventory. */
-export function knownHosts(workspace: Workspace, { values }: Policy, site: Pick<Site, 'key'> | undefined): string {
-  return hostKeysOf(workspace, site)
+export function knownHosts(keys: HostKeys, { values }: Policy): string {
+  return keys
     .flatMap(({ vm, key }) => {
       const address = controlAddressOf(vm, values.ansibleControlNetwork);
       return address ? [`${address} ${key.publicKey}\n`] : [];

@@ -5,6 +5,22 @@ import { deployRolesOf } from './roles-of-machine.ts';
 /** Annotation of a workspace: a new value runs all deploy roles once more. */
 const rolesRequested = 'pelotech.ot/roles-requested';
 
+/** A machine of a workspace that there is. */
+export interface Machine {
+  metadata: { name: string; uid: string };
+}
+
+/** The names of the Jobs of the machines that exist and have deploy roles, by machine. */
+export function jobNamesOf(workspace: Workspace, machines: readonly Machine[]): ReadonlyMap<string, string> {
+  const uids = new Map(machines.map(({ metadata: { name, uid } }) => [name, uid]));
+  return new Map(
+    (workspace.spec.vms ?? [])
+      .filter((vm) => deployRolesOf(vm).length > 0)
+      .map((vm) => ({ vm, uid: uids.get(vm.name) }))
+      .flatMap(({ vm, uid }) => (uid === undefined ? [] : [[vm.name, jobName(workspace, vm, uid)]])),
+  );
+}
+
 /**
  * The name of a Job, the same until its roles are to run again: it changes with the roles and their variables, with a recreated
  * machine, and when a user asks; with nothing else, such as the policy's image.

@@ -15,13 +15,13 @@ interface JobParts {
   vm: WorkspaceMachine;
   /** Of the Job, and of its ConfigMap. */
   name: string;
-  /** Which of the Jobs of the workspace: each has an address of its own. */
-  index: number;
+  /** On the control network. */
+  address: string | undefined;
   siteRoles: Readonly<Record<string, string>>;
 }
 
 /** The Job that runs the roles of one machine: ansible-runner on /runner, as its documentation lays that folder out. */
-export function jobFor({ workspace, policy, vm, name, index, siteRoles }: JobParts) {
+export function jobFor({ workspace, policy, vm, name, address, siteRoles }: JobParts) {
   const { ansibleRunnerImage, ansibleTimeout, ansibleCredentials } = policy.values;
   const labels = { [machineLabel]: vm.name };
   const metadata = metadataOf(workspace, name, labels);
@@ -60,7 +60,7 @@ export function jobFor({ workspace, policy, vm, name, index, siteRoles }: JobPar
       // Two Pods at a time would have one address.
       podReplacementPolicy: 'Failed',
       template: {
-        metadata: { labels: metadata.labels, annotations: attachment(workspace, policy, index) },
+        metadata: { labels: metadata.labels, annotations: attachment(workspace, policy, address) },
         spec: {
           restartPolicy: 'Never',
           automountServiceAccountToken: false,

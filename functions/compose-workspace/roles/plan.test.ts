@@ -12,6 +12,7 @@ import { allRoles, aPolicy, aSite, aVm, aWorkspace } from '../../../test/support
 import { makeFor } from '../child.ts';
 import { observeOne } from '../gather.ts';
 import { type Inside, nothingInside, ownObjects, type Site } from '../observed.ts';
+import { hostKeysOf } from './host-keys.ts';
 import { rolesStage } from './plan.ts';
 
 const workspace = aWorkspace();
@@ -34,7 +35,7 @@ function stage(
   const outside = { isServed: false, vpc: undefined, subnets: [] };
   const own = ownObjects({ ...found, namespace: undefined, inside: found, outside });
   const make = makeFor({ workspace: of, roleBinding: undefined, refusals: new Map(), nowMs: 0 });
-  return rolesStage({ ...found, own }, make, areMachinesReady);
+  return rolesStage({ ...found, own, keys: hostKeysOf(of, site) }, make, areMachinesReady);
 }
 
 const written = (found: ReturnType<typeof stage>) =>

@@ -7,7 +7,7 @@ import { isSkipped } from '../skipped.ts';
 import { component, failed, type Stage, type Standing, waiting } from '../stage.ts';
 import { begin, machineOf, machineOfWrite } from './begin.ts';
 import { withoutSiteKey } from './credentials.ts';
-import { jobName } from './job-name.ts';
+import { jobNamesOf } from './job-name.ts';
 import { skippedRoles, withoutRoles } from './not-run.ts';
 import { unreached } from './reach.ts';
 import { hasRolesToRun, type Roles, type RolesFound, rolesOf, unreadablePolicy } from './roles.ts';
@@ -16,17 +16,19 @@ import { newestPodOf, standingOfJob } from './status.ts';
 
 /** The deploy roles, once the machines are Ready. What ran stays. */
 export function rolesStage(found: RolesFound, make: Make, areMachinesReady: boolean): Stage | undefined {
-  const { workspace, policy, own, site } = found;
+  const { workspace, policy, own, site, keys } = found;
   const vms = (workspace.spec.vms ?? []).filter((vm) => deployRolesOf(vm).length > 0 && !isSkipped(vm, policy));
   if (vms.length === 0) return withoutRoles(own);
-  const roles = rolesOf(workspace, policy, own.machines, site);
+  const names = jobNamesOf(workspace, own.machines);
+  const begun = (vm: WorkspaceMachine) => begunAs(found, names.get(vm.name));
+  const roles = rolesOf(workspace, policy, names, keys, site?.roles);
   if (roles.skippedBecause !== undefined) return skippedRoles(own, vms, roles.skippedBecause);
   if (roles.isHeld) {
-    const components = vms.map((vm) => begun(found, vm) ?? component('AnsibleRoles', vm.name, unreadablePolicy));
+    const components = vms.map((vm) => begun(vm) ?? component('AnsibleRoles', vm.name, unreadablePolicy));
     return { condition: 'AnsibleDeployed', writes: [], components };
   }
   const wanted = vms.filter((vm) => hasRolesToRun(vm, policy));
-  const runs = new Map(wanted.map((vm) => [vm.name, begun(found, vm)]));
+  const runs = new Map(wanted.map((vm) => [vm.name, begun(vm)]));
   const waits = new Map(
     wanted
       .filter((vm) => runs.get(vm.name) === undefined)
@@ -48,9 +50,8 @@ export function rolesStage(found: RolesFound, make: Make, areMachinesReady: bool
 }
 
 /** The Job of a machine's present roles, once it exists: whatever comes after, it ran or runs. */
-function begun({ workspace, own, pods }: RolesFound, vm: WorkspaceMachine): Component | undefined {
-  const machine = named(own.machines, vm.name);
-  const job = machine && named(own.jobs, jobName(workspace, vm, machine.metadata.uid));
+function begunAs({ own, pods }: RolesFound, name: string | undefined): Component | undefined {
+  const job = name === undefined ? undefined : named(own.jobs, name);
   if (!job || job.metadata.deletionTimestamp !== undefined) return undefined;
   return component('AnsibleRoles', job.metadata.name, standingOfJob(job, newestPodOf(job, pods)));
 }
@@ -59,10 +60,10 @@ function begun({ workspace, own, pods }: RolesFound, vm: WorkspaceMachine): Comp
 function whyNot(
   { workspace, policy, site }: RolesFound,
   vm: WorkspaceMachine,
-  { jobs }: Roles,
+  { jobs, runners }: Roles,
   areMachinesReady: boolean,
 ): Standing | undefined {
-  const obstacle = unreached(workspace.spec, policy, vm);
+  const obstacle = unreached(workspace.spec, policy, vm, runners);
   if (obstacle) return failed(obstacle.reason, obstacle.message);
   if (!areMachinesReady || !jobs.some((job) => machineOf(job) === vm.name)) {
     return waiting('MachinesNotReady', 'Waiting until the machines are Ready.');

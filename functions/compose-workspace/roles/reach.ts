@@ -1,6 +1,5 @@
 import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
-import { runnerAddress } from './attachment.ts';
 import { controlAddressOf } from './inventory.ts';
 import { hasRolesToRun } from './roles.ts';
 
@@ -9,22 +8,16 @@ export function unreached(
   spec: WorkspaceSpec,
   policy: Policy,
   vm: WorkspaceMachine,
+  runners: ReadonlyMap<string, string>,
 ): { reason: string; message: string } | undefined {
   const network = policy.values.ansibleControlNetwork;
   if (controlAddressOf(vm, network) === undefined) {
     const message = `Expected an ipAddress on network ${network}, where its deploy roles come from, found none.`;
     return { reason: 'NoControlAddress', message };
   }
+  if (runners.has(vm.name)) return undefined;
   const cidr = spec.networks?.find(({ name }) => name === network)?.cidr;
   const run = (spec.vms ?? []).filter((one) => hasRolesToRun(one, policy));
-  if (
-    runnerAddress(
-      spec,
-      cidr,
-      run.findIndex(({ name }) => name === vm.name),
-    ) !== undefined
-  )
-    return undefined;
   const message = `Expected ${run.length + 1} free addresses on network ${network}, one for each machine with deploy roles and one for a gateway, found fewer in ${cidr}.`;
   return { reason: 'NoFreeAddress', message };
 }

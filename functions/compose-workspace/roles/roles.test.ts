@@ -5,7 +5,8 @@ import { allRoles, aMachine, aPolicy, aSite, aVm, aWorkspace } from '../../../te
 import type { Site } from '../observed.ts';
 import { buildRecord } from './build-record.ts';
 import { credentialsFor, keyFor } from './credentials.ts';
-import { hostKeysFor } from './host-keys.ts';
+import { hostKeysFor, hostKeysOf } from './host-keys.ts';
+import { jobNamesOf } from './job-name.ts';
 import { accessTo } from './login.ts';
 import { describeSkipped, rolesOf } from './roles.ts';
 import type { Role } from './roles-of-machine.ts';
@@ -251,7 +252,7 @@ describe('the users of a machine', () => {
 describe('host keys', () => {
   const asked = { ansibleCredentials: 'true' };
   const keysOf = (workspace = two, site = aSite()) =>
-    (hostKeysFor(workspace, site).fields as { data: Record<string, string> }).data;
+    (hostKeysFor(hostKeysOf(workspace, site)).fields as { data: Record<string, string> }).data;
   const known = (data: Record<string, string> = asked) => filesOf(allRoles(two, data), 'ansible-inventory').known_hosts;
 
   test('are one for each machine with deploy roles, which runners expect at its address, and no others', () => {
@@ -295,15 +296,20 @@ describe('no roles are run', () => {
     ['without roles', {}, aWorkspace([aVm({ deploy: [], build: [{ role: 'specialize' }] })]), 'NoDeployRoles'],
   ] as const)('%s', (_, data, workspace, skippedBecause) => {
     const policy = aPolicy();
-    const found = rolesOf(workspace, { ...policy, values: { ...policy.values, ...data } }, [aMachine()]);
-    expect(found).toEqual({ jobs: [], configMaps: [], skippedBecause });
+    const found = rolesOf(
+      workspace,
+      { ...policy, values: { ...policy.values, ...data } },
+      jobNamesOf(workspace, [aMachine()]),
+      [],
+    );
+    expect(found).toMatchObject({ jobs: [], configMaps: [], skippedBecause });
     expect(describeSkipped(skippedBecause)).toMatch(/\w+.*\.$/);
   });
   test('while a key of the policy does not parse, and what there is stays', () => {
-    expect(allRoles(two, { ansibleTimeout: 'soon' })).toEqual({ jobs: [], configMaps: [], isHeld: true });
+    expect(allRoles(two, { ansibleTimeout: 'soon' })).toMatchObject({ jobs: [], configMaps: [], isHeld: true });
   });
   test('on a machine that is not there', () => {
-    const { jobs } = rolesOf(two, aPolicy(), [aMachine('web')]);
+    const { jobs } = rolesOf(two, aPolicy(), jobNamesOf(two, [aMachine('web')]), []);
     expect(jobs.map(({ metadata }) => metadata.labels['pelotech.ot/virtual-machine'])).toEqual(['web']);
   });
 });

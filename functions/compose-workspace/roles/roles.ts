@@ -1,16 +1,12 @@
 import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { isValid, type Policy, type PolicyKey } from '../../../shared/policy.ts';
-import type { Inside, Observed, Own, Site } from '../observed.ts';
+import type { Inside, Observed, Own } from '../observed.ts';
 import { waiting } from '../stage.ts';
+import { runnerAddresses } from './attachment.ts';
 import { inventoryFor, projectFor } from './config-maps.ts';
+import type { HostKeys } from './host-keys.ts';
 import { jobFor } from './job.ts';
-import { jobName } from './job-name.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
-
-/** A machine of a workspace that there is. */
-export interface Machine {
-  metadata: { name: string; uid: string };
-}
 
 /** An object that the roles of a machine need: its name says what it is made of. */
 export interface RoleObject {
@@ -26,6 +22,7 @@ export interface RolesFound extends Pick<Inside, 'jobs' | 'configMaps' | 'pods'>
   workspace: Workspace;
   policy: Policy;
   site?: Observed['site'];
+  keys: HostKeys;
   own: Own;
 }
 
@@ -37,6 +34,8 @@ export interface Roles {
   /** One for each machine with deploy roles, whose name is in its label. Begun once that machine is Ready, and never changed. */
   jobs: readonly ReturnType<typeof jobFor>[];
   configMaps: readonly ReturnType<typeof inventoryFor>[];
+  /** The addresses that the Jobs have on the control network, by machine. */
+  runners: ReadonlyMap<string, string>;
   skippedBecause?: Skipped;
   /** A key of the policy that this reads does not parse: nothing is begun, and what there is stays. */
   isHeld?: true;
@@ -56,33 +55,43 @@ const roleKeys = [
 ] as const satisfies readonly PolicyKey[];
 
 /**
- * The Jobs that run the deploy roles, with what they read. A Job's name is the same until its roles are to run once more: an own
+ * The Jobs that run the deploy roles, with what they read; `names` has theirs by machine. A Job's name is the same until its roles are to run once more: an own
  * Job with another name is obsolete.
  */
 export function rolesOf(
   workspace: Workspace,
   policy: Policy,
-  machines: readonly Machine[],
-  site?: Pick<Site, 'roles' | 'key'>,
+  names: ReadonlyMap<string, string>,
+  keys: HostKeys,
+  siteRoles: Readonly<Record<string, string>> = {},
 ): Roles {
-  if (!isValid(policy, ...roleKeys)) return { jobs: [], configMaps: [], isHeld: true };
+  const none = { jobs: [], configMaps: [], runners: new Map() };
+  if (!isValid(policy, ...roleKeys)) return { ...none, isHeld: true };
   const skippedBecause = skipReason(workspace.spec, policy);
-  if (skippedBecause !== undefined) return { jobs: [], configMaps: [], skippedBecause };
-  const uids = new Map(machines.map(({ metadata: { name, uid } }) => [name, uid]));
-  // Each has its place among all that may be run, so that no address changes while machines come and go.
+  if (skippedBecause !== undefined) return { ...none, skippedBecause };
+  const runners = runnersOf(workspace.spec, policy);
   const runs = (workspace.spec.vms ?? [])
     .filter((vm) => hasRolesToRun(vm, policy))
-    .map((vm, index) => ({ vm, index, uid: uids.get(vm.name) }))
-    .flatMap(({ vm, index, uid }) => (uid === undefined ? [] : [{ vm, index, name: jobName(workspace, vm, uid) }]));
-  if (runs.length === 0) return { jobs: [], configMaps: [] };
-  const siteRoles = site?.roles ?? {};
+    .map((vm) => ({ vm, name: names.get(vm.name) }))
+    .flatMap(({ vm, name }) => (name === undefined ? [] : [{ vm, name }]));
+  if (runs.length === 0) return { ...none, runners };
   return {
-    jobs: runs.map((run) => jobFor({ workspace, policy, siteRoles, ...run })),
+    runners,
+    jobs: runs.map((run) => jobFor({ workspace, policy, siteRoles, address: runners.get(run.vm.name), ...run })),
     configMaps: [
-      inventoryFor(workspace, policy, site),
+      inventoryFor(workspace, policy, keys),
       ...runs.map(({ vm, name }) => projectFor(workspace, vm, name, siteRoles)),
     ],
   };
+}
+
+/** The address of the runner of each machine whose roles are run, by its name, as far as the control network has one left. */
+function runnersOf(spec: WorkspaceSpec, policy: Policy): ReadonlyMap<string, string> {
+  const cidr = spec.networks?.find(({ name }) => name === policy.values.ansibleControlNetwork)?.cidr;
+  // Each has its place among all that may be run, so that no address changes while machines come and go.
+  const run = (spec.vms ?? []).filter((vm) => hasRolesToRun(vm, policy));
+  const addresses = runnerAddresses(spec, cidr, run.length);
+  return new Map(addresses.map((address, index) => [run[index]?.name ?? '', address]));
 }
 
 /** Why none of the roles are run; undefined where they are. */

@@ -1,5 +1,7 @@
 import type { Site } from '../../../functions/compose-workspace/observed.ts';
-import { type Machine, rolesOf } from '../../../functions/compose-workspace/roles/roles.ts';
+import { hostKeysOf } from '../../../functions/compose-workspace/roles/host-keys.ts';
+import { jobNamesOf, type Machine } from '../../../functions/compose-workspace/roles/job-name.ts';
+import { rolesOf } from '../../../functions/compose-workspace/roles/roles.ts';
 import type { Role } from '../../../functions/compose-workspace/roles/roles-of-machine.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
@@ -56,7 +58,10 @@ export const aMachine = (name = 'demo-vm', uid = `uid-${name}`): Machine => ({ m
 
 /** The roles of a workspace whose machines are all there. */
 export const allRoles = (workspace: Workspace, data: Record<string, string> = {}, roles: Record<string, string> = {}) =>
-  rolesOf(workspace, aPolicy(data), workspace.spec.vms?.map(({ name }) => aMachine(name)) ?? [], {
-    ...aSite(),
+  rolesOf(
+    workspace,
+    aPolicy(data),
+    jobNamesOf(workspace, workspace.spec.vms?.map(({ name }) => aMachine(name)) ?? []),
+    hostKeysOf(workspace, aSite()),
     roles,
-  });
+  );
