@@ -27,6 +27,19 @@ const container = (changes: Fields) => ({
 });
 const network = (changes: Fields) => ({ networks: [{ name: 'net', cidr: '10.10.0.0/24', ...changes }] });
 
+/** This many that are alike; the schema compares no names. */
+const times = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
+const machines = (count: number, changes: Fields) => ({ vms: times(count, vm(changes).vms[0]) });
+const clusters = (count: number, ...containers: Fields[]) => ({
+  containerClusters: times(count, {
+    name: 'app',
+    containers: containers.map((one) => ({ name: 'main', image: 'a', ...one })),
+  }),
+});
+
+const joined = { containerClusters: [{ ...container({}).containerClusters[0], interfaces: [{ network: 'net' }] }] };
+const route = { destinationNetworkCidr: '10.20.0.0/16', nextHopIpAddress: '10.10.0.1' };
+
 /** What the schema refuses: what is wrong with a spec, and what the answer says. */
 const refused: readonly (readonly [string, Fields, string])[] = [
   ['no spec of a machine', { vms: [{}] }, 'spec.vms[0].name: Required value'],
@@ -56,6 +69,46 @@ const refused: readonly (readonly [string, Fields, string])[] = [
   ['no containers', { containerClusters: [{ name: 'app', containers: [] }] }, 'spec.containerClusters[0].containers'],
   ['an invalid port', container({ portMappings: [{ containerPort: 70000 }] }), 'containerPort'],
   ['an invalid protocol', container({ portMappings: [{ containerPort: 53, protocol: 'icmp' }] }), 'protocol'],
+  [
+    'more users than a lab has',
+    machines(13, { users: times(20, { name: 'user' }) }),
+    'vms: expected at most 256 users on all machines together',
+  ],
+  [
+    'more keys than a lab has',
+    machines(17, { users: [{ name: 'user', ssh_authorized_keys: ['x'.repeat(8000)] }] }),
+    'vms: expected at most 131072 characters in the users of all machines together',
+  ],
+  [
+    'more roles than a lab has',
+    machines(9, { ansible: { roles: { build: times(58, { role: 'a' }), deploy: [] } } }),
+    'vms: expected at most 512 roles of all machines together',
+  ],
+  [
+    'more interfaces than a lab has',
+    { ...machines(16, { interfaces: times(16, { network: 'net' }) }), ...joined },
+    'interfaces: expected at most 256 on all machines and container clusters together',
+  ],
+  [
+    'more routes than a lab has',
+    { networks: times(9, network({ routes: times(29, route) }).networks[0]) },
+    'networks: expected at most 256 routes in all of them together',
+  ],
+  [
+    'more containers than a lab has',
+    clusters(9, ...times(15, {})),
+    'containerClusters: expected at most 128 containers in all of them together',
+  ],
+  [
+    'more variables than a lab has',
+    clusters(9, { env: times(114, { name: 'A' }) }),
+    'containerClusters: expected at most 1024 environment variables, volume mounts, ports and capabilities in all containers together',
+  ],
+  [
+    'larger variables than a lab has',
+    clusters(1, { env: times(4, { name: 'A', value: 'x'.repeat(32_768) }) }),
+    'containerClusters: expected at most 131072 characters in the images, environment variables and paths of all containers together',
+  ],
   ['a path that leads nowhere', container({ volumeMounts: [{ name: 'x', containerPath: 'config' }] }), 'containerPath'],
 ];
 

@@ -33,6 +33,18 @@ test('variables are no deeper than 64 levels', () => {
     ]);
 });
 
+test('the variables of all machines together have a limit, and are not looked at beyond', () => {
+  const some = (length: number) => ({ role: 'ok', variables: { 'a-b': 'x'.repeat(length - '{"a-b":""}'.length) } });
+  const faults = (length: number) =>
+    roleFaults(
+      aWorkspace([aVm({ build: [some(length)], deploy: [] }), aVm({ name: 'web', deploy: [some(65_536)] })]).spec,
+    );
+  expect(faults(65_536)).toEqual([expect.stringContaining('found "a-b"'), expect.stringContaining('found "a-b"')]);
+  expect(faults(65_537)).toEqual([
+    'vms: expected variables of at most 131072 characters as JSON in the roles of all machines together, found 131073.',
+  ]);
+});
+
 test('build roles are held to the same names', () => {
   expect(faultsOf({ build: [{ role: 'a b' }] })).toHaveLength(1);
 });

@@ -1,8 +1,22 @@
-import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import { mostTogether, type WorkspaceMachine, type WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { buildRolesOf, deployRolesOf, type Role } from './roles-of-machine.ts';
 
 /** What Ansible would refuse or misunderstand of the roles of a workspace, each fault in a sentence; part of SpecValid. */
-export const roleFaults = (spec: WorkspaceSpec): string[] => (spec.vms ?? []).flatMap(nameFaults);
+export function roleFaults({ vms = [] }: WorkspaceSpec): string[] {
+  const size = vms
+    .flatMap((vm) => [...buildRolesOf(vm), ...deployRolesOf(vm)])
+    .reduce(
+      (sum, { variables = {} }) => sum + (isDeeper(variables, mostLevels) ? 0 : JSON.stringify(variables).length),
+      0,
+    );
+  const most = mostTogether.variables;
+  // The names of so many are not looked at.
+  return size > most
+    ? [
+        `vms: expected variables of at most ${most} characters as JSON in the roles of all machines together, found ${size}.`,
+      ]
+    : vms.flatMap(nameFaults);
+}
 
 function nameFaults(vm: WorkspaceMachine): string[] {
   const of = (roles: readonly Role[], stage: string) =>

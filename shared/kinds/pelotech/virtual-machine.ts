@@ -84,6 +84,15 @@ const textsOfUser = ['name', 'gecos', 'plain_text_passwd', 'hashed_passwd', 'sud
 /** Characters of all users of a machine together: a machine of a megabyte would fill the memory of whatever lists many. */
 export const mostUserText = 16_384;
 
+/** CEL: the characters of a list of users. */
+export const textOfUsers = (list: string) =>
+  `${list}.map(u, [${[
+    ...textsOfUser.map((field) => `has(u.${field}) ? u.${field} : ''`),
+    "has(u.passwordSecretRef) ? u.passwordSecretRef.name + u.passwordSecretRef.key : ''",
+  ].join(
+    ', ',
+  )}].map(s, size(s)).sum() + (has(u.ssh_authorized_keys) ? u.ssh_authorized_keys.map(k, size(k)).sum() : 0)).sum()`;
+
 /** The logins of a machine, at most that many. */
 export const users = (most: number) =>
   z
@@ -94,12 +103,7 @@ export const users = (most: number) =>
     .meta({
       'x-kubernetes-validations': [
         {
-          rule: `self.map(u, [${[
-            ...textsOfUser.map((field) => `has(u.${field}) ? u.${field} : ''`),
-            "has(u.passwordSecretRef) ? u.passwordSecretRef.name + u.passwordSecretRef.key : ''",
-          ].join(
-            ', ',
-          )}].map(s, size(s)).sum() + (has(u.ssh_authorized_keys) ? u.ssh_authorized_keys.map(k, size(k)).sum() : 0)).sum() <= ${mostUserText}`,
+          rule: `${textOfUsers('self')} <= ${mostUserText}`,
           message: `users: expected at most ${mostUserText} characters in all of them together`,
         },
       ],

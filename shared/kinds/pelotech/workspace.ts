@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { users } from './virtual-machine.ts';
+import { textOfUsers, users } from './virtual-machine.ts';
 import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a workspace until everything made for it is gone. */
@@ -19,7 +19,10 @@ const time = (description: string) => z.string().meta({ format: 'date-time', des
 // Patterns for the API server only: an object that was stored before they were there is to be read, and told all its faults.
 const label = (description: string) =>
   z.string().max(63).describe(description).meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' });
-const cel = (rule: string, message: string) => ({ 'x-kubernetes-validations': [{ rule, message }] });
+const cel = (rule: string, message: string) => celRules([rule, message]);
+const celRules = (...rules: (readonly [rule: string, message: string])[]) => ({
+  'x-kubernetes-validations': rules.map(([rule, message]) => ({ rule, message })),
+});
 const address = (field: string, description: string) =>
   z
     .string()
@@ -207,15 +210,96 @@ export const WorkspaceNetwork = z.object({
 });
 export type WorkspaceNetwork = z.infer<typeof WorkspaceNetwork>;
 
+/** What all parts of a workspace may have together, so that it is decided in a moment. Texts are counted in characters. */
+export const mostTogether = {
+  users: 256,
+  userText: 131_072,
+  roles: 512,
+  /** As JSON; compose-workspace checks it, for no rule can read them. */
+  variables: 131_072,
+  interfaces: 256,
+  routes: 256,
+  containers: 128,
+  /** Environment variables, volume mounts, ports and capabilities. */
+  containerEntries: 1024,
+  /** Images, names and values of environment variables, and paths of volume mounts. */
+  containerText: 131_072,
+} as const;
+
+const count = (list: string) => `(has(${list}) ? size(${list}) : 0)`;
+const sumOf = (list: string, one: string, amount: string) =>
+  `(has(${list}) ? ${list}.map(${one}, ${amount}).sum() : 0)`;
+const sumOfContainers = (amount: string) => `self.map(cluster, cluster.containers.map(c, ${amount}).sum()).sum()`;
+
 /** What the user wants: a whole lab. */
 export const WorkspaceSpec = z
   .object({
-    vms: z.array(WorkspaceMachine).max(32).optional().describe('Machines.'),
-    containerClusters: z.array(ContainerCluster).max(32).optional().describe('Containers.'),
+    vms: z
+      .array(WorkspaceMachine)
+      .max(32)
+      .optional()
+      .describe('Machines.')
+      .meta(
+        celRules(
+          [
+            `self.map(vm, ${count('vm.users')}).sum() <= ${mostTogether.users}`,
+            `vms: expected at most ${mostTogether.users} users on all machines together`,
+          ],
+          [
+            `self.map(vm, has(vm.users) ? ${textOfUsers('vm.users')} : 0).sum() <= ${mostTogether.userText}`,
+            `vms: expected at most ${mostTogether.userText} characters in the users of all machines together`,
+          ],
+          [
+            `self.map(vm, has(vm.ansible) && has(vm.ansible.roles) ? ${count('vm.ansible.roles.build')} + ${count('vm.ansible.roles.deploy')} : 0).sum() <= ${mostTogether.roles}`,
+            `vms: expected at most ${mostTogether.roles} roles of all machines together`,
+          ],
+        ),
+      ),
+    containerClusters: z
+      .array(ContainerCluster)
+      .max(32)
+      .optional()
+      .describe('Containers.')
+      .meta(
+        celRules(
+          [
+            `self.map(cluster, size(cluster.containers)).sum() <= ${mostTogether.containers}`,
+            `containerClusters: expected at most ${mostTogether.containers} containers in all of them together`,
+          ],
+          [
+            `${sumOfContainers(
+              `${['env', 'volumeMounts', 'portMappings'].map((list) => count(`c.${list}`)).join(' + ')} + (has(c.capabilities) ? ${count('c.capabilities.add')} + ${count('c.capabilities.drop')} : 0)`,
+            )} <= ${mostTogether.containerEntries}`,
+            `containerClusters: expected at most ${mostTogether.containerEntries} environment variables, volume mounts, ports and capabilities in all containers together`,
+          ],
+          [
+            `${sumOfContainers(
+              `size(c.image) + ${sumOf('c.env', 'e', 'size(e.name) + (has(e.value) ? size(e.value) : 0)')} + ${sumOf('c.volumeMounts', 'm', 'size(m.containerPath)')}`,
+            )} <= ${mostTogether.containerText}`,
+            `containerClusters: expected at most ${mostTogether.containerText} characters in the images, environment variables and paths of all containers together`,
+          ],
+        ),
+      ),
     volumes: z.array(WorkspaceVolume).max(64).optional().describe('Volumes for containers.'),
-    networks: z.array(WorkspaceNetwork).max(32).optional().describe('Networks.'),
+    networks: z
+      .array(WorkspaceNetwork)
+      .max(32)
+      .optional()
+      .describe('Networks.')
+      .meta(
+        cel(
+          `self.map(network, ${count('network.routes')}).sum() <= ${mostTogether.routes}`,
+          `networks: expected at most ${mostTogether.routes} routes in all of them together`,
+        ),
+      ),
   })
-  .describe('A lab: machines, containers, volumes and networks.');
+  .describe('A lab: machines, containers, volumes and networks.')
+  .meta(
+    cel(
+      `${['vms', 'containerClusters'].map((list) => sumOf(`self.${list}`, 'one', count('one.interfaces'))).join(' + ')} <= ${mostTogether.interfaces}`,
+      `interfaces: expected at most ${mostTogether.interfaces} on all machines and container clusters together`,
+    ),
+  );
 export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;
 
 export const workspacePhases = ['Provisioning', 'Failed', 'Ready'] as const;
