@@ -1,25 +1,30 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { loadAllFunctions } from '../knative/functions.ts';
 import { readAssets } from './console/page/assets.ts';
+import { sbomOf } from './sbom.ts';
 
 const root = new URL('../', import.meta.url);
 
 /** Where the bundle goes that deploy/Dockerfile copies. */
 export const bundleFolder = fileURLToPath(new URL('deploy/dist/', root));
 
-/** Makes one bundle of all functions and all they need; each function is a file that only its own pods load. */
+/** Makes one bundle of all functions and all they need, with the list of other people's packages in it; each function is a file that only its own pods load. */
 export async function bundle(folder: string = bundleFolder): Promise<void> {
-  await bundleProgram('deploy/main.ts', folder);
+  const inputs = await bundleProgram('deploy/main.ts', folder);
   await copyPage(folder);
+  const [own, { packages }] = await Promise.all(['package.json', 'package-lock.json'].map(jsonOf));
+  await writeFile(join(folder, 'sbom.cdx.json'), JSON.stringify(sbomOf(inputs, own, packages), undefined, 2));
 }
 
-/** Makes `main.mjs` of a program that serves functions, in an empty folder. */
-export async function bundleProgram(entryPoint: string, folder: string): Promise<void> {
+const jsonOf = async (name: string) => JSON.parse(await readFile(new URL(name, root), 'utf8'));
+
+/** Makes `main.mjs` of a program that serves functions, in an empty folder; resolves with the files that it has something of. */
+export async function bundleProgram(entryPoint: string, folder: string): Promise<string[]> {
   await rm(folder, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: fileURLToPath(root),
     entryPoints: { main: entryPoint },
     outdir: folder,
@@ -41,7 +46,11 @@ export async function bundleProgram(entryPoint: string, folder: string): Promise
     },
     plugins: [shakeClient],
     logLevel: 'warning',
+    metafile: true,
   });
+  return Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((name) => (inputs[name]?.bytesInOutput ?? 0) > 0),
+  );
 }
 
 /** The console's page beside the bundle, its script without types. */

@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import type { FunctionDeclaration } from '../shared/function.ts';
+import { assertPinned } from './pinned.ts';
 import { loadTelemetry, run } from './run.ts';
 
 /** Filled in when the image is made (deploy/bundle.ts). */
@@ -18,6 +19,7 @@ async function load(name: string): Promise<FunctionDeclaration> {
 
 /** Loads all code once, so that its compiled form is in the image and no pod compiles it again. */
 async function compile() {
+  assertPinned(process.env);
   await Promise.all([loadTelemetry(), ...Object.values(programs).map((load) => load()), ...functions.map(load)]);
   flushCompileCache();
   process.exit();
