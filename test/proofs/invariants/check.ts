@@ -24,6 +24,7 @@ import { s14Ownership } from './s14-ownership.ts';
 import { s15SlotLeak } from './s15-slot-leak.ts';
 import { s17Content } from './s17-content.ts';
 import { s18LastCopy } from './s18-last-copy.ts';
+import { s19Tenancy } from './s19-tenancy.ts';
 
 /** S16 and L5 compare two histories: `compare`. */
 const s16ReplayIsFree: Invariant = { number: 'S16', rule: 'an event that is delivered again changes nothing' };
@@ -52,6 +53,7 @@ export const invariants: readonly Invariant[] = [
   s16ReplayIsFree,
   s17Content,
   s18LastCopy,
+  s19Tenancy,
   l1Rest,
   l2WorkConserving,
   l3Bound,

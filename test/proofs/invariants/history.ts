@@ -81,7 +81,7 @@ export interface Gap {
 
 /** What broke an invariant, and at which resourceVersion. */
 export interface Violation {
-  /** `S1` … `S18`, `L1` … `L6`, `B1`. */
+  /** `S1` … `S19`, `L1` … `L6`, `B1`. */
   invariant: string;
   revision: string;
   message: string;

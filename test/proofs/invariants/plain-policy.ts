@@ -16,6 +16,8 @@ export interface Policy {
     prune: string;
     retainSourceVolume: boolean;
     imageNamespaces: readonly string[];
+    /** How an address that may be downloaded begins, and the Secret that may be sent there. */
+    sources: readonly { prefix: string; secret: string | undefined }[];
   };
   /** The keys that do not parse. */
   faults: readonly string[];
@@ -87,6 +89,13 @@ export function policyOf(configMap: Pick<ConfigMap, 'data'> | undefined): Policy
       prune: textOf('prune', 'Never'),
       retainSourceVolume: textOf('retainSourceVolume', 'false') === 'true',
       imageNamespaces: textOf('imageNamespaces', 'vmdi-farm').split(/[\s,]+/),
+      sources: [
+        ...textOf('allowedSources', '').split('\n').filter(Boolean),
+        ...([textOf('imageUrlTemplate', ''), textOf('imageSecretRef', '')].join(' ').match(/^\S.*/g) ?? []),
+      ].map((line) => {
+        const [pattern = '', secret] = line.trim().split(/\s+/);
+        return { prefix: pattern.split(/[*{]/)[0] ?? '', secret };
+      }),
     },
     faults: Object.keys(keys).filter(isWrong),
   };

@@ -135,6 +135,8 @@ const withMetadata = (object: unknown, changed: (metadata: Named) => object) => 
   return { ...made, metadata: { ...made.metadata, ...changed(made.metadata) } };
 };
 
+const anySource = 'https://s3.eu-west-1.amazonaws.com/images/** s3-reader';
+
 export const bugs: readonly Bug[] = [
   {
     name: 'the Lease is written without compare-and-swap',
@@ -470,6 +472,50 @@ export const bugs: readonly Bug[] = [
       const isWaiting = image.status?.phase === 'Snapshotting' && actions.length === 0;
       return isWaiting ? done.map((of): Action => ({ do: 'delete', resource: DataVolume, of })) : actions;
     }),
+  },
+  {
+    name: 'an image is made from any template (allowedSources)',
+    breaks: ['S19'],
+    plan: plainly([
+      { seconds: 0, do: 'policy', key: 'allowedSources', value: 'https://other.example.com/**' },
+      { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+    ]),
+    sabotage: misreads('ensure-vmdi', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
+  },
+  {
+    name: 'a template names a Secret that its line does not have (allowedSources)',
+    breaks: ['S19'],
+    plan: plainly([
+      { seconds: 0, do: 'policy', key: 'allowedSources', value: 'https://s3.eu-west-1.amazonaws.com/images/**' },
+      { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+    ]),
+    sabotage: misreads('ensure-vmdi', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
+  },
+  {
+    name: 'a disk is cloned from any namespace (imageNamespaces)',
+    breaks: ['S19'],
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 130, do: 'policy', key: 'imageNamespaces', value: 'elsewhere' },
+      { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
+    ]),
+    sabotage: {
+      through: (kube, name) => {
+        const open = (map: Anything) => withPolicy(map, { imageNamespaces: 'vmdi-farm' });
+        const isOf = name === 'ensure-vmdi' || name === 'provision-vm';
+        return (isOf && misreads(name, ConfigMap, open).through?.(kube, name)) || kube;
+      },
+    },
+  },
+  {
+    name: 'a Secret is looked for in the namespace of the operator',
+    breaks: ['S19'],
+    sabotage: through('start-sync', (kube) => ({
+      get: async (resource, ref) => {
+        if (resource.kind === 'Secret') await kube.get(resource, { ...ref, namespace: 'sync-operator' });
+        return kube.get(resource, ref);
+      },
+    })),
   },
   {
     name: 'a machine is never created in KubeVirt',
