@@ -16,6 +16,7 @@ import { installed } from './installed.ts';
 import { killPods } from './kill-pods.ts';
 import { kubectlOrFail, nodeAddress } from './kubectl.ts';
 import { until } from './oidc-cluster.ts';
+import { withoutIpv6 } from './stand-ins.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
 installed('deployments');
@@ -70,14 +71,6 @@ afterAll(async () => {
   await removeFunctions('deployments');
   await issuer.close();
 });
-
-/** The network that enforces policies knows IPv4 only, and takes none of a policy that says more. */
-function withoutIpv6(policy: KubernetesObject): KubernetesObject {
-  const isIpv4 = ({ ipBlock }: { ipBlock?: { cidr: string } }) => !ipBlock?.cidr.includes(':');
-  const changed = structuredClone(policy) as KubernetesObject & { spec: { egress: { to: object[] }[] } };
-  for (const rule of changed.spec.egress) rule.to = rule.to.filter(isIpv4);
-  return changed;
-}
 
 /** Posts an image of that name as the CI does, under the same id and time; resolves with the status of the answer. */
 async function publish(name: string): Promise<number> {

@@ -16,6 +16,7 @@ const order = [
   'traces',
   'permissions',
   'sleeping',
+  'internal-gateway',
   'doctor',
   'machine-scale',
   'workspace-scale',
