@@ -135,7 +135,13 @@ const timeOf = (work: () => unknown) =>
     }),
   );
 
-test('the largest workspace that the schema admits is decided in under 100 ms of CPU at each of its stages', async () => {
+/**
+ * What a stage may take, as multiples of what it takes to write and read the object ten times as JSON: 100 ms of CPU where that takes
+ * 40. The slowest takes about as long as that; at f49e520 it took seven times as long.
+ */
+const mostTimes = 2.5;
+
+test('each stage of the largest workspace that the schema admits is decided in a moment', async () => {
   const crd = (await readManifests('crds')).find(({ metadata }) => metadata.name === 'workspaces.pelotech.ot');
   const { versions } = (crd as unknown as { spec: { versions: { schema: { openAPIV3Schema: unknown } }[] } }).spec;
   const { apiVersion, kind } = Workspace;
@@ -151,7 +157,10 @@ test('the largest workspace that the schema admits is decided in under 100 ms of
     actions = decide(found);
   }
   took.push(timeOf(() => decide(found)));
-  console.log(`${JSON.stringify(largest).length} characters: ${took.map((one) => one.toFixed(0)).join(', ')} ms`);
+  const baseline = timeOf(() => times(10, () => JSON.parse(JSON.stringify(object))));
+  console.log(
+    `${JSON.stringify(largest).length} characters: ${took.map((one) => one.toFixed(0)).join(', ')} ms; baseline ${baseline.toFixed(0)} ms`,
+  );
   expect(found.inside).toMatchObject({ machines: { length: 32 }, deployments: { length: 32 }, jobs: { length: 32 } });
-  expect(Math.max(...took)).toBeLessThan(100);
+  expect(Math.max(...took) / baseline).toBeLessThan(mostTimes);
 });

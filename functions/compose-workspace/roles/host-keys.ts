@@ -11,9 +11,9 @@ import { derivedKey } from './ssh-key.ts';
 /** The Secret in the workspace's namespace with the private host key of each machine that has deploy roles, by its name. No Job mounts it. */
 export const hostKeysName = sshHostKeys;
 
-/** The host keys by machine; none while the site has no key. A machine that is created again has the same. */
 export type HostKeys = ReturnType<typeof hostKeysOf>;
 
+/** The host keys by machine; none while the site has no key. A machine that is created again has the same. */
 export function hostKeysOf({ metadata, spec }: Workspace, site: Pick<Site, 'key'> | undefined) {
   const key = siteKeyIn(site?.key);
   if (key === undefined) return [];

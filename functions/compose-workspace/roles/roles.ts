@@ -55,8 +55,8 @@ const roleKeys = [
 ] as const satisfies readonly PolicyKey[];
 
 /**
- * The Jobs that run the deploy roles, with what they read; `names` has theirs by machine. A Job's name is the same until its roles are to run once more: an own
- * Job with another name is obsolete.
+ * The Jobs that run the deploy roles, with what they read; `names` has theirs by machine. A Job's name is the same until its
+ * roles are to run once more: an own Job with another name is obsolete.
  */
 export function rolesOf(
   workspace: Workspace,
