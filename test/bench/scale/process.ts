@@ -45,7 +45,14 @@ export async function startFunction(
   await writeFile(kubeconfig, kubeconfigFor(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`));
   const [port, metricsPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, [...nodeOptions, '--import', blocks, main, name], {
-    env: { ...process.env, KUBECONFIG: kubeconfig, HOST: '127.0.0.1', PORT: `${port}`, METRICS_PORT: `${metricsPort}` },
+    env: {
+      ...process.env,
+      KUBECONFIG: kubeconfig,
+      HOST: '127.0.0.1',
+      PORT: `${port}`,
+      METRICS_PORT: `${metricsPort}`,
+      TIMER_SPACING: 'Off',
+    },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const url = `http://127.0.0.1:${port}`;

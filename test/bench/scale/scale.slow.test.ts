@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiServer, startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import { crowds } from './crowds.ts';
-import { measureScale } from './measure.ts';
+import { audit, measureScale } from './measure.ts';
 import { isGrown, rowsOf } from './table.ts';
 
 let server: ApiServer;
@@ -20,6 +20,7 @@ test.each(Object.entries(crowds))(
     const { costs } = await measureScale({ crowd, counts: [10, 100], config, say: () => undefined });
     const rows = rowsOf(costs);
     expect(rows.length).toBeGreaterThan(0);
+    expect(costs.filter(({ batch, requests }) => batch === audit && requests === 0)).toEqual([]);
     expect(rows.filter(isGrown)).toEqual([]);
   },
   300_000,
