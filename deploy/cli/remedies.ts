@@ -1,4 +1,4 @@
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { releaseHolds, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
@@ -92,6 +92,12 @@ export const remedyForRetrying = (image: VMDiskImage): Remedy => ({
 export const remedyForMissingSecret = (ref: ObjectReference): Remedy => ({
   help: `Create Secret ${keyOf(ref)}, which secretRef names and which does not exist; images that name it wait for it.`,
   commands: [makeSecret(ref)],
+});
+
+/** Of an image that is being deleted while machines use it. Their disks are clones. */
+export const remedyForHeld = ({ name, namespace }: ObjectReference): Remedy => ({
+  help: 'Delete what uses it; an admin can delete it earlier, and keep the machines:',
+  commands: [`kubectl annotate vmdi ${name} -n ${namespace} ${releaseHolds}=true`],
 });
 
 /** The only thing to do is to wait. */

@@ -27,11 +27,16 @@ export function stateOf(target: Target): State {
 
 export const isWell = (target: Target) => stateOf(target) === 'Ready';
 
+const deletionHeld = 'DeletionHeld';
+
+/** An image that is to be deleted, and that machines still use. */
+export const isHeld = ({ status }: Pick<Target, 'status'>) =>
+  conditionOf(status?.conditions, deletionHeld)?.status === 'True';
+
 /** The current message of an object; undefined if it has none. */
 export function messageOf({ metadata, status }: Target): string | undefined {
   if (!metadata.deletionTimestamp) return status?.message;
-  const held = conditionOf(status?.conditions, 'DeletionHeld');
-  if (held?.status === 'True') return held.message;
+  if (isHeld({ status })) return conditionOf(status?.conditions, deletionHeld)?.message;
   // The message of a Ready object is outdated once it is being deleted.
   return last.has(status?.phase ?? '') ? 'It is being deleted.' : status?.message;
 }

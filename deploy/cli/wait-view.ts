@@ -4,7 +4,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { barOf } from '../terminal/bar.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
-import { phaseOf, stateOf } from './state.ts';
+import { messageOf, phaseOf, stateOf } from './state.ts';
 import { formatName, type Target } from './target.ts';
 
 /** The progress of the object that the user waits for. */
@@ -22,7 +22,7 @@ export function progressOf(target: Target): Progress {
   const phase = phaseOf(target);
   const state = isCurrent(target) ? stateOf(target) : 'under way';
   const end = state === 'under way' ? undefined : state === 'Ready' ? 'ready' : 'failed';
-  return { phase, end, message: target.status?.message ?? '', share: shareOf(target) };
+  return { phase, end, message: messageOf(target) ?? '', share: shareOf(target) };
 }
 
 function isCurrent(target: Target): boolean {

@@ -5,6 +5,7 @@ import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aKupenStackMachine, aVolume } from '../../test/support/builders/openstack.ts';
 import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { queueOf } from './queue-view.ts';
+import { progressOf } from './wait-view.ts';
 import { type Known, whyLines, whyOf } from './why-view.ts';
 
 const condition = (type: string, status: 'True' | 'False', reason: string) => ({
@@ -191,4 +192,16 @@ test('a Ready object needs no remedy, and an object without a status needs the d
   const ready = aVirtualMachine({ status: { phase: 'Ready', message: 'It runs.' } });
   expect(whyLines(whyOf(ready, knownOf()), [])).toEqual(['VirtualMachine lab/demo is Ready: It runs.']);
   expect(whyOf(aVMDiskImage(), knownOf()).commands).toEqual(['ot-functions doctor']);
+});
+
+test('a deleted image that is still used is said to be held, by why and by wait, with what would help', () => {
+  const conditions = [condition('DeletionHeld', 'True', 'UsedByMachines')];
+  const held = aVMDiskImage({ deleted: true, status: { phase: 'Succeeded', message: 'Ready to clone.', conditions } });
+  expect(whyLines(whyOf(held, knownOf({ images: [held] })), [])).toEqual([
+    expect.stringContaining('UsedByMachines.'),
+    '',
+    'What would help: Delete what uses it; an admin can delete it earlier, and keep the machines:',
+    '  kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/release-holds=true',
+  ]);
+  expect(progressOf(held)).toMatchObject({ phase: 'Terminating', message: 'UsedByMachines.' });
 });

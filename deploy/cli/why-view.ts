@@ -10,11 +10,18 @@ import { heldNamespace } from '../../shared/workspaces/images.ts';
 import { formatSpan } from './age.ts';
 import { remedyForMachineWithoutImage, remedyForWorkspaceWithoutImage } from './missing-image.ts';
 import type { QueueView } from './queue-view.ts';
-import { type Remedy, remedyForFailed, remedyForMissingSecret, remedyForRetrying, waiting } from './remedies.ts';
+import {
+  type Remedy,
+  remedyForFailed,
+  remedyForHeld,
+  remedyForMissingSecret,
+  remedyForRetrying,
+  waiting,
+} from './remedies.ts';
 import { remedyOnOpenStack } from './remedies-openstack.ts';
 import { awaitedSecretOf, type ExistingSecrets } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
-import { isWell, messageOf, notReconciled, phaseOf } from './state.ts';
+import { isHeld, isWell, messageOf, notReconciled, phaseOf } from './state.ts';
 import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Target } from './target.ts';
 
 /** The chain of causes from the object that was asked about down to the first cause. */
@@ -127,6 +134,7 @@ function belowServer(machine: KupenStackMachine, known: Known): Why | undefined 
 function remedyOf(target: Target, known: Known): Remedy {
   if (isWell(target)) return { help: '', commands: [] };
   if (target.metadata.deletionTimestamp) {
+    if (isHeld(target)) return remedyForHeld(target.metadata);
     return {
       help: 'It is deleted when its finalizers are removed; they name the controllers that have not finished.',
       commands: ['ot-functions doctor'],
