@@ -25,8 +25,10 @@ const write = (more: Partial<Write> & { content?: object }): Observation['writes
   const by = { by: 'provision-vm', isFunction: true, operation: 'CREATE', subresource: '' } as const;
   return [{ ...by, resource: 'events', namespace: 'tenant-1x', name: 'a', object, oldObject: undefined, ...rest }];
 };
-const cloudInit = (userdata: string) =>
-  write({ resource: 'secrets', content: { data: { userdata: Buffer.from(userdata).toString('base64') } } });
+const cloudInit = (text: string, key = 'userdata') =>
+  write({ resource: 'secrets', content: { data: { [key]: Buffer.from(text).toString('base64') } } });
+const nicCalled = (name: string) =>
+  cloudInit(`version: 2\nethernets: {a: {set-name: ${JSON.stringify(name)}, dhcp4: true}}\n`, 'networkdata');
 const image = (url: string, secretRef = 's3-reader') =>
   write({
     by: 'ensure-vmdi',
@@ -60,6 +62,7 @@ test.each<[string, Partial<Observation>]>([
   ['yaml', { writes: cloudInit(`users: [{name: a, ssh_authorized_keys: [${labKey}]}]`) }],
   ['yaml', { writes: cloudInit('users: [{name: a, sudo: "ALL=(ALL) NOPASSWD:ALL"}]') }],
   ['yaml', { writes: cloudInit('users: [{name: ansible, ssh_authorized_keys: [ssh-ed25519 AAAA evil]}]') }],
+  ['yaml', { writes: nicCalled('a b') }],
   [
     'yaml',
     { writes: write({ resource: 'configmaps', content: { data: { 'hosts.yml': 'all: {hosts: {evil: {}}}' } } }) },
@@ -75,6 +78,7 @@ test('what functions may do and say is nothing', () => {
         ...image('https://s3.test/images/a/b.qcow2'),
         ...write({ namespace: 'ws-tenant-1x-2' }),
         ...write({ namespace: '', resource: 'namespaces', by: 'compose-workspace', name: 'ws-tenant-1x' }),
+        ...nicCalled('net-addresses'),
         ...cloudInit('#cloud-config\nhostname: "a"\nusers: ["default", {name: "a", gecos: "a\\nb: c"}]\n'),
         ...cloudInit(
           `users: [{name: ansible, gecos: ansible, sudo: "ALL=(ALL) NOPASSWD:ALL", ssh_authorized_keys: [${labKey}]}]`,

@@ -58,7 +58,7 @@ const userData: Form = {
 };
 const ethernet: Form = {
   match: { macaddress: like(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/) },
-  'set-name': like(/^[a-z0-9]{1,15}$/),
+  'set-name': like(/^[a-z0-9-]{1,15}$/),
   dhcp4: isBoolean,
   addresses: [isText],
   routes: [
