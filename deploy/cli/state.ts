@@ -27,18 +27,17 @@ export function stateOf(target: Target): State {
 
 export const isWell = (target: Target) => stateOf(target) === 'Ready';
 
-const deletionHeld = 'DeletionHeld';
-
-/** An image that is to be deleted, and that machines still use. */
-export const isHeld = ({ status }: Pick<Target, 'status'>) =>
-  conditionOf(status?.conditions, deletionHeld)?.status === 'True';
+/** What keeps an object that is to be deleted, in words; undefined if nothing does. */
+export function heldBy({ status }: Pick<Target, 'status'>): string | undefined {
+  const held = conditionOf(status?.conditions, 'DeletionHeld');
+  return held?.status === 'True' ? held.message : undefined;
+}
 
 /** The current message of an object; undefined if it has none. */
 export function messageOf({ metadata, status }: Target): string | undefined {
   if (!metadata.deletionTimestamp) return status?.message;
-  if (isHeld({ status })) return conditionOf(status?.conditions, deletionHeld)?.message;
   // The message of a Ready object is outdated once it is being deleted.
-  return last.has(status?.phase ?? '') ? 'It is being deleted.' : status?.message;
+  return heldBy({ status }) ?? (last.has(status?.phase ?? '') ? 'It is being deleted.' : status?.message);
 }
 
 /** The message of an object that is not Ready. */

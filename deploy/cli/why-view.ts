@@ -21,7 +21,7 @@ import {
 import { remedyOnOpenStack } from './remedies-openstack.ts';
 import { awaitedSecretOf, type ExistingSecrets } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
-import { isHeld, isWell, messageOf, notReconciled, phaseOf } from './state.ts';
+import { heldBy, isWell, messageOf, notReconciled, phaseOf } from './state.ts';
 import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Target } from './target.ts';
 
 /** The chain of causes from the object that was asked about down to the first cause. */
@@ -134,7 +134,7 @@ function belowServer(machine: KupenStackMachine, known: Known): Why | undefined 
 function remedyOf(target: Target, known: Known): Remedy {
   if (isWell(target)) return { help: '', commands: [] };
   if (target.metadata.deletionTimestamp) {
-    if (isHeld(target)) return remedyForHeld(target.metadata);
+    if (heldBy(target) !== undefined) return remedyForHeld(target.metadata);
     return {
       help: 'It is deleted when its finalizers are removed; they name the controllers that have not finished.',
       commands: ['ot-functions doctor'],
