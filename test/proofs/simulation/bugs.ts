@@ -137,6 +137,17 @@ const withMetadata = (object: unknown, changed: (metadata: Named) => object) => 
 
 const anySource = 'https://s3.eu-west-1.amazonaws.com/images/** s3-reader';
 
+/** ensure-vmdi takes a template's source for allowed, where the policy allows another. */
+const madeFromAnyTemplate = (name: string, allowedSources: string): Bug => ({
+  name,
+  breaks: ['S19'],
+  plan: plainly([
+    { seconds: 0, do: 'policy', key: 'allowedSources', value: allowedSources },
+    { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
+  ]),
+  sabotage: misreads('ensure-vmdi', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
+});
+
 export const bugs: readonly Bug[] = [
   {
     name: 'the Lease is written without compare-and-swap',
@@ -473,24 +484,11 @@ export const bugs: readonly Bug[] = [
       return isWaiting ? done.map((of): Action => ({ do: 'delete', resource: DataVolume, of })) : actions;
     }),
   },
-  {
-    name: 'an image is made from any template (allowedSources)',
-    breaks: ['S19'],
-    plan: plainly([
-      { seconds: 0, do: 'policy', key: 'allowedSources', value: 'https://other.example.com/**' },
-      { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
-    ]),
-    sabotage: misreads('ensure-vmdi', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
-  },
-  {
-    name: 'a template names a Secret that its line does not have (allowedSources)',
-    breaks: ['S19'],
-    plan: plainly([
-      { seconds: 0, do: 'policy', key: 'allowedSources', value: 'https://s3.eu-west-1.amazonaws.com/images/**' },
-      { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
-    ]),
-    sabotage: misreads('ensure-vmdi', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
-  },
+  madeFromAnyTemplate('an image is made from any template (allowedSources)', 'https://other.example.com/**'),
+  madeFromAnyTemplate(
+    'a template names a Secret that its line does not have (allowedSources)',
+    'https://s3.eu-west-1.amazonaws.com/images/**',
+  ),
   {
     name: 'a disk is cloned from any namespace (imageNamespaces)',
     breaks: ['S19'],
