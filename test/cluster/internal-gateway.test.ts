@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readManifests } from '../../deploy/manifests.ts';
 import { imagePublished } from '../../shared/events.ts';
 import { putImage } from '../stories/images.ts';
-import { postWithFetch } from '../stories/preload.ts';
-import { setPolicy, untilPhase } from '../stories/world.ts';
+import { postWithFetch, takePublications } from '../stories/preload.ts';
+import { untilPhase } from '../stories/world.ts';
 import { applyText, removeObjects, textOf } from './installation.ts';
 import { installed } from './installed.ts';
 import { kubectlOrFail, nodeAddress } from './kubectl.ts';
@@ -96,10 +96,7 @@ describe.skipIf(!process.env.OT_NETWORK_POLICIES)('with Knative Serving, a funct
       {
         name: 'gateway-closed',
         run: async (world) => {
-          await setPolicy(world, {
-            imageNamespaces: world.namespace,
-            imageUrlTemplate: `${world.store.url}/images/{name}.qcow2`,
-          });
+          await takePublications(world);
           await putImage(world, 'published');
           expect(await postWithFetch(world.broker, { data: { name: 'published' } })).toBe(202);
           await untilPhase(world, 'published', 'Succeeded', 60_000);

@@ -41,3 +41,7 @@ export async function portForward(namespace: string, service: string, port: numb
 /** Where a Pod reaches what runs beside the cluster, and listens there. */
 export const nodeAddress = () =>
   kubectlOrFail('get', 'nodes', '--output=jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}');
+
+/** The address of a Service inside the cluster. */
+export const clusterIpOf = (namespace: string, service: string) =>
+  kubectlOrFail('get', 'service', service, '--namespace', namespace, '--output=jsonpath={.spec.clusterIP}');

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { putImage } from '../stories/images.ts';
-import { postWithFetch } from '../stories/preload.ts';
-import { setPolicy, until, untilPhase } from '../stories/world.ts';
+import { postWithFetch, takePublications } from '../stories/preload.ts';
+import { until, untilPhase } from '../stories/world.ts';
 import { installed } from './installed.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
@@ -34,10 +34,7 @@ describe('a function of scale zero on a real cluster', () => {
       {
         name: 'woken',
         run: async (world) => {
-          await setPolicy(world, {
-            imageNamespaces: world.namespace,
-            imageUrlTemplate: `${world.store.url}/images/{name}.qcow2`,
-          });
+          await takePublications(world);
           const names = Array.from({ length: 10 }, (_, index) => `woken-${index}`);
           for (const name of names) await putImage(world, name);
           const answers = names.map((name) => postWithFetch(world.broker, { id: name, data: { name } }));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { applyText, textOf } from './installation.ts';
-import { kubectl, kubectlOrFail } from './kubectl.ts';
+import { clusterIpOf, kubectl, kubectlOrFail } from './kubectl.ts';
 import { until } from './oidc-cluster.ts';
 
 /** A Pod that stands for one of its labels and asks as the Pod that it stands for. */
@@ -104,10 +104,10 @@ export function standIns<Name extends string>(
   };
 }
 
-export const ofService = (namespace: string, name: string, scheme = 'http') => {
-  const service = ['service', name, '--namespace', namespace];
-  return async () => `${scheme}://${await kubectlOrFail('get', ...service, '--output=jsonpath={.spec.clusterIP}')}`;
-};
+export const ofService =
+  (namespace: string, name: string, scheme = 'http') =>
+  async () =>
+    `${scheme}://${await clusterIpOf(namespace, name)}`;
 
 /** The network that enforces policies knows IPv4 only, and takes none of a policy that says more. */
 export function withoutIpv6(policy: KubernetesObject): KubernetesObject {

@@ -68,6 +68,13 @@ export const postWithFetch: Post = async (broker, publication) => {
   return (await fetch(broker, { method: 'POST', headers, body })).status;
 };
 
+/** Publications that name an image and nothing else make it, in the namespace of the story, from the store's bucket of images. */
+export const takePublications = (world: World) =>
+  setPolicy(world, {
+    imageNamespaces: world.namespace,
+    imageUrlTemplate: `${world.store.url}/images/{name}.qcow2`,
+  });
+
 /** Whether curl is on the PATH. */
 export const hasCurl = () =>
   new Promise<boolean>((resolve) => execFile('curl', ['--version'], (error) => resolve(error === null)));
