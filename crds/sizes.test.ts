@@ -100,7 +100,7 @@ const specs = (await readManifests('crds')).map((definition) => {
   return [`${spec.names.kind}.${spec.group}`, mostOf(schema)] as const;
 });
 
-/** A whole lab is one object: less than the API server stores (1.5 MB), which answers in words of its own. */
+/** A whole lab is one object: less than the API server stores (1.5 MB), whose own message would name no field. */
 const inKi = (kind: string) => (kind === 'Workspace.pelotech.ot' ? 1280 : 64);
 
 /** Status is written by functions only. Annotations are limited by the API server alone, to 256 KiB; lists are read in pages of bytes. */

@@ -194,7 +194,7 @@ test('a Ready object needs no remedy, and an object without a status needs the d
   expect(whyOf(aVMDiskImage(), knownOf()).commands).toEqual(['ot-functions doctor']);
 });
 
-test('a deleted image that is still used is said to be held, by why and by wait, with what would help', () => {
+test('why and wait report what holds a deleted image, and why reports what would help', () => {
   const conditions = [condition('DeletionHeld', 'True', 'UsedByMachines')];
   const held = aVMDiskImage({ deleted: true, status: { phase: 'Succeeded', message: 'Ready to clone.', conditions } });
   expect(whyLines(whyOf(held, knownOf({ images: [held] })), [])).toEqual([

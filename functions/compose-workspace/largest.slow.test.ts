@@ -141,7 +141,7 @@ const timeOf = (work: () => unknown) =>
  */
 const mostTimes = 2.5;
 
-test('each stage of the largest workspace that the schema admits is decided in a moment', async () => {
+test('no stage of the largest workspace that the schema admits takes longer to decide than a multiple of a baseline', async () => {
   const crd = (await readManifests('crds')).find(({ metadata }) => metadata.name === 'workspaces.pelotech.ot');
   const { versions } = (crd as unknown as { spec: { versions: { schema: { openAPIV3Schema: unknown } }[] } }).spec;
   const { apiVersion, kind } = Workspace;

@@ -108,7 +108,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     expect(await cluster.kube.get(anyOf('v1', 'ServiceAccount'), { ...operator, name: 'theirs' })).toBeDefined();
   });
 
-  test('what an overlay brought to namespaces of Serving goes with an upgrade without it; the like that an admin applied stays', async () => {
+  test('an upgrade without an overlay removes what it brought to namespaces of Serving, and keeps what an admin applied there', async () => {
     const policies = await readManifests('deploy/production/internal-gateway');
     for (const { metadata } of policies)
       await cluster.kube.create(Namespace, { metadata: { name: metadata.namespace } });

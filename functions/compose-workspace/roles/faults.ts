@@ -10,7 +10,7 @@ export function roleFaults({ vms = [] }: WorkspaceSpec): string[] {
       0,
     );
   const most = mostTogether.variables;
-  // The names of so many are not looked at.
+  // Beyond the limit the names are not checked.
   return size > most
     ? [
         `vms: expected variables of at most ${most} characters as JSON in the roles of all machines together, found ${size}.`,

@@ -210,7 +210,7 @@ export const WorkspaceNetwork = z.object({
 });
 export type WorkspaceNetwork = z.infer<typeof WorkspaceNetwork>;
 
-/** What all parts of a workspace may have together, so that it is decided in a moment. Texts are counted in characters. */
+/** The limits of all parts of a workspace together, so that it is decided in under 100 ms of CPU. Texts are counted in characters. */
 export const mostTogether = {
   users: 256,
   userText: 131_072,

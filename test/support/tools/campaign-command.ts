@@ -4,7 +4,7 @@ import { stopSignals } from '../../../deploy/terminal/stop-signals.ts';
 
 type Options = Readonly<Record<string, { type: 'string' | 'boolean'; short?: string }>>;
 
-/** What a command is told. */
+/** The arguments of a command. */
 export interface Told {
   minutes: number;
   seed: number;
