@@ -29,8 +29,8 @@ Examples
 
 const options = { plan: { type: 'string' } } as const;
 
-process.exitCode = await campaignCommand({ name: 'test:fuzz', help, options }, async (told) => {
-  const { minutes, seed, values, say, print, signal } = told;
+process.exitCode = await campaignCommand({ name: 'test:fuzz', help, options }, async (context) => {
+  const { minutes, seed, values, say, print, signal } = context;
   if (typeof values.plan === 'string') {
     const violations = await runAlone(JSON.parse(await readFile(values.plan, 'utf8')) as Plan);
     const lines = violations.map(({ judge, message }) => `${judge}: ${message}`);

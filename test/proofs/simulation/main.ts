@@ -32,9 +32,9 @@ Examples
 
 const options = { runs: { type: 'boolean' }, workers: { type: 'string' } } as const;
 
-process.exitCode = await campaignCommand({ name: 'test:full', help, options }, async ({ values, print, ...told }) => {
+process.exitCode = await campaignCommand({ name: 'test:full', help, options }, async ({ values, print, ...rest }) => {
   const result = await campaign({
-    ...told,
+    ...rest,
     workers: wholeNumber('--workers', String(values.workers ?? availableParallelism()), 1, 256),
     onlyRuns: values.runs === true,
   });

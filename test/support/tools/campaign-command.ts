@@ -4,8 +4,8 @@ import { stopSignals } from '../../../deploy/terminal/stop-signals.ts';
 
 type Options = Readonly<Record<string, { type: 'string' | 'boolean'; short?: string }>>;
 
-/** The arguments of a command. */
-export interface Told {
+/** The arguments of a command, and how it prints. */
+export interface CommandContext {
   minutes: number;
   seed: number;
   /** The command's own options. */
@@ -22,7 +22,7 @@ export interface Told {
  */
 export async function campaignCommand(
   { name, help, options }: { name: string; help: string; options: Options },
-  work: (told: Told) => Promise<boolean>,
+  work: (context: CommandContext) => Promise<boolean>,
 ): Promise<number> {
   endWithReader(process.stdout);
   const { signal, exitCode, off } = stopSignals();
@@ -37,7 +37,7 @@ export async function campaignCommand(
     const isOk = await work({
       minutes: wholeNumber('minutes', argument, 1, 1440),
       seed: wholeNumber('--seed', String(values.seed ?? Date.now() % 1_000_000), 0, 999_999_999),
-      values: values as Told['values'],
+      values: values as CommandContext['values'],
       say: (line) => process.stderr.write(`${name}: ${line} ...\n`),
       print: (value, lines) =>
         process.stdout.write(values.json ? `${JSON.stringify(value, undefined, 2)}\n` : `${lines.join('\n')}\n`),
