@@ -39,7 +39,7 @@ export default defineConfig(({ mode }) => ({
       ...(mode === 'long' ? [] : [long]),
     ],
     testTimeout: 20_000,
-    // No file leaves anything behind, and loading the client library anew for each would cost a third of the time.
+    // No file leaves anything behind, and loading the client library again for each would cost a third of the time.
     isolate: false,
     // A story has a whole cluster to itself, and half of it is waiting for timers: two more of them than two cores run. What is
     // slow keeps its core, or time limits are met.

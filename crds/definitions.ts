@@ -6,6 +6,7 @@ import { VolumeSpec, VolumeStatus } from '../shared/kinds/kupenstack/volume.ts';
 import { VirtualMachineSpec, VirtualMachineStatus } from '../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImageSpec, VMDiskImageStatus } from '../shared/kinds/pelotech/vm-disk-image.ts';
 import { WorkspaceSpec, WorkspaceStatus } from '../shared/kinds/pelotech/workspace.ts';
+import { partOf } from '../shared/operator.ts';
 
 const pelotech = 'pelotech.ot';
 const kupenstack = 'kupenstack.io';
@@ -15,6 +16,8 @@ interface Definition {
   /** pelotech.ot unless it says otherwise. */
   group?: string;
   kind: string;
+  /** What `kubectl explain` says of it. */
+  description: string;
   plural: string;
   shortNames: string[];
   /** What a name may have at most, since others are made of it. */
@@ -28,9 +31,14 @@ interface Definition {
   selectableFields: string[];
 }
 
+/** Since when it is being deleted, of a kind that has no phase for that. */
+const terminating = { name: 'Terminating', type: 'date', jsonPath: '.metadata.deletionTimestamp' };
+
 const definitions: readonly Definition[] = [
   {
     kind: 'VMDiskImage',
+    description:
+      'A disk image of virtual machines. It waits in the queue for a free slot, is downloaded once, and is kept as a snapshot that machines clone their disks from.',
     plural: 'vmdiskimages',
     shortNames: ['vmdi'],
     // Names of volumes and snapshots are the image's name and some 50 characters more.
@@ -41,20 +49,24 @@ const definitions: readonly Definition[] = [
       { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
       { name: 'Progress', type: 'string', jsonPath: '.status.progress' },
       { name: 'Refs', type: 'integer', jsonPath: '.status.references.count' },
+      { name: 'Held', type: 'string', jsonPath: '.status.conditions[?(@.type=="DeletionHeld")].status' },
+      terminating,
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
       { name: 'Attempts', type: 'integer', jsonPath: '.status.attempts', priority: 1 },
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
       {
-        name: 'Held',
+        name: 'Holders',
         type: 'string',
         jsonPath: '.status.conditions[?(@.type=="DeletionHeld")].message',
         priority: 1,
       },
     ],
-    selectableFields: ['.status.phase', '.status.references.count'],
+    selectableFields: ['.status.phase', '.status.references.count', '.spec.refresh', '.status.source.content'],
   },
   {
     kind: 'VirtualMachine',
+    description:
+      'A virtual machine that runs under KubeVirt. It starts only once its image is usable; an image that does not exist is created from vmDiskImageTemplate.',
     plural: 'virtualmachines',
     // KubeVirt's own kind is called the same and has the short name vm.
     shortNames: ['otvm'],
@@ -67,6 +79,7 @@ const definitions: readonly Definition[] = [
       { name: 'Image', type: 'string', jsonPath: '.spec.vmDiskImageRef.name' },
       { name: 'IP', type: 'string', jsonPath: '.status.ipAddress' },
       { name: 'Node', type: 'string', jsonPath: '.status.nodeName' },
+      terminating,
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
     ],
@@ -74,6 +87,8 @@ const definitions: readonly Definition[] = [
   },
   {
     kind: 'Workspace',
+    description:
+      'A lab: machines, containers, volumes and networks with one status and one lifetime. Most of it is made in namespace ws-<name>.',
     plural: 'workspaces',
     shortNames: ['otws'],
     scope: 'Cluster',
@@ -94,6 +109,7 @@ const definitions: readonly Definition[] = [
   {
     group: kupenstack,
     kind: 'VirtualMachine',
+    description: 'A virtual machine that runs as a server of OpenStack.',
     plural: 'virtualmachines',
     shortNames: ['vm'],
     // The name becomes that of the host.
@@ -113,6 +129,7 @@ const definitions: readonly Definition[] = [
   {
     group: kupenstack,
     kind: 'VirtualNetwork',
+    description: 'A network of OpenStack that virtual machines are attached to, with its subnet.',
     plural: 'virtualnetworks',
     shortNames: ['vn'],
     longestName: 200,
@@ -130,6 +147,7 @@ const definitions: readonly Definition[] = [
   {
     group: kupenstack,
     kind: 'Volume',
+    description: 'A volume of OpenStack: a disk that virtual machines boot from or attach.',
     plural: 'volumes',
     shortNames: ['vol'],
     longestName: 200,
@@ -151,6 +169,7 @@ const definitions: readonly Definition[] = [
 function customResourceDefinition({
   group = pelotech,
   kind,
+  description,
   plural,
   shortNames,
   longestName,
@@ -164,7 +183,7 @@ function customResourceDefinition({
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, labels: partOf },
     spec: {
       group,
       scope,
@@ -179,6 +198,7 @@ function customResourceDefinition({
           selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })),
           schema: {
             openAPIV3Schema: {
+              description,
               type: 'object',
               required: ['spec'],
               'x-kubernetes-validations': [
@@ -199,8 +219,10 @@ function customResourceDefinition({
                 apiVersion: { type: 'string' },
                 kind: { type: 'string' },
                 metadata: { type: 'object' },
-                spec: structural(spec),
-                status: structural(status),
+                spec: structural(spec, 'What is wanted. Its author writes it.'),
+                status: structural(status, 'What was observed. Only the functions write it.', {
+                  observedGeneration: -1,
+                }),
               },
             },
           },
@@ -210,9 +232,9 @@ function customResourceDefinition({
   };
 }
 
-const structural = (schema: z.ZodType) => {
+const structural = (schema: z.ZodType, description: string, byDefault?: object) => {
   const { $schema: _dropped, ...json } = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input' });
-  return withoutAdditional(json);
+  return withoutAdditional({ description, ...json, ...(byDefault && { default: byDefault }) });
 };
 
 /** A structural schema allows `additionalProperties` only where there are no `properties`. */

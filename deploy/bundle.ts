@@ -60,7 +60,7 @@ async function copyPage(folder: string): Promise<void> {
 
 const functionNames = async () => (await loadAllFunctions()).map(({ name }) => name);
 
-/** The client's package does not say that its generated API of 20 MB may be left out where nobody uses it. */
+/** The client's package does not say that its generated API of 20 MB may be left out where no one uses it. */
 const shakeClient: Plugin = {
   name: 'shake the Kubernetes client',
   setup(build) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { publicationKeysRef } from '../shared/images/signature.ts';
 import { Secret } from '../shared/kinds/core/secret.ts';
 import type { ObjectReference } from '../shared/kinds/resource.ts';
+import { partOf } from '../shared/operator.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
 import { siteKeyRef } from '../shared/workspaces/site-key.ts';
 
@@ -16,7 +17,7 @@ export const createSiteKey = (kube: Kube) => createOnce(kube, siteKeyRef, { key:
 
 async function createOnce(kube: Kube, ref: ObjectReference, entry: Readonly<Record<string, string>>): Promise<boolean> {
   if (await kube.get(Secret, ref)) return false;
-  const labels = { 'app.kubernetes.io/part-of': 'ot-functions' };
+  const labels = partOf;
   const data = Object.fromEntries(
     Object.entries(entry).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
   );

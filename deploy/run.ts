@@ -40,6 +40,7 @@ export async function run(name: string, load: () => Promise<FunctionDeclaration>
     ...(declaration.part === 'openstack'
       ? { clouds: openStackClients({ kube, telemetry: telemetryOfIt, fetch, now: Date.now }) }
       : {}),
+    ...(declaration.readsSources ? await import('../shared/runtime/sources/read-source.ts') : {}),
     now: Date.now,
     pause: (milliseconds) => sleep(milliseconds),
     random: Math.random,

@@ -2,15 +2,16 @@ import { cloudInitName } from '../functions/provision-vm/children.ts';
 import type { FunctionDeclaration, Permission } from '../shared/function.ts';
 import { VirtualMachine } from '../shared/kinds/pelotech/virtual-machine.ts';
 import { RoleBinding } from '../shared/kinds/rbac/role-binding.ts';
-import { inWorkspaceRole, operatorNamespace } from '../shared/operator.ts';
+import { inWorkspaceRole, operatorNamespace, partOf } from '../shared/operator.ts';
 import { workspacePrefix } from '../shared/workspaces/workspace.ts';
-import { groupOf, type Manifest, partOf } from './manifest.ts';
+import { groupOf, type Manifest } from './manifest.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
 /**
  * What RBAC cannot say: a function that makes Namespaces, and binds its own rights in them, does so with the names of
- * workspaces only; a function that writes Secrets everywhere writes cloud-init Secrets of machines only. One policy for each function
+ * workspaces only; a function that writes Secrets everywhere writes cloud-init Secrets of machines only; and a
+ * function that adds and removes finalizers changes no spec. One policy for each function
  * that has such rights, with the binding that puts it into force.
  */
 export const admissionPolicyManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
@@ -54,6 +55,12 @@ const fences: Record<NonNullable<Permission['admissionPolicy']>, Fence> = {
       },
     ],
   },
+  metadata: {
+    operations: ['UPDATE'],
+    validationsOf: (name) => [
+      { expression: 'object.spec == oldObject.spec', message: `${name}: expected the spec as it was, found a change` },
+    ],
+  },
 };
 
 const isOfMachine = (object: string) =>
@@ -86,7 +93,7 @@ function fenceOf(name: string, resourceRules: object[], validations: readonly Va
   return [policy, binding];
 }
 
-/** It gives nobody else a right, and itself no other than the one it declares. */
+/** It gives no one else a right, and itself no other than the one it declares. */
 const ownRightOnly = (name: string) => ({
   expression: [
     "request.resource.resource != 'rolebindings' || request.operation == 'DELETE'",

@@ -1,6 +1,6 @@
 import type { FunctionDeclaration, Subscription, System } from '../shared/function.ts';
-import { operatorNamespace, publicBroker } from '../shared/operator.ts';
-import { type Manifest, partOf } from './manifest.ts';
+import { operatorNamespace, partOf, publicBroker } from '../shared/operator.ts';
+import type { Manifest } from './manifest.ts';
 
 /** The Broker that brings what a subscription asks for. */
 export function brokerOf({ name, system }: FunctionDeclaration, { on }: Subscription): string {

@@ -30,9 +30,6 @@ function documentOf(manifest: Manifest) {
   return document.toString({ lineWidth: 120, flowCollectionPadding: false });
 }
 
-/** What all generated objects carry. */
-export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' };
-
 /** The manifests with the label of their part, if they belong to one. */
 export const labelled = (part: Part | undefined, manifests: readonly Manifest[]): Manifest[] =>
   manifests.map((manifest) =>

@@ -11,7 +11,7 @@ import { sourceManifests } from './sources.ts';
 import { timerManifests } from './timers.ts';
 import { triggerManifests } from './triggers.ts';
 
-/** Sources of kinds that are there wherever this project is. */
+/** Sources of kinds that exist wherever this project is installed. */
 const isAlwaysThere = (source: SourceName) => source === 'own' || source === 'pelotech';
 
 /** The sources whose kinds are another operator's, which may be missing. */

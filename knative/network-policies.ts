@@ -1,6 +1,5 @@
 import type { FunctionDeclaration } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/operator.ts';
-import { partOf } from './manifest.ts';
+import { operatorNamespace, partOf } from '../shared/operator.ts';
 import { ports } from './services.ts';
 
 /** The settings that differ from cluster to cluster. */
@@ -28,7 +27,15 @@ export const networkPolicies = (functions: readonly FunctionDeclaration[], aroun
     egress: outward,
   }),
   networkPolicy('default-deny', { podSelector: {}, policyTypes: ['Ingress', 'Egress'] }),
+  ...policyOfReaders(
+    functions.filter(({ readsSources }) => readsSources),
+    around,
+  ),
 ];
+
+/** Policies add up: this allows what the first does not. */
+const policyOfReaders = (readers: readonly FunctionDeclaration[], around: Surroundings) =>
+  readers.length > 0 ? [policyOfFunctions('source-readers', readers, around, [toSources])] : [];
 
 /** Lets the functions for OpenStack reach it; only its own catalogue knows the addresses of its services. */
 export const openStackNetworkPolicies = (functions: readonly FunctionDeclaration[], around = usualSurroundings) => [
@@ -138,6 +145,14 @@ const toCollector = ({ monitoringNamespace }: Surroundings) => ({
   to: [inNamespace(monitoringNamespace)],
   ports: on(4317, 4318),
 });
+
+/** Where importers may ask (deploy/production/importers.yaml): everywhere but at addresses that only a node should ask. */
+const toSources = {
+  to: [
+    { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16', '127.0.0.0/8'] } },
+    { ipBlock: { cidr: '::/0', except: ['fd00:ec2::254/128', 'fe80::/10'] } },
+  ],
+};
 
 /** DNS, the API server, the Broker. */
 const outward = [

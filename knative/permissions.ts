@@ -1,6 +1,6 @@
 import type { FunctionDeclaration, Permission } from '../shared/function.ts';
-import { inWorkspaceRole, operatorNamespace } from '../shared/operator.ts';
-import { groupOf, type Manifest, partOf } from './manifest.ts';
+import { inImagesRole, inWorkspaceRole, operatorNamespace, partOf } from '../shared/operator.ts';
+import { groupOf, type Manifest } from './manifest.ts';
 
 /** Each function's ServiceAccount with what it may do: a ClusterRole everywhere, a Role in the operator's namespace. */
 export const permissionManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
@@ -8,18 +8,19 @@ export const permissionManifests = (functions: readonly FunctionDeclaration[]): 
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: operatorNamespace, labels: partOf } },
     ...bound('ClusterRole', name, rulesOf(may.filter(({ namespace }) => !namespace))),
     ...bound('Role', name, rulesOf(may.filter(({ namespace }) => namespace === 'own'))),
-    ...inWorkspaces(name, rulesOf(may.filter(({ namespace }) => namespace === 'workspace'))),
+    ...unbound(inWorkspaceRole(name), rulesOf(may.filter(({ namespace }) => namespace === 'workspace'))),
+    ...unbound(inImagesRole(name), rulesOf(may.filter(({ namespace }) => namespace === 'images'))),
   ]);
 
-/** Bound by the function itself, in each Namespace that it makes. */
-const inWorkspaces = (name: string, rules: readonly Rule[]): Manifest[] =>
+/** Bound in single namespaces: in those that a function makes by the function, in those of images by an admin. */
+const unbound = (name: string, rules: readonly Rule[]): Manifest[] =>
   rules.length === 0
     ? []
     : [
         {
           apiVersion: 'rbac.authorization.k8s.io/v1',
           kind: 'ClusterRole',
-          metadata: { name: inWorkspaceRole(name), labels: partOf },
+          metadata: { name, labels: partOf },
           rules,
         } as Manifest,
       ];

@@ -1,6 +1,6 @@
 import type { FunctionDeclaration } from '../shared/function.ts';
-import { operatorNamespace, publicBroker } from '../shared/operator.ts';
-import { type Manifest, partOf } from './manifest.ts';
+import { operatorNamespace, partOf, publicBroker } from '../shared/operator.ts';
+import type { Manifest } from './manifest.ts';
 
 /** The image of all functions; an overlay says where it is and which version (`images:` of kustomize). */
 export const image = 'ot-functions';

@@ -1,8 +1,8 @@
 import type { FunctionDeclaration, Part, SourceName, Subscription, System } from '../shared/function.ts';
 import type { Resource } from '../shared/kinds/resource.ts';
-import { operatorNamespace } from '../shared/operator.ts';
+import { operatorNamespace, partOf } from '../shared/operator.ts';
 import { brokerSink, systemsOf } from './broker.ts';
-import { groupOf, labelled, type Manifest, partOf } from './manifest.ts';
+import { groupOf, labelled, type Manifest } from './manifest.ts';
 import { guessedPlural } from './plural.ts';
 
 type Changed = Extract<Subscription, { on: 'changed' }>;

@@ -1,8 +1,8 @@
 import { timerName } from '../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/operator.ts';
+import { operatorNamespace, partOf } from '../shared/operator.ts';
 import { brokerSink, systemsOf } from './broker.ts';
-import { type Manifest, partOf } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 
 /** The timers that wake functions, by the subscription's kind. */
 export const schedules = { sweep: '*/30 * * * * *', audit: '0 */10 * * * *' } as const;

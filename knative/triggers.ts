@@ -1,9 +1,9 @@
 import { distinct } from '../shared/distinct.ts';
 import { filtersOf } from '../shared/event-filter.ts';
 import type { FunctionDeclaration, Subscription } from '../shared/function.ts';
-import { operatorNamespace, publicBroker } from '../shared/operator.ts';
+import { operatorNamespace, partOf, publicBroker } from '../shared/operator.ts';
 import { brokerOf, deliveryTo, subscriberOf } from './broker.ts';
-import { type Manifest, partOf } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 
 /** One Trigger for each function and Broker that brings it something: every Trigger costs a hop for every event of its Broker. */
 export const triggerManifests = (
@@ -46,7 +46,7 @@ const triggerOf = (name: string, broker: string, on: readonly Brought[], deliver
   metadata: {
     name: triggerName(name, broker),
     namespace: operatorNamespace,
-    // Without it a Trigger that is there before its Broker may stay not ready.
+    // Without it a Trigger that exists before its Broker may stay not ready.
     labels: { ...partOf, 'eventing.knative.dev/broker': broker },
   },
   spec: {

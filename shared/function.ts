@@ -6,6 +6,7 @@ import type { LabelSelector } from './kubernetes/selectors.ts';
 import type { Cached, CachedKind } from './runtime/cache.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
+import type { ReadSource } from './runtime/sources/read-source.ts';
 
 /**
  * The operator whose ApiServerSource, one for each system, brings the changes of a kind: its CRDs may be missing, and a source exits when
@@ -17,7 +18,7 @@ export type SourceName = 'pelotech' | 'kupenstack' | 'cdi' | 'snapshotter' | 'ku
  * What a function works for. Each system has an internal Broker with sources and timers of its own, so that its events cost the others
  * nothing; of another system's objects a function hears by the facts on the public Broker.
  */
-export type System = 'images' | 'pruning' | 'machines' | 'workspaces' | 'openstack';
+export type System = 'images' | 'inspection' | 'pruning' | 'machines' | 'workspaces' | 'openstack';
 
 /** What a function subscribes to: a change of an object, a posted event, what no other function accepted, or time. */
 export type Subscription =
@@ -93,7 +94,7 @@ export const on = {
   audit: (): Subscription => ({ on: 'audit' }),
 };
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'bind';
+type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'bind';
 
 /** One rule of a function's Role. */
 export interface Permission {
@@ -103,16 +104,17 @@ export interface Permission {
   subresource?: 'status' | 'source';
   /**
    * `own` = only in the operator's namespace (a Role there); `workspace` = only in the Namespaces of workspaces (a ClusterRole
-   * that is bound in each of them by the function itself); absent = everywhere (a ClusterRole).
+   * that is bound in each of them by the function itself); `images` = only in the namespaces of images (likewise, but bound by an admin or
+   * the installer); absent = everywhere (a ClusterRole).
    */
-  namespace?: 'own' | 'workspace';
+  namespace?: 'own' | 'workspace' | 'images';
   /** Only objects of these names. */
   names?: readonly string[];
   /**
    * A ValidatingAdmissionPolicy enforces that what is written is a workspace's by its name or its Namespace, or that it is the
-   * cloud-init Secret of a machine.
+   * cloud-init Secret of a machine, or that it leaves a spec as it is.
    */
-  admissionPolicy?: 'workspace' | 'cloudInit';
+  admissionPolicy?: 'workspace' | 'cloudInit' | 'metadata';
 }
 
 /** The object that an event names. Its state is read from the API server. */
@@ -175,6 +177,8 @@ export interface DeadLetter {
   failed: string | undefined;
   /** The status that function answered with; absent where it gave no answer at all. */
   code: string | undefined;
+  /** What its answer says was wrong with the event, on one line, if it said so. It is not verified. */
+  faults: string | undefined;
 }
 
 /** All events that one reconcile serves. */
@@ -197,6 +201,8 @@ export interface Context {
   refusals: Refusals;
   /** The OpenStacks of the namespaces, asked only at addresses that `allows` takes. Throws for a function that was given none. */
   openClouds(allows: (url: string) => boolean): Clouds;
+  /** Reads a part of what an image would be downloaded from. */
+  readSource?: ReadSource | undefined;
   /** Reads the cached kind of the function; absent if it declares none (shared/runtime/cache.ts). */
   cached?: Cached['cached'];
   /** How long nothing is granted after the slot Lease was lost. */
@@ -220,6 +226,8 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   may: readonly Permission[];
   /** `always`: one instance; `single`: one, and not a second even while it is replaced; `zero`: none while nothing happens. */
   scale: 'zero' | 'always' | 'single';
+  /** It reads the sources of images: its Pods may reach what importers may. */
+  readsSources?: true;
   /** Only for a function that always runs. It is a cache and no trigger: events alone start a reconcile. */
   cache?: CachedKind;
   /** What it publishes about its objects, so that a process can publish what the process before it could not. */

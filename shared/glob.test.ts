@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matches, patternOf } from './glob.ts';
+import { matches, matchesAny, patternOf } from './glob.ts';
 
 const isMatch = (pattern: string, url: string) => {
   const parsed = patternOf(pattern);
@@ -56,4 +56,11 @@ test.each([
 test('a pattern of many stars takes no longer than the product of both lengths', () => {
   const stars = `https://s3.example.com${'/**a*'.repeat(95)}b`;
   expect(isMatch(stars, `https://s3.example.com/${'a/'.repeat(1012)}`)).toBe(false);
+});
+
+test('a star stands for stars in the text, too', () => {
+  for (const text of ['*', '*a', 'a*b*', '**']) expect(matchesAny(['*'], text, '/')).toBe(true);
+  expect(matchesAny(['a*c', 'x**z'], 'a*b/c', '/')).toBe(false);
+  expect(matchesAny(['x**z'], 'x*/*z', '/')).toBe(true);
+  expect(isMatch('https://h.example/*/b', 'https://h.example/*a/b')).toBe(true);
 });

@@ -18,8 +18,14 @@ export function patternOf(text: string): Pattern | undefined {
   const [, scheme = '', below = '', host = '', path = ''] = (text.length <= longest && form.exec(text)) || [];
   const origin = originOf(`${scheme}://${host}/`);
   if (!origin) return undefined;
-  return { text, scheme: origin.scheme, host: below + origin.host, path: path.match(/\*+|[^*]/g) ?? [] };
+  return { text, scheme: origin.scheme, host: below + origin.host, path: partsOf(path) };
 }
+
+const partsOf = (text: string): readonly string[] => text.match(/\*+|[^*]/gu) ?? [];
+
+/** Whether one of these patterns stands for the text: `*` for anything without a separator, `**` for anything at all. */
+export const matchesAny = (patterns: readonly string[], text: string, separators: string) =>
+  patterns.some((pattern) => matchesParts(partsOf(pattern), text, separators));
 
 /**
  * Whether the pattern stands for this URL. An encoded slash matches nothing, because servers differ in what it is. Takes at most
@@ -29,18 +35,19 @@ export function matches(pattern: Pattern, url: string): boolean {
   const origin = originOf(url);
   if (!origin || origin.scheme !== pattern.scheme || /%2f|%5c|\\/i.test(url)) return false;
   const isBelow = pattern.host.startsWith('*.') && origin.host.endsWith(pattern.host.slice(1));
-  return (isBelow || origin.host === pattern.host) && matchesPath(pattern.path, origin.path);
+  return (isBelow || origin.host === pattern.host) && matchesParts(pattern.path, origin.path, '/');
 }
 
 /** Follows all places of the pattern at once, so that no choice is ever taken back. */
-function matchesPath(pattern: readonly string[], path: string): boolean {
+function matchesParts(pattern: readonly string[], text: string, separators: string): boolean {
   let places = withSkipped(pattern, new Set([0]));
-  for (const character of path) {
+  for (const character of text) {
     const next = new Set<number>();
     for (const place of places) {
       const wanted = pattern[place];
-      if (wanted === character) next.add(place + 1);
-      else if (wanted?.startsWith('**') || (wanted === '*' && character !== '/')) next.add(place);
+      // The star first: the text may hold one, too.
+      if (wanted?.startsWith('**') || (wanted === '*' && !separators.includes(character))) next.add(place);
+      else if (wanted === character) next.add(place + 1);
     }
     if (next.size === 0) return false;
     places = withSkipped(pattern, next);

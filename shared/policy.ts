@@ -2,6 +2,7 @@ import { type Pattern, patternOf } from './glob.ts';
 import type { ConfigMap } from './kinds/core/config-map.ts';
 import { diskQuantity } from './kinds/pelotech/vm-disk-image.ts';
 import { formatDuration, parseDurationMs } from './kubernetes/duration.ts';
+import { bytesOf } from './kubernetes/quantity.ts';
 import { operatorNamespace } from './operator.ts';
 
 export const policyName = 'sync-operator-policy';
@@ -67,6 +68,18 @@ const named = (fallback: string, expected: string, pattern: RegExp) =>
 const yesOrNo = (fallback: boolean) =>
   key<boolean>(fallback, 'true or false', (text) => ({ true: true, false: false })[text]);
 
+/** How much may be downloaded within `days` days (UTC), including today. */
+export interface EgressBudget {
+  bytes: number;
+  days: number;
+}
+
+function budgetIn(text: string): EgressBudget | undefined {
+  const [, size = '', days = ''] = /^(.+)\/([1-9]|[12]\d|3[01])d$/.exec(text) ?? [];
+  const bytes = bytesOf(size);
+  return bytes === undefined || bytes === 0 ? undefined : { bytes, days: Number(days) };
+}
+
 const hostPort = (line: string) => {
   const [, port = ''] = /^([1-9]\d{0,4})\/(tcp|udp|sctp)$/.exec(line) ?? [];
   return port && Number(port) <= 65_535 ? line : undefined;
@@ -84,11 +97,17 @@ const keys = {
   startTimeout: duration('15m'),
   syncTimeout: duration('4h'),
   snapshotTimeout: duration('2h'),
+  inspectTimeout: duration('30s'),
   keepRevisions: key(2, 'a whole number from 1 to 20', (text) =>
     /^([1-9]|1\d|20)$/.test(text) ? Number(text) : undefined,
   ),
+  egressBudget: key<EgressBudget | undefined>(undefined, 'a size and 1 to 31 days such as "500Gi/30d"', budgetIn),
+  egressPricePerGiB: key<number | undefined>(undefined, 'a price such as 0.09', (text) =>
+    /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : undefined,
+  ),
   prune: oneOf('Never', ['Never', 'DryRun', 'WhenUnreferenced']),
   pruneAfter: duration('168h'),
+  workspaceImagesKeptFor: duration('24h'),
   retainSourceVolume: yesOrNo(false),
   allowedSources: listOf(
     'a URL with * and ** in its path and perhaps the name of a Secret, one a line, such as "https://s3.example.com/images/** s3-reader"',

@@ -1,3 +1,4 @@
+import type { Resource } from '../../shared/kinds/resource.ts';
 import type { Look } from '../terminal/paint.ts';
 import type { Cluster } from './install/cluster.ts';
 
@@ -24,6 +25,8 @@ export type ExitCode = (typeof exit)[keyof typeof exit];
 export interface Outcome {
   lines: readonly string[];
   json: unknown;
+  /** Of a command that lists objects: each as `kubectl -o name` prints it, and for a line about it. */
+  objects?: readonly { name: string; about: string; says: string }[];
   code: ExitCode;
 }
 
@@ -31,11 +34,26 @@ export interface Outcome {
 export interface Option {
   type: 'string' | 'boolean';
   short?: string;
+  /** It may be repeated. */
+  multiple?: true;
   /** The placeholder for its value in the help. */
   value?: string;
   about: string;
   /** The values that completion offers. */
   values?: readonly string[];
+}
+
+/** The cluster, and where in it to look. */
+export interface Reached extends Cluster {
+  /** As with kubectl -n, or else the namespace of the context; undefined for all of them (-A). */
+  namespace: string | undefined;
+}
+
+/** Objects of a kind, of one namespace or name or of all. */
+export interface Watched {
+  resource: Resource;
+  namespace?: string | undefined;
+  name?: string;
 }
 
 /** The parsed command line of one command. */
@@ -44,17 +62,24 @@ export interface Call {
   words: readonly string[];
   text(option: string): string | undefined;
   is(option: string): boolean;
+  /** What -n says. */
   namespace: string | undefined;
   /** The cluster; the kubeconfig is read on the first call. */
-  cluster(): Promise<Cluster>;
+  cluster(): Promise<Reached>;
   nowMs: number;
   look: Look;
   /** Replaces the last line on a terminal; undefined in a pipe. */
   redraw: ((line: string) => void) | undefined;
-  /** Prints a line before the command ends; does nothing with --json. */
+  /** Prints a line before the command ends; does nothing where the output is for scripts. */
   say(line: string): void;
   /** Aborted when the user stops the command. */
   stop: AbortSignal;
+}
+
+/** How completion reaches the cluster of the command line so far. */
+export interface Completing {
+  cluster(): Promise<Reached>;
+  contexts(): Promise<readonly string[]>;
 }
 
 /** A command as the overview lists it. */
@@ -74,8 +99,10 @@ export interface Body {
   /** More help, line by line. */
   details: readonly string[];
   examples: readonly string[];
-  /** The values that completion offers for the first word. */
-  completions?: readonly string[];
+  /** What the word after these may be, for completion; one that ends with a slash goes on. */
+  complete?(before: readonly string[], current: string, at: Completing): Promise<readonly string[]>;
+  /** Whose changes change its result. Such a command lists objects, and takes -o name and -w. */
+  watches?(namespace: string | undefined): readonly Watched[];
   run(call: Call): Promise<Outcome>;
 }
 
@@ -83,9 +110,15 @@ export type Command = Listed & Body;
 
 export const loaded = async (listed: Listed): Promise<Command> => ({ ...listed, ...(await listed.load()) });
 
-/** The named object does not exist. */
+/** The named object does not exist; `meant` is the one object that has its name elsewhere, as a user would type it. */
 export class NotFound extends Error {
   override name = 'NotFound';
+  meant: string | undefined;
+
+  constructor(message: string, meant?: string) {
+    super(message);
+    this.meant = meant;
+  }
 }
 
 /** A server other than the API server does not answer. */

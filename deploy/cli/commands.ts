@@ -1,8 +1,7 @@
 import type { Listed } from './command.ts';
-import { completionOf } from './completion.ts';
 
-/** Each command is loaded when it is called: loading all of them would double the start-up time. */
-const working: readonly Listed[] = [
+/** Every command, in the order of the help. Each is loaded when it is called: loading all of them would double the start-up time. */
+export const commands: readonly Listed[] = [
   {
     name: 'status',
     about: 'the state of workspaces, machines and images, and the first cause',
@@ -17,6 +16,11 @@ const working: readonly Listed[] = [
     name: 'queue',
     about: 'who holds the slots, who waits in which place, and when it may start',
     load: async () => (await import('./queue.ts')).queue,
+  },
+  {
+    name: 'cost',
+    about: 'what downloads cost, by namespace, image or requester, and what the budget leaves',
+    load: async () => (await import('./cost.ts')).cost,
   },
   {
     name: 'wait',
@@ -50,7 +54,14 @@ const working: readonly Listed[] = [
     about: 'what is wrong with the installation, and how to correct it',
     load: async () => (await import('./doctor.ts')).doctor,
   },
+  {
+    name: 'version',
+    about: 'the release of this command, and of the functions of the cluster',
+    load: async () => (await import('./version.ts')).version,
+  },
+  {
+    name: 'completion',
+    about: 'a script that completes all of this in a shell',
+    load: async () => (await import('./completion.ts')).completion,
+  },
 ];
-
-/** Every command, in the order of the help. */
-export const commands: readonly Listed[] = [...working, completionOf(working)];

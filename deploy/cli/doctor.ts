@@ -11,7 +11,7 @@ export const doctor: Body = {
     'classes, StorageProfiles, policy, slots and Secrets (only whether they exist). It changes nothing.',
     'Exit codes: 0 nothing found · 1 findings.',
   ],
-  examples: ['doctor', 'doctor --json'],
+  examples: ['doctor', 'doctor -o json'],
   run: async ({ cluster, nowMs }) => {
     const installation = await readInstallation(await cluster(), nowMs);
     const findings = findingsOf(installation);

@@ -6,8 +6,7 @@ import { exit, NotFound, Unreachable } from './command.ts';
 export function codeOf(error: unknown): number {
   if (error instanceof UsageError) return exit.usage;
   if (error instanceof NotFound) return exit.missing;
-  const isFetchFailed = error instanceof TypeError && error.message === 'fetch failed';
-  if (error instanceof Unreachable || error instanceof NoAnswer || isFetchFailed) return exit.unreachable;
+  if (error instanceof Unreachable || error instanceof NoAnswer) return exit.unreachable;
   return error instanceof ApiError && isNoAnswer(error.status) ? exit.unreachable : exit.failed;
 }
 

@@ -2,18 +2,21 @@ import { isKept, keepAnnotation } from '../../shared/images/pruning.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { type Body, exit, fieldManager } from './command.ts';
-import { namespaceOption } from './help.ts';
+import { namespaceOptions } from './help.ts';
+import { completeImage } from './names.ts';
 import { findImage, formatName } from './target.ts';
 
 /** Protects an unused image from pruning. */
 export const keep: Body = {
   words: 'IMAGE',
-  options: { ...namespaceOption, off: { type: 'boolean', about: 'let pruning delete it again' } },
+  options: { ...namespaceOptions, off: { type: 'boolean', about: 'let pruning delete it again' } },
   details: ['Pruning (the policy keys prune and pruneAfter) skips it. Users can still delete it.'],
   examples: ['keep ubuntu', 'keep ubuntu --off'],
+  complete: completeImage,
   run: async ({ cluster, words, namespace, is }) => {
-    const { kube } = await cluster();
-    const image = await findImage(kube, words, namespace);
+    const reached = await cluster();
+    const { kube } = reached;
+    const image = await findImage(reached, words, namespace);
     const kept = !is('off');
     if (isKept(image) !== kept) {
       const annotations = { [keepAnnotation]: kept ? 'true' : null };

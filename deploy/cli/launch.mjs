@@ -24,7 +24,12 @@ const env = {
   ...process.env,
   OT_CALLED: basename(process.argv[1] ?? ''),
 };
-const child = spawn(brought ?? process.execPath, [at('main.ts'), ...process.argv.slice(2)], { stdio: 'inherit', env });
+// kubectl completes a plugin by a command of that name.
+const completes = basename(process.argv[1] ?? '').startsWith('kubectl_complete-') ? ['__complete'] : [];
+const child = spawn(brought ?? process.execPath, [at('main.ts'), ...completes, ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  env,
+});
 // Ctrl-C in a terminal reaches both processes; the child decides how it exits.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

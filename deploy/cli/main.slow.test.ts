@@ -1,7 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { publicationKeysRef } from '../../shared/images/signature.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
@@ -28,7 +34,7 @@ beforeAll(async () => {
   cluster = await startLocal({ schedules: { sweep: '* * * * * *' }, gracePeriodMs: 0 });
   folder = await mkdtemp(join(tmpdir(), 'ot-cli-'));
   kubeconfig = join(folder, 'kubeconfig');
-  await writeFile(kubeconfig, cluster.server.kubeconfig());
+  await writeFile(kubeconfig, cluster.server.kubeconfig().replace('namespace: default', `namespace: ${farm}`));
   const { kube } = cluster;
   if (!(await kube.get(Namespace, { name: farm }))) await kube.create(Namespace, { metadata: { name: farm } });
   await kube.patch(ConfigMap, policyRef, { data: { allowedSources: `${store.url}/** s3-reader` } });
@@ -57,7 +63,7 @@ describe('the command line', { timeout: 60_000 }, () => {
       .poll(async () => (await ot('queue')).out, { timeout: 20_000 })
       .toMatch(/1 {6}vmdi-farm\/ubuntu.*unknown/);
     expect(await ot('why', 'ubuntu')).toMatchObject({ code: 5, out: expect.stringContaining('ot-functions resume') });
-    expect((await ot('status')).out).toContain('Nothing starts: the queue is paused');
+    expect((await ot('status')).out).toMatch(/the queue is paused.*\nWhat would help: ot-functions resume\n/);
     expect(await ot('wait', 'ubuntu', '--timeout', '1s')).toMatchObject({
       code: 124,
       out: expect.stringContaining('Not Ready within 1s'),
@@ -73,7 +79,19 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(waited.out).not.toContain('\u001b');
     expect(await ot('status')).toMatchObject({ code: 0 });
     const queue = JSON.parse((await ot('queue', '--json')).out);
+    expect(JSON.parse((await ot('queue', '-o', 'json')).out)).toEqual(queue);
+    expect(parse((await ot('queue', '-o', 'yaml')).out)).toEqual(queue);
+    expect((await ot('status', 'image', '-o', 'name')).out).toBe('vmdiskimage.pelotech.ot/ubuntu\n');
     expect(queue).toMatchObject({ waiting: [], basis: { count: 1 } });
+  });
+
+  test('as with kubectl, the namespace of the context is where to look, and -A looks everywhere', async () => {
+    const at = async (...args: string[]) => (await ot('status', ...args)).out;
+    expect(await at()).toContain('VMDiskImage vmdi-farm/ubuntu');
+    expect(await at('-n', 'default')).toContain('no workspaces, machines or images in namespace default; -A looks');
+    expect(await at('-n', 'default', 'workspace')).not.toContain('vmdi-farm');
+    expect(await at('-A')).toContain('VMDiskImage vmdi-farm/ubuntu');
+    expect(await ot('why', 'ubuntu', '-A')).toMatchObject({ code: 0 });
   });
 
   test('an image that fails is reported, explained, and retried after its upload', async () => {
@@ -109,6 +127,24 @@ describe('the command line', { timeout: 60_000 }, () => {
       .poll(() => ot('why', 'locked'), { timeout: 30_000 })
       .toMatchObject({ code: 1, out: expect.stringContaining('kubectl create secret generic nope -n vmdi-farm') });
     await cluster.kube.delete(VMDiskImage, { namespace: farm, name: 'locked' });
+  });
+
+  test('cost names who asked for the bytes, and images that were deleted since', async () => {
+    const spec = (await cluster.kube.get(VMDiskImage, { namespace: farm, name: 'ubuntu' }))?.spec;
+    const short = { namespace: farm, name: 'short' };
+    await cluster.kube.create(VMDiskImage, { metadata: short, spec: { ...spec, url: urlOf('debian') } });
+    expect(await ot('wait', 'short', '--timeout', '30s')).toMatchObject({ code: 0 });
+    await cluster.kube.delete(VMDiskImage, short);
+    await expect.poll(() => cluster.kube.get(VMDiskImage, short), { timeout: 20_000 }).toBeUndefined();
+    const { rows } = JSON.parse((await ot('cost', '--by', 'requester', '--json')).out);
+    expect(rows.map(({ name }: { name: string }) => name).sort()).toEqual(['direct', 'publication']);
+    expect((await ot('cost', '--by', 'requester')).out).toMatch(/^REQUESTER +BYTES$/m);
+    for (const since of [[], ['--since', '7d']])
+      expect((await ot('cost', '--by', 'image', ...since)).out).toMatch(/^vmdi-farm\/short \(deleted\) +\d/m);
+    expect(await ot('cost', '--by', 'user')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('expected --by namespace, image, requester, found user'),
+    });
   });
 
   test('an image is kept, and no longer kept', async () => {
@@ -150,6 +186,9 @@ describe('the command line', { timeout: 60_000 }, () => {
 
   test.each([
     [2, ['statu'], /was status meant\?/],
+    [2, ['policy', '-o', 'name'], /expected -o json, yaml, wide, found name/],
+    [2, ['status', '-w', '-o', 'json'], /expected -w without -o, found -o json/],
+    [2, ['policy', '-w'], /Unknown option '-w'/],
     [2, ['status', '--al'], /Unknown option '--al'/],
     [2, ['pause', 'now'], /expected nothing but options, found now/],
     [2, ['pause', '-n', 'vmdi-farm'], /Unknown option '-n'/],
@@ -159,6 +198,14 @@ describe('the command line', { timeout: 60_000 }, () => {
     [3, ['preload', 'x', '--broker', 'http://127.0.0.1:9/'], /expected an answer from the Broker/],
     [2, ['preload', 'x', '--sign'], /expected --broker/],
     [4, ['why', 'ubunto'], /was ubuntu meant\?/],
+    [
+      4,
+      ['why', 'ubuntu', '-n', 'default'],
+      /in namespace default, found image\/vmdi-farm\/ubuntu; type: ot-functions why image\/vmdi-farm\/ubuntu$/m,
+    ],
+    [4, ['status', '-n', 'vmdi-fram'], /found vmdi-fram, which does not exist; was vmdi-farm meant\?/],
+    [4, ['retry', 'ubuntu', '-n', 'nope'], /found nope, which does not exist$/m],
+    [2, ['status', '-n', 'default', '-A'], /found both/],
     [1, ['preload', 'x'], /expected --url URL, or imageUrlTemplate in the policy/],
   ])('ends with %i and one line: %j', async (code, args, says) => {
     const ended = await ot(...args);
@@ -182,6 +229,64 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(ended.err).toMatch(/403.*get that permission, or name a namespace/);
     expect(ended.err).not.toContain(token);
     expect((await otIn({ KUBECONFIG: mean }, 'queue')).err).toMatch(/403.*get that permission$/m);
+  });
+
+  test('names from the cluster complete, in bash and, where it is there, by kubectl', async () => {
+    const complete = async (...words: string[]) => (await ot('__complete', ...words)).out.split('\n').slice(0, -2);
+    expect(await complete('retry', 'ub')).toEqual(['ubuntu']);
+    expect(await complete('why', 'image/ub')).toEqual(['image/ubuntu']);
+    expect(await complete('status', 'vmdi', 'ub')).toEqual(['ubuntu']);
+    expect(await complete('keep', '-n', 'default', '')).toEqual([]);
+    expect(await complete('keep', '-n', 'vmdi-f')).toEqual(['vmdi-farm']);
+    const bin = join(folder, 'bin');
+    await mkdir(bin);
+    const launcher = fileURLToPath(new URL('launch.mjs', import.meta.url));
+    for (const name of ['ot-functions', 'kubectl-ot', 'kubectl_complete-ot']) await symlink(launcher, join(bin, name));
+    const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${bin}:${process.env.PATH}` };
+    const run = promisify(execFile);
+    const script = `eval "$(ot-functions completion bash)"; COMP_WORDS=(ot-functions retry ub); COMP_CWORD=2; _ot_functions; echo "\${COMPREPLY[@]}"`;
+    expect((await run('bash', ['-c', script], { env })).stdout).toBe('ubuntu\n');
+    const kubectl = await run('kubectl', ['__complete', 'ot', 'retry', 'ub'], { env }).catch((error) => error);
+    if (kubectl.code !== 'ENOENT') expect(kubectl.stdout).toBe('ubuntu\n:4\n');
+  });
+
+  test('-w tells each change in a pipe, until it is stopped', async () => {
+    const spec = (await cluster.kube.get(VMDiskImage, { namespace: farm, name: 'ubuntu' }))?.spec;
+    const child = spawn(process.execPath, [fileURLToPath(new URL('launch.mjs', import.meta.url)), 'status', '-w'], {
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const told: string[] = [];
+    const lines = createInterface(child.stdout).on('line', (line) => told.push(line));
+    const untilTold = (pattern: RegExp) =>
+      expect.poll(() => told.some((line) => pattern.test(line)), { timeout: 30_000 }).toBe(true);
+    const ended = once(child, 'close');
+    try {
+      await untilTold(/^VMDiskImage vmdi-farm\/ubuntu: Succeeded$/);
+      const watched = { namespace: farm, name: 'watched' };
+      await cluster.kube.create(VMDiskImage, { metadata: watched, spec: { ...spec, url: urlOf('debian') } });
+      await untilTold(/^VMDiskImage vmdi-farm\/watched: Succeeded$/);
+      await cluster.kube.delete(VMDiskImage, watched);
+      await untilTold(/^VMDiskImage vmdi-farm\/watched: gone$/);
+      expect(told.filter((line) => line.includes('/ubuntu'))).toHaveLength(1);
+    } finally {
+      child.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([143, null]);
+    lines.close();
+  });
+
+  test('the version of the functions is that of their images', async () => {
+    const told = await ot('version', '-o', 'json');
+    expect(told).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(told.out)).toMatchObject({ version: expect.stringMatching(/^\d/), images: expect.any(Array) });
+    expect((await ot('version')).out).toMatch(/^ot-functions \d.*\nfunctions of the cluster: those of its checkout/);
+  });
+
+  test('--as acts as another user', async () => {
+    expect((await ot('queue', '--as', 'jane', '--as-group', 'dev')).err).toMatch(/403.*jane.*get that permission$/m);
+    expect(await ot('queue', '--as', 'jane', '--as-group', 'system:masters')).toMatchObject({ code: 0 });
+    expect(await ot('queue', '--as-group', 'dev')).toMatchObject({ code: 2 });
   });
 
   test('a cluster without the OpenStack kinds shows all other kinds', async () => {

@@ -1,22 +1,37 @@
-import { basename } from 'node:path';
+import stringWidth from 'string-width';
+import project from '../../package.json' with { type: 'json' };
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { endWithReader, isLive, lookOf } from '../terminal/output.ts';
 import { lineOf } from '../terminal/paint.ts';
-import { screenOn } from '../terminal/screen.ts';
+import { type Screen, screenOn } from '../terminal/screen.ts';
 import { type Stop, stopSignals } from '../terminal/stop-signals.ts';
-import { type Call, type Command, exit, loaded, NotFound, Refused, Unreachable } from './command.ts';
-import { readCommandLine } from './command-line.ts';
+import { wrapped } from '../terminal/wrapped.ts';
+import { asTyped, calledAs } from './called.ts';
+import {
+  type Call,
+  type Command,
+  exit,
+  loaded,
+  NotFound,
+  type Outcome,
+  type Reached,
+  Refused,
+  Unreachable,
+} from './command.ts';
+import { readCommandLine, retyped } from './command-line.ts';
 import { commands } from './commands.ts';
+import { completed } from './complete.ts';
+import { hiddenCommand } from './completion-script.ts';
 import { codeOf } from './exit-code.ts';
+import { type Format, formatOf, isForScripts, printed } from './format.ts';
 import { helpOf, overview } from './help.ts';
-import { type Cluster, InstallError } from './install/cluster.ts';
+import { InstallError } from './install/cluster.ts';
 import type { Where } from './install/kubeconfig.ts';
 import { describeTrouble } from './install/trouble.ts';
 import { nearestOf } from './nearest.ts';
 
-/** The name that the user typed: kubectl runs `kubectl-ot` for `kubectl ot`. */
-const called = basename(process.env.OT_CALLED ?? '') === 'kubectl-ot' ? 'kubectl ot' : 'ot-functions';
+const called = calledAs(process.env);
 
 const stop = stopSignals();
 endWithReader(process.stdout);
@@ -27,37 +42,71 @@ async function main(args: readonly string[], stop: Stop): Promise<number> {
   const [name = '', ...rest] = args;
   const command = commands.find((known) => known.name === name);
   try {
+    if (name === hiddenCommand) return await complete(rest);
+    if (name === '--version') {
+      process.stdout.write(`ot-functions ${project.version}\n`);
+      return exit.done;
+    }
     if (command) return await run(await loaded(command), rest, stop);
     if (name !== '' && !['help', '--help', '-h'].includes(name)) throw unknown(name);
     const asked = commands.find((known) => known.name === rest[0]);
-    process.stdout.write(`${asked ? helpOf(await loaded(asked), called) : overview(commands, called)}\n`);
+    process.stdout.write(
+      `${asked ? asTyped(helpOf(await loaded(asked), called), called) : overview(commands, called)}\n`,
+    );
     return name === '' ? exit.usage : exit.done;
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode();
     const isNarrowed = command !== undefined && 'namespace' in (await command.load()).options;
-    process.stderr.write(`${called}: ${describeError(error, isNarrowed)}\n`);
+    const meant = command && error instanceof NotFound && error.meant;
+    const again = meant ? `; type: ${retyped(await loaded(command), rest, meant)}` : '';
+    process.stderr.write(`${called}: ${asTyped(`${describeError(error, isNarrowed)}${again}`, called)}\n`);
     return codeOf(error);
   }
+}
+
+/** Ends at once: a cluster that does not answer is not waited for. */
+async function complete(words: readonly string[]): Promise<never> {
+  const load = async (name: string) => {
+    const listed = commands.find((command) => command.name === name);
+    return listed && loaded(listed);
+  };
+  const lines = await completed(words, commands, load, (found) => ({
+    cluster: () => reach(found),
+    contexts: async () => {
+      const { kubeconfigOf } = await import('./install/kubeconfig.ts');
+      return kubeconfigOf(whereOf({ ...found, context: undefined }))
+        .getContexts()
+        .map(({ name }) => name);
+    },
+  }));
+  return new Promise(() => process.stdout.write(lines.map((line) => `${line}\n`).join(''), () => process.exit()));
 }
 
 async function run(command: Command, args: readonly string[], stop: Stop): Promise<number> {
   const { found, words } = readCommandLine(command, args, called);
   if (found.help === true) {
-    process.stdout.write(`${helpOf(command, called)}\n`);
+    process.stdout.write(`${asTyped(helpOf(command, called), called)}\n`);
     return exit.done;
   }
-  const text = (option: string) => (typeof found[option] === 'string' ? found[option] : undefined);
-  const isJson = found.json === true;
-  const screen = !isJson && isLive(process.stdout) ? screenOn(process.stdout) : undefined;
+  const text = (option: string) => textIn(found, option);
+  const namespace = text('namespace');
+  if (namespace && found['all-namespaces'] === true)
+    throw new UsageError('expected --namespace or --all-namespaces, found both');
+  const format = formatOf(found.output, found.json === true, command);
+  const screen = !isForScripts(format) && isLive(process.stdout) ? screenOn(process.stdout) : undefined;
   let isDrawn = false;
   const call: Call = {
     words,
     text,
     is: (option) => found[option] === true,
-    namespace: text('namespace'),
-    cluster: () => clusterAt({ kubeconfig: text('kubeconfig'), context: text('context') }),
+    namespace,
+    cluster: () => reach(found),
     nowMs: Date.now(),
-    look: lookOf(process.stdout),
+    look: {
+      ...lookOf(process.stdout),
+      wider: 'add -o wide',
+      ...(format === 'wide' ? { columns: Number.POSITIVE_INFINITY } : {}),
+    },
     redraw:
       screen &&
       ((line) => {
@@ -66,29 +115,71 @@ async function run(command: Command, args: readonly string[], stop: Stop): Promi
         screen.draw([lineOf([line], lookOf(process.stdout))]);
       }),
     say: (line) => {
-      if (!isJson) process.stdout.write(`${line}\n`);
+      if (!isForScripts(format)) process.stdout.write(`${asTyped(line, called)}\n`);
     },
     stop: stop.signal,
   };
   try {
-    const { lines, json, code } = await command.run(call);
+    if (found.watch === true) return await watch(command, call, format, screen);
+    const outcome = await command.run(call);
     if (isDrawn) screen?.draw([]);
     process.stdout.write(
-      isJson ? `${JSON.stringify(json, undefined, 2)}\n` : lines.map((line) => `${line}\n`).join(''),
+      await printed({ ...outcome, lines: outcome.lines.map((line) => asTyped(line, called)) }, format),
     );
-    return code;
+    return outcome.code;
   } finally {
     screen?.close();
   }
 }
 
+/** Draws the table again with each change, in a pipe a line for each. */
+async function watch(command: Command, call: Call, format: Format, screen: Screen | undefined): Promise<never> {
+  if (format !== 'table') throw new UsageError(`expected -w without -o, found -o ${format}`);
+  const { fitted, changesBetween, whileWatching } = await import('./watch.ts');
+  const reached = await call.cluster();
+  let before: Outcome['objects'];
+  const again = async () => {
+    // The terminal may have another width by now.
+    const { columns } = lookOf(process.stdout);
+    const look = { ...call.look, columns };
+    const outcome = await command.run({ ...call, cluster: async () => reached, nowMs: Date.now(), look });
+    const lines = outcome.lines.flatMap((line) => {
+      const typed = asTyped(line, called);
+      return stringWidth(typed) > columns ? wrapped(typed, columns) : [typed];
+    });
+    if (screen) screen.draw(fitted(lines, process.stdout.rows));
+    else for (const line of changesBetween(before, outcome)) call.say(line);
+    before = outcome.objects;
+  };
+  await whileWatching(reached, command.watches?.(reached.namespace) ?? [], again, call.stop);
+  throw call.stop.reason;
+}
+
+type Found = Readonly<Record<string, unknown>>;
+
+function textIn(found: Found, option: string): string | undefined {
+  return typeof found[option] === 'string' ? found[option] : undefined;
+}
+
+function whereOf(found: Found): Where {
+  return {
+    kubeconfig: textIn(found, 'kubeconfig'),
+    context: textIn(found, 'context'),
+    as: textIn(found, 'as'),
+    asGroups: [found['as-group'] ?? []].flat().map(String),
+  };
+}
+
 /** The client library for Kubernetes takes longer to load than everything else, and help does not need it. */
-async function clusterAt(where: Where): Promise<Cluster> {
+async function reach(found: Found): Promise<Reached> {
   const [{ kubeconfigOf }, { clusterOf }] = await Promise.all([
     import('./install/kubeconfig.ts'),
     import('./install/connect.ts'),
   ]);
-  return clusterOf(kubeconfigOf(where), { say: () => undefined, timeoutMs: 0 });
+  const config = kubeconfigOf(whereOf(found));
+  const home = config.getContextObject(config.getCurrentContext())?.namespace || 'default';
+  const namespace = found['all-namespaces'] === true ? undefined : (textIn(found, 'namespace') ?? home);
+  return { ...clusterOf(config, { say: () => undefined, timeoutMs: 0 }), namespace };
 }
 
 function unknown(name: string): UsageError {

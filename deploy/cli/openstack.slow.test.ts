@@ -27,7 +27,10 @@ beforeAll(async () => {
   images = await serveImages();
   cluster = await startLocal({ openStack: true, simulators: false, schedules, gracePeriodMs: 0 });
   folder = await mkdtemp(join(tmpdir(), 'ot-cli-'));
-  await writeFile(join(folder, 'kubeconfig'), cluster.server.kubeconfig());
+  await writeFile(
+    join(folder, 'kubeconfig'),
+    cluster.server.kubeconfig().replace('namespace: default', `namespace: ${namespace}`),
+  );
   await cluster.kube.create(Namespace, { metadata: { name: namespace } });
   await setPolicy(cluster, { allowedSources: sourcesAt(images.imageUrl('demo')) });
 }, 60_000);

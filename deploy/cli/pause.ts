@@ -1,5 +1,5 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import { describeDefault, parsePolicy } from '../../shared/policy.ts';
+import { describeDefault, type Policy, parsePolicy } from '../../shared/policy.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { readPolicyMap, writePolicy } from './read-policy.ts';
 
@@ -13,10 +13,12 @@ interface Change {
   write?: { data: Record<string, string | null>; annotations: Record<string, string | null> };
 }
 
+const isPaused = ({ values }: Policy) => values.concurrency === 0;
+
 /** Starts no further downloads; running downloads continue. */
 export function pausing(policy: ConfigMap | undefined): Change {
   const text = policy?.data?.concurrency;
-  if (parsePolicy(policy).values.concurrency === 0) return { says: 'It is paused already.', concurrency: 0 };
+  if (isPaused(parsePolicy(policy))) return { says: 'It is paused already.', concurrency: 0 };
   return {
     says: 'Paused: no download starts, running downloads continue. To start downloads again: ot-functions resume',
     concurrency: 0,
@@ -65,3 +67,11 @@ export const resume: Body = {
   examples: ['resume'],
   run: (call) => change(call, resuming),
 };
+
+/** What setting a key (or unsetting it) says and writes in addition if it ends a pause: a later resume restores what was before a later one. */
+export function endOfPause(policy: ConfigMap | undefined, key: string, value?: string) {
+  const { [key]: _, ...others } = policy?.data ?? {};
+  const after = parsePolicy({ data: value === undefined ? others : { ...others, [key]: value } });
+  const isEnd = isPaused(parsePolicy(policy)) && !isPaused(after);
+  return isEnd ? { says: ' This ends the pause.', annotations: { [before]: null } } : { says: '', annotations: {} };
+}

@@ -1,6 +1,7 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { describeDefault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
 import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { type Look, type Span, styled } from '../terminal/paint.ts';
 import { tableLines } from '../terminal/table.ts';
 import { nearestOf } from './nearest.ts';
@@ -46,7 +47,8 @@ export function policyView(configMap: Pick<ConfigMap, 'data'> | undefined): Poli
 
 /** The policy as a table, then its faults. */
 export function policyLines({ keys, unknown }: PolicyView, look: Look): string[] {
-  const columns = ['KEY', 'VALUE', 'FROM', 'DEFAULT', ''].map((title) => ({ title }));
+  const hasFault = keys.some(({ fault }) => fault);
+  const columns = ['KEY', 'VALUE', 'FROM', 'DEFAULT', ...(hasFault ? ['FAULT'] : [])].map((title) => ({ title }));
   const rows = keys.map(({ key, value, from, default: fallback, fault }): Span[] => [
     fault ? styled('red', key) : key,
     shortened(value) || '-',
@@ -62,6 +64,6 @@ export const describeStray = ({ key, meant }: Stray) =>
   `${key}: no function reads this key${meant ? `; was ${meant} meant?` : ''} Remove it: ot-functions policy unset ${key}`;
 
 const shortened = (value: string) => {
-  const line = value.replace(/\s+/g, ' ').trim();
+  const line = oneLine(value);
   return line.length > 48 ? `${line.slice(0, 47)}…` : line;
 };

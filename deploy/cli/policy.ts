@@ -3,6 +3,7 @@ import { describeFault, type PolicyKey, parsePolicy, policyKeys } from '../../sh
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { nearestOf } from './nearest.ts';
+import { endOfPause } from './pause.ts';
 import { policyLines, policyView } from './policy-view.ts';
 import { readPolicyMap, writePolicy } from './read-policy.ts';
 
@@ -15,7 +16,10 @@ export const policy: Body = {
     'Exit codes: 0 all keys parse · 1 some do not, or no function reads them.',
   ],
   examples: ['policy', 'policy set concurrency 8', 'policy unset pruneAfter'],
-  completions: ['set', 'unset'],
+  complete: async (before) => {
+    if (before.length === 0) return ['set', 'unset'];
+    return before.length === 1 ? policyKeys : [];
+  },
   run: async (call) => {
     const [verb, ...rest] = call.words;
     if (verb === undefined) return show(call, await readPolicyMap((await call.cluster()).kube));
@@ -52,9 +56,14 @@ async function set({ cluster }: Call, { key, value }: { key: PolicyKey; value: s
   const { kube } = await cluster();
   const configMap = await readPolicyMap(kube);
   const was = configMap?.data?.[key];
-  if (was !== value) await writePolicy(kube, configMap, { [key]: value });
+  const ending = endOfPause(configMap, key, value);
+  if (was !== value) await writePolicy(kube, configMap, { [key]: value }, ending.annotations);
   const said = was === value ? 'as before' : `before: ${was ?? 'not set'}`;
-  return { lines: [`${key} is ${value} (${said}).`], json: { key, value, was: was ?? null }, code: exit.done };
+  return {
+    lines: [`${key} is ${value} (${said}).${ending.says}`],
+    json: { key, value, was: was ?? null },
+    code: exit.done,
+  };
 }
 
 async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Promise<Outcome> {
@@ -69,7 +78,8 @@ async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Prom
     throw new UsageError(
       `expected a key of the policy, found ${JSON.stringify(key)}${meant ? `; was ${meant} meant?` : ''}`,
     );
-  if (was !== undefined) await writePolicy(kube, configMap, { [key]: null });
+  const ending = endOfPause(configMap, key);
+  if (was !== undefined) await writePolicy(kube, configMap, { [key]: null }, ending.annotations);
   const said = was === undefined ? 'was not set' : 'is no longer set';
-  return { lines: [`${key} ${said}.`], json: { key, was: was ?? null }, code: exit.done };
+  return { lines: [`${key} ${said}.${ending.says}`], json: { key, was: was ?? null }, code: exit.done };
 }

@@ -15,16 +15,20 @@ import { isValid, type Policy } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome, Refused, Unreachable } from './command.ts';
-import { namespaceOption } from './help.ts';
+import { namespaceOptions } from './help.ts';
 import { makePublicationKey } from './secrets.ts';
 
 /** Creates an image and downloads it before a machine needs it, as a pipeline would. */
 export const preload: Body = {
   words: 'NAME',
   options: {
-    ...namespaceOption,
+    namespace: {
+      ...namespaceOptions.namespace,
+      about: "in this one of the policy's imageNamespaces, by default the first",
+    },
     version: { type: 'string', value: 'V', about: "replaces {version} in the policy's imageUrlTemplate" },
     url: { type: 'string', value: 'URL', about: 'where the image is, in place of imageUrlTemplate' },
     digest: { type: 'string', value: 'D', about: 'identifies the contents: the same digest starts no second download' },
@@ -171,7 +175,7 @@ async function post(call: Call, published: ImagePublished, broker: string): Prom
     JSON.stringify(published),
   );
   if (!response.ok) {
-    const text = (await response.text()).replace(/\s+/g, ' ').slice(0, 200);
+    const text = oneLine(await response.text()).slice(0, 200);
     throw new Refused(
       `expected the Broker to accept the event (202), found ${response.status}${text ? `: ${text}` : ''}`,
     );

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { basisOf, startsOf } from '../../shared/images/forecast.ts';
 import { slotsAnnotation } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { queueLines, queueOf, type Read } from './queue-view.ts';
+import { queueLines, queueObjects, queueOf, type Read } from './queue-view.ts';
 
 const look = { columns: Number.POSITIVE_INFINITY, colour: false };
 const nowMs = start + 60_000;
@@ -54,6 +54,20 @@ test('slots, the queue in its order, the images that join it later, and the basi
   ]);
 });
 
+test('a download of which CDI tells nothing has an estimated progress, and the forecast counts with it', () => {
+  const source = { bytes: 3000, inspectedAt: at(0), queuedAt: at(0) };
+  const past = done('old', 30);
+  const busy = { phase: 'Syncing', progress: 'N/A', startedAt: at(30), source: { ...source, bytes: 6000 } } as const;
+  const images = [
+    queued('a', 10),
+    aVMDiskImage({ name: 'busy', status: busy }),
+    { ...past, status: { ...past.status, source } },
+  ];
+  const view = queueOf(read({ images }), nowMs);
+  expect(view.slots[0]?.progress).toBe('~50%, about 30s left');
+  expect(queueLines(view, nowMs, look).join(' ')).toContain('in about 30s');
+});
+
 test.each([
   ['nothing was downloaded yet', read({ images: [queued('a', 10), syncing] }), /unknown.*no existing image/],
   ['the queue is paused', read({ policy: parsePolicy({ data: { concurrency: '0' } }) }), /paused.*ot-functions resume/],
@@ -74,17 +88,41 @@ test.each([
   expect(queueLines(view, nowMs, look).join(' ')).toContain('unknown');
 });
 
+/** Queued images of these namespaces. */
+const queueIn = (...namespaces: string[]) =>
+  namespaces.map((namespace, index) => aVMDiskImage({ namespace, name: `q${index}`, status: { phase: 'Queued' } }));
+const limits = (concurrency: number, slotsPerNamespace?: number) => ({ concurrency, slotsPerNamespace });
+
 test('the forecast fills free slots at once, then one slot after each download that ends', () => {
   const basis = { count: 1, medianMs: 100, leastMs: 100, mostMs: 100 };
-  expect(startsOf(4, [], 2, basis, 0)).toEqual([0, 0, 100, 100]);
-  expect(startsOf(2, [], 1, undefined, 0)).toEqual([0, undefined]);
-  expect(startsOf(2, [], 0, basis, 0)).toEqual([undefined, undefined]);
+  expect(startsOf(queueIn('a', 'a', 'a', 'a'), [], limits(2), basis, 0)).toEqual([0, 0, 100, 100]);
+  expect(startsOf(queueIn('a', 'a'), [], limits(1), undefined, 0)).toEqual([0, undefined]);
+  expect(startsOf(queueIn('a', 'a'), [], limits(0), basis, 0)).toEqual([undefined, undefined]);
+});
+
+test('the forecast lets the next go ahead of an image whose namespace has all of its slots', () => {
+  const basis = { count: 1, medianMs: 100, leastMs: 100, mostMs: 100 };
+  expect(startsOf(queueIn('a', 'a', 'b'), [], limits(2, 1), basis, 0)).toEqual([0, 100, 0]);
+  expect(startsOf(queueIn('a', 'a'), [], limits(2, 1), undefined, 0)).toEqual([0, undefined]);
+});
+
+test('an image whose namespace has all of its slots does not start now', () => {
+  const other = aVMDiskImage({
+    ...{ namespace: 'lab', name: 'c' },
+    status: { phase: 'Queued', queuedAt: at(30), message: 'Waiting for a free slot.' },
+  });
+  const policy = parsePolicy({ data: { concurrency: '2', slotsPerNamespace: '1' } });
+  const view = queueOf(read({ images: [queued('a', 10), other, syncing, done('old', 30)], policy }), nowMs);
+  expect(queueLines(view, nowMs, look).filter((line) => line.includes('Waiting'))).toEqual([
+    expect.stringMatching(/vmdi-farm\/a .* in about 30s/),
+    expect.stringMatching(/lab\/c .* now /),
+  ]);
 });
 
 test('with a lowered limit, no image starts until enough slots are free', () => {
   const basis = { count: 1, medianMs: 60_000, leastMs: 1, mostMs: 1 };
   const held = [0, 30].map((seconds) => ({ holder: holder(`h${seconds}`, seconds), share: undefined }));
-  expect(startsOf(1, held, 1, basis, start + 40_000)).toEqual([start + 90_000]);
+  expect(startsOf(queueIn('a'), held, limits(1), basis, start + 40_000)).toEqual([start + 90_000]);
 });
 
 test('an adopted disk or an unfinished download is no basis for the forecast', () => {
@@ -103,5 +141,29 @@ test('an adopted disk or an unfinished download is no basis for the forecast', (
     medianMs: 20_000,
     leastMs: 10_000,
     mostMs: 90_000,
+  });
+});
+
+describe('the lines of -w', () => {
+  const objectsOf = (more: Partial<Read>) => queueObjects(queueOf(read(more), nowMs));
+
+  test('of those behind do not change when an image starts', () => {
+    const waits = { image: 'vmdi-farm/b', says: 'waits: Waiting for a free slot.' };
+    expect(objectsOf({})).toContainEqual(waits);
+    expect(objectsOf({ images: [queued('b', 20), syncing] })).toContainEqual(waits);
+  });
+
+  test('tell each existing image once', () => {
+    const failed = aVMDiskImage({ name: 'busy', status: { phase: 'Retrying', nextAttemptAt: at(240) } });
+    const again = queued('gone', 20);
+    const lease = leaseOf(
+      { ...holder('busy', 30), image: '' },
+      { ...holder('gone', 40), uid: 'uid-before' },
+      { ...holder('nobody', 40), image: '' },
+    );
+    expect(objectsOf({ images: [failed, again], lease })).toEqual([
+      { image: 'vmdi-farm/busy', says: 'holds a slot: Retrying, attempt 1' },
+      { image: 'vmdi-farm/gone', says: 'waits: Waiting for a free slot.' },
+    ]);
   });
 });

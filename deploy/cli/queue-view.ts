@@ -1,11 +1,12 @@
-import { downloadShareOf } from '../../shared/images/download-share.ts';
-import { type Basis, basisOf, startsOf } from '../../shared/images/forecast.ts';
-import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
+import { type Estimate, shareBetween } from '../../shared/images/download-share.ts';
+import { type Basis, basisOf, heldSlots, startsOf } from '../../shared/images/forecast.ts';
+import { byPlace, isQueued, nextInQueue, placeOf } from '../../shared/images/queue.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { type Look, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan } from '../terminal/phase-style.ts';
 import { tableLines } from '../terminal/table.ts';
@@ -23,8 +24,10 @@ export interface QueueView {
   concurrency: number;
   /** Why no image starts even if slots are free; null if images may start. */
   stopped: Stopped | null;
+  /** `progress` with a ~ is estimated, by the size of the source and the rate of earlier downloads. */
   slots: { image: string; since: string; phase: string; progress: string; attempt: number }[];
-  waiting: { place: number; image: string; since: string; startsAt: string | null; why: string }[];
+  /** `isNext`: a slot is free for it. */
+  waiting: { place: number; image: string; since: string; isNext: boolean; startsAt: string | null; why: string }[];
   /** These join the end of the queue at their time. */
   retrying: { image: string; at: string; why: string }[];
   basis: Basis | null;
@@ -40,21 +43,32 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
     .filter((image) => isQueued(image) && !held.has(image.metadata.uid))
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const basis = basisOf(images);
-  const slots = holders.map((holder) => ({ holder, share: downloadShareOf(byUid.get(holder.uid)) }));
-  const stopped = stoppedBy(policy, lease, line.length > 0) ?? null;
-  const starts = stopped ? [] : startsOf(line.length, slots, concurrency, basis, nowMs);
-  const retrying = images.filter(({ status, metadata }) => status?.phase === 'Retrying' && !metadata.deletionTimestamp);
+  const slots = heldSlots(holders, images, nowMs);
+  const stopped = stoppedBy(policy, lease, { hasWaiting: line.length > 0, nowMs }) ?? null;
+  const starts = stopped ? [] : startsOf(line, slots, policy.values, basis, nowMs);
+  const next = new Set(stopped ? [] : nextInQueue(line, holders, policy.values));
+  const retrying = images.filter(
+    ({ status, metadata }) => status?.phase === 'Retrying' && !metadata.deletionTimestamp && !held.has(metadata.uid),
+  );
   return {
     concurrency,
     stopped,
-    slots: holders.map(({ uid, image, since, attempt }) => {
-      const { phase = 'Gone', progress = '' } = byUid.get(uid)?.status ?? {};
-      return { image, since, attempt, phase, progress };
+    slots: slots.map(({ holder: { uid, image, since, attempt }, estimate }) => {
+      const found = byUid.get(uid);
+      const { phase = gone, progress = '' } = found?.status ?? {};
+      return {
+        image: found ? keyOf(found.metadata) : image,
+        since,
+        attempt,
+        phase,
+        progress: estimate ? describeEstimate(estimate, nowMs) : progress,
+      };
     }),
     waiting: line.map((image, index) => ({
       place: index + 1,
       image: keyOf(image.metadata),
       since: image.status?.queuedAt ?? image.metadata.creationTimestamp,
+      isNext: next.has(image),
       startsAt: timeOf(starts[index]),
       why: image.status?.message ?? '',
     })),
@@ -69,7 +83,26 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
   };
 }
 
+/** In place of a phase: the slot is of an image that no longer exists. */
+const gone = 'Gone';
+
+/** "~42%, about 3m left" */
+function describeEstimate(estimate: Estimate, nowMs: number): string {
+  const leftMs = estimate.toMs - nowMs;
+  const left = leftMs > 0 ? `about ${formatSpan(leftMs)} left` : 'late';
+  return `~${Math.round(shareBetween(estimate, nowMs) * 100)}%, ${left}`;
+}
+
 const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
+
+/** Each existing image of it once, in words that neither a forecast nor the start of another image changes. */
+export const queueObjects = ({ slots, waiting, retrying }: QueueView): { image: string; says: string }[] => [
+  ...slots
+    .filter(({ phase }) => phase !== gone)
+    .map(({ image, phase, attempt }) => ({ image, says: `holds a slot: ${phase}, attempt ${attempt}` })),
+  ...waiting.map(({ image, why }) => ({ image, says: `waits: ${oneLine(why)}` })),
+  ...retrying.map(({ image, at, why }) => ({ image, says: `tries again at ${at}: ${oneLine(why)}` })),
+];
 
 /** The slots, the queue, and the images that join it later. */
 export function queueLines(view: QueueView, nowMs: number, look: Look): string[] {
@@ -88,11 +121,11 @@ export function queueLines(view: QueueView, nowMs: number, look: Look): string[]
       ]),
     ),
     ...section(waiting.length, ['PLACE', 'IMAGE', 'WAITS', 'STARTS', 'WHY'], look, () =>
-      waiting.map(({ place, image, since, startsAt, why }) => [
+      waiting.map(({ place, image, since, isNext, startsAt, why }) => [
         String(place),
         image,
         formatAge(since, nowMs),
-        describeStart(startsAt, nowMs, place <= concurrency - slots.length),
+        describeStart(startsAt, nowMs, isNext),
         styled('dim', why),
       ]),
     ),
@@ -116,9 +149,9 @@ function section(count: number, titles: readonly string[], look: Look, rows: () 
 }
 
 /** A slot whose download takes longer than the forecast may become free at any moment. */
-function describeStart(startsAt: string | null, nowMs: number, isFree: boolean): string {
+function describeStart(startsAt: string | null, nowMs: number, isNext: boolean): string {
   if (startsAt === null) return 'unknown';
-  if (isFree) return 'now';
+  if (isNext) return 'now';
   const leftMs = Date.parse(startsAt) - nowMs;
   return leftMs > 0 ? `in about ${formatSpan(leftMs)}` : 'any moment';
 }

@@ -1,13 +1,17 @@
 import { leaseName } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceIn } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyRef } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
+import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { type Body, exit } from './command.ts';
-import { queueLines, queueOf, type Read } from './queue-view.ts';
-import { listEverywhere } from './target.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
+import { type Body, exit, type Watched } from './command.ts';
+import { queueLines, queueObjects, queueOf, type Read } from './queue-view.ts';
+import { type Stopped, stoppedBy } from './stopped.ts';
+import { kubectlName, listEverywhere } from './target.ts';
 
 /** The images that download, the images that wait, and when these may start. */
 export const queue: Body = {
@@ -17,19 +21,44 @@ export const queue: Body = {
     'There is one queue for all namespaces: the image that has waited longest is next. The forecast uses the duration of',
     'finished downloads; without any it is "unknown".',
   ],
-  examples: ['queue', 'queue --json'],
+  examples: ['queue', 'queue -o json'],
+  watches: () => [{ resource: VMDiskImage }, ...whatStops],
   run: async ({ cluster, nowMs, look }) => {
     const view = queueOf(await readQueue((await cluster()).kube), nowMs);
-    return { lines: queueLines(view, nowMs, look), json: view, code: exit.done };
+    const objects = queueObjects(view).map(({ image, says }) => ({
+      name: kubectlName(VMDiskImage.kind, referenceIn(image).name),
+      about: image,
+      says,
+    }));
+    return { lines: queueLines(view, nowMs, look), json: view, objects, code: exit.done };
   },
 };
 
+const lease = { namespace: operatorNamespace, name: leaseName };
+
+/** What may stop the queue. */
+export const whatStops: readonly Watched[] = [
+  { resource: Lease, ...lease },
+  { resource: ConfigMap, ...policyRef },
+];
+
 /** Reads the queue from the cluster. */
 export async function readQueue(kube: Kube): Promise<Read> {
-  const [images, lease, configMap] = await Promise.all([
+  const [images, held, policy] = await Promise.all([
     listEverywhere<VMDiskImage>(kube, 'image'),
-    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
-    kube.get(ConfigMap, policyRef),
+    kube.get(Lease, lease),
+    readPolicy(kube),
   ]);
-  return { images, lease, policy: parsePolicy(configMap) };
+  return { images, lease: held, policy };
+}
+
+/** What stops the queue; undefined if the user may not read the policy or the Lease. */
+export async function readStopped(kube: Kube, nowMs: number): Promise<Stopped | undefined> {
+  try {
+    const [policy, held] = await Promise.all([readPolicy(kube), kube.get(Lease, lease)]);
+    return stoppedBy(policy, held, { hasWaiting: false, nowMs });
+  } catch (error) {
+    if (hasStatus(error, 403)) return undefined;
+    throw error;
+  }
 }

@@ -22,6 +22,13 @@ const missingInput = ({ metadata: { namespace }, spec: { secretRef = '' } }: VMD
   commands: [makeSecret({ namespace, name: secretRef })],
 });
 
+const republish = (image: VMDiskImage): Remedy => ({
+  help: 'Publish a whole disk image at the url, or correct the url; then retry.',
+  commands: [editOf(image), retryOf(image)],
+});
+
+export const correctPolicy = (): Remedy => ({ help: 'Mend the policy.', commands: ['ot-functions policy'] });
+
 /** By the reason of the condition Ready of the image: a closed set, so no message is parsed. */
 const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
   NotFound: (image) => ({
@@ -32,6 +39,17 @@ const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
     help: `Check that the keys in Secret ${image.spec.secretRef ?? '(none is named in secretRef)'} may read the url; then retry.`,
     commands: [`kubectl describe secret ${image.spec.secretRef ?? ''} -n ${image.metadata.namespace}`, retryOf(image)],
   }),
+  SourceMissing: (image) => ({
+    help: 'Upload the image to its url, or correct the url; then retry.',
+    commands: [editOf(image), retryOf(image)],
+  }),
+  SourceForbidden: (image) => ({
+    help: `Check that the keys in Secret ${image.spec.secretRef ?? '(none is named in secretRef)'} may read the url; then retry.`,
+    commands: [`kubectl describe secret ${image.spec.secretRef ?? ''} -n ${image.metadata.namespace}`, retryOf(image)],
+  }),
+  NotAnImage: republish,
+  ImageTruncated: republish,
+  BackingFile: republish,
   DiskTooSmall: (image) => ({
     help: 'Make diskSize at least the virtual size of the image; that change starts a new download.',
     commands: [editOf(image)],
@@ -72,8 +90,8 @@ const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
     help: 'Find out what delays the snapshot in its VolumeSnapshot and its driver; then retry.',
     commands: [`kubectl describe volumesnapshots -n ${image.metadata.namespace}`, retryOf(image)],
   }),
-  InvalidPolicy: () => ({ help: 'Mend the policy.', commands: ['ot-functions policy'] }),
-  PolicyInvalid: () => ({ help: 'Mend the policy.', commands: ['ot-functions policy'] }),
+  InvalidPolicy: correctPolicy,
+  PolicyInvalid: correctPolicy,
 };
 
 /** How to correct an image that is Failed. */

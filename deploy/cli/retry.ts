@@ -1,29 +1,38 @@
 import { adoptSnapshot, syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { type Body, exit, fieldManager, Refused } from './command.ts';
-import { namespaceOption } from './help.ts';
+import { namespaceOptions } from './help.ts';
+import { completeImage } from './names.ts';
+import { readStopped } from './queue.ts';
+import { describeStopped } from './stopped.ts';
 import { findImage, formatName, formatTyped } from './target.ts';
 
 /** Requests a new download. */
 export const retry: Body = {
   words: 'IMAGE',
-  options: namespaceOption,
+  options: namespaceOptions,
   details: [
     'It joins the end of the queue as a new revision, with all its attempts. Machines use the previous snapshot until the',
     'new one is ready. A running download of the image ends.',
   ],
   examples: ['retry ubuntu', 'retry vmdi-farm/ubuntu'],
+  complete: completeImage,
   run: async ({ cluster, words, namespace, nowMs }) => {
-    const { kube } = await cluster();
-    const image = await findImage(kube, words, namespace);
+    const reached = await cluster();
+    const { kube } = reached;
+    const image = await findImage(reached, words, namespace);
     const refusal = refusalToRetry(image);
     if (refusal) throw new Refused(refusal);
     const requested = new Date(nowMs).toISOString();
     const { uid } = image.metadata;
     const patch = { metadata: { uid, annotations: { [syncRequested]: requested } } };
     await kube.patch(VMDiskImage, referenceOf(image), patch, { fieldManager });
+    const stopped = await readStopped(kube, nowMs);
     return {
-      lines: [`${formatName(image)} will be downloaded again. To wait for it: ot-functions wait ${formatTyped(image)}`],
+      lines: [
+        `${formatName(image)} will be downloaded again. To wait for it: ot-functions wait ${formatTyped(image)}`,
+        ...(stopped ? [describeStopped(stopped)] : []),
+      ],
       json: { image: referenceOf(image), requested },
       code: exit.done,
     };

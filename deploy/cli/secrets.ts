@@ -50,9 +50,12 @@ export const awaitedSecretOf = (image: VMDiskImage): ObjectReference[] => {
 /** The OpenStack credentials of a namespace. */
 export const credentialsIn = (namespace: string) => ({ namespace, name: credentialsName });
 
+/** The command that creates a Secret with these keys: of each file without the line break at its end, which --from-file keeps. */
+export const makeSecretOf = (keys: readonly string[], { namespace, name }: ObjectReference) =>
+  `kubectl create secret generic ${name} -n ${namespace} ${keys.map((key) => `--from-literal=${key}="$(cat FILE)"`).join(' ')}`;
+
 /** The command that creates a Secret for downloads. */
-export const makeSecret = ({ namespace, name }: ObjectReference) =>
-  `kubectl create secret generic ${name} -n ${namespace} --from-file=accessKeyId=FILE --from-file=secretKey=FILE`;
+export const makeSecret = (ref: ObjectReference) => makeSecretOf(['accessKeyId', 'secretKey'], ref);
 
 /** The command that creates the first key of publishers. */
 export const makePublicationKey = `kubectl create secret generic ${publicationKeysRef.name} -n ${publicationKeysRef.namespace} --from-literal=first=whsec_$(openssl rand -base64 32)`;

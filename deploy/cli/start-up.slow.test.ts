@@ -15,12 +15,16 @@ const without = (...args: string[]) =>
     encoding: 'utf8',
   });
 
-test.each([['--help'], ['status', '--help'], ['doctor', '--help'], ['completion', 'bash']])(
-  '%s %s needs no cluster, and does not load the client library',
-  (...args) => {
-    expect(without(...args)).toMatchObject({ status: 0, stderr: '' });
-  },
-);
+test.each([
+  ['--help'],
+  ['--version'],
+  ['status', '--help'],
+  ['doctor', '--help'],
+  ['completion', 'bash'],
+  ['__complete', 'statu'],
+])('%s %s needs no cluster, and does not load the client library', (...args) => {
+  expect(without(...args)).toMatchObject({ status: 0, stderr: '' });
+});
 
 test('a command that needs a cluster loads it', () => {
   expect(without('status').stderr).toContain('read for nothing');

@@ -9,21 +9,21 @@ import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
 const look = { columns: Number.POSITIVE_INFINITY, colour: false };
 const linesOf = (found: Partial<Found>) => {
   const all: Found = { ...nothing, known: found.images ?? [], ...found };
-  return treeLines(treeOf(all), start + 90_000, look, all.stopped);
+  return treeLines(treeOf(all), start + 90_000, look, all);
 };
 const isReady = { type: 'Ready', status: 'True', reason: 'Any', message: '', lastTransitionTime: at(0) } as const;
 const missing = aVMDiskImage({ name: 'missing', status: { phase: 'Failed', message: 'Not tried again:\n\t404.' } });
 const ubuntu = aVMDiskImage({ status: { phase: 'Succeeded', message: 'Ready to clone.' } });
 
-test('Failed objects come first, their cause above the table; Ready objects have no message', () => {
+test('Failed objects come first, of whatever kind, their cause above the table; Ready objects have no message', () => {
   const machine = aVirtualMachine({ status: { phase: 'Ready', message: 'It runs.' } });
   expect(linesOf({ machines: [machine], images: [ubuntu, missing] })).toEqual([
     '1 Failed, 2 Ready. First cause: VMDiskImage vmdi-farm/missing: Not tried again: 404.',
     '',
     'NAME                             PHASE      AGE  CAUSE',
+    'VMDiskImage vmdi-farm/missing    Failed     90s  Not tried again: 404.',
     'VirtualMachine lab/demo          Ready      90s',
     '└─ VMDiskImage vmdi-farm/ubuntu  Succeeded  90s',
-    'VMDiskImage vmdi-farm/missing    Failed     90s  Not tried again: 404.',
     'VMDiskImage vmdi-farm/ubuntu     Succeeded  90s',
   ]);
 });
@@ -53,9 +53,11 @@ test('a pause is reported above the table, and is the cause of images in the que
   const says = 'Nothing starts: the queue is paused (concurrency 0).';
   expect(linesOf({ machines: [machine], known: [image], stopped }).slice(0, 3)).toEqual([
     `1 under way. First cause: VMDiskImage vmdi-farm/ubuntu: Waiting for a free slot. ${says}`,
-    `${says} What would help: ot-functions resume`,
+    'What would help: ot-functions resume',
     '',
   ]);
+  const knows = aVMDiskImage({ status: { phase: 'Queued', message: `Waiting: ${stopped.why}.` } });
+  expect(linesOf({ machines: [machine], known: [knows], stopped })[0]).toMatch(/ubuntu: Waiting: [^:]*$/);
   expect(linesOf({ images: [ubuntu], stopped })[0]).toContain(says);
   expect(linesOf({ stopped })[1]).toContain(says);
 });
@@ -108,8 +110,11 @@ test('a machine on OpenStack shows its networks and volumes below it, and their 
 
 test('an empty cluster is reported in words, and colours appear only if they are wanted', () => {
   expect(linesOf({})).toEqual(['There are no workspaces, machines or images here.']);
+  expect(treeLines([], start, look, { namespace: 'lab' })[0]).toMatch(
+    /in namespace lab; -A looks in all namespaces\.$/,
+  );
   const nodes = treeOf({ ...nothing, images: [missing] });
-  const text = (colour: boolean) => treeLines(nodes, Date.parse(at(1)), { ...look, colour }).join('');
+  const text = (colour: boolean) => treeLines(nodes, Date.parse(at(1)), { ...look, colour }, {}).join('');
   expect(text(true)).toContain('\u001b[31mFailed');
   expect(text(false)).not.toContain('\u001b');
 });

@@ -5,13 +5,15 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Component, Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, nameOf } from '../../shared/kinds/resource.ts';
+import { phaseOf } from '../../shared/kubernetes/shown.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { heldNamespace } from '../../shared/workspaces/images.ts';
 import { type Look, type Span, styled } from '../terminal/paint.ts';
 import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
 import { tableLines } from '../terminal/table.ts';
 import { formatAge } from './age.ts';
 import { partsOf } from './server-parts.ts';
-import { byUrgency, causeOf, phaseOf, type State, stateOf, stateOfPhase, states } from './state.ts';
+import { byUrgency, causeOf, type State, stateOf, stateOfPhase, states } from './state.ts';
 import { describeStopped, type Stopped } from './stopped.ts';
 import { formatKind, type OnOpenStack, type Target } from './target.ts';
 
@@ -56,8 +58,8 @@ export const nothing: Found = {
 };
 
 /**
- * Workspaces with their components, machines with their images, images, then machines on OpenStack with their networks and volumes, and
- * networks and volumes; in each group Failed objects come first, then objects under way.
+ * Failed objects, then objects under way, then Ready ones; of each, workspaces with their components, machines with their images, images,
+ * then machines on OpenStack with their networks and volumes, and networks and volumes.
  */
 export function treeOf(found: Found): Node[] {
   const { workspaces, machines, servers, networks, volumes, parts, stopped } = found;
@@ -67,27 +69,26 @@ export function treeOf(found: Found): Node[] {
   const workspaceNamespaces = new Set(workspaces.map(({ status }) => status?.namespace));
   const free = machines.filter(({ metadata }) => !workspaceNamespaces.has(metadata.namespace));
   return [
-    ...sorted(workspaces.map((workspace) => workspaceNode(workspace, machines, imageAt))),
-    ...sorted(free.map((machine) => machineNode(machine, imageAt))),
-    ...sorted(images.map((image) => nodeOf(image))),
-    ...sorted(servers.map((server) => serverNode(server, parts))),
-    ...sorted([...networks, ...volumes].map((part) => nodeOf(part))),
-  ];
+    ...byName(workspaces.map((workspace) => workspaceNode(workspace, machines, imageAt))),
+    ...byName(free.map((machine) => machineNode(machine, imageAt))),
+    ...byName(images.map((image) => nodeOf(image))),
+    ...byName(servers.map((server) => serverNode(server, parts))),
+    ...byName([...networks, ...volumes].map((part) => nodeOf(part))),
+  ].sort(byUrgency);
 }
 
-/** An image in the queue also waits for whatever stops the queue; its own message mentions only slots. */
+/** An image in the queue also waits for whatever stops the queue; its own message mentions that with the next sweep. */
 function withStop(image: VMDiskImage, stopped: Stopped | undefined): VMDiskImage {
   if (!stopped || image.status?.phase !== 'Queued' || image.metadata.deletionTimestamp) return image;
+  if (image.status.message?.includes(stopped.why)) return image;
   const message = `${image.status.message ?? ''} Nothing starts: ${stopped.why}.`.trim();
   return { ...image, status: { ...image.status, message } };
 }
 
 type Images = ReadonlyMap<string, VMDiskImage>;
 
-const sorted = (nodes: readonly Node[]) =>
-  [...nodes].sort(
-    (a, b) => byUrgency(a, b) || (a.namespace ?? '').localeCompare(b.namespace ?? '') || a.name.localeCompare(b.name),
-  );
+const byName = (nodes: readonly Node[]) =>
+  [...nodes].sort((a, b) => (a.namespace ?? '').localeCompare(b.namespace ?? '') || a.name.localeCompare(b.name));
 
 const nodeOf = (target: Target, children: Node[] = []): Node => ({
   kind: formatKind(target),
@@ -158,20 +159,35 @@ function firstCauseIn(nodes: readonly Node[]): Node | undefined {
 }
 
 /** The tree as a table, above it the first cause and what stops the queue. */
-export function treeLines(nodes: readonly Node[], nowMs: number, look: Look, stopped?: Stopped): string[] {
-  const stop = stopped ? [describeStopped(stopped)] : [];
-  if (nodes.length === 0) return ['There are no workspaces, machines or images here.', ...stop];
+export function treeLines(
+  nodes: readonly Node[],
+  nowMs: number,
+  look: Look,
+  { stopped, namespace }: { stopped?: Stopped | undefined; namespace?: string | undefined },
+): string[] {
+  if (nodes.length === 0) {
+    const where = namespace ? `in namespace ${namespace}; -A looks in all namespaces` : 'here';
+    return [`There are no workspaces, machines or images ${where}.`, ...(stopped ? [describeStopped(stopped)] : [])];
+  }
   const first = firstCauseIn(nodes);
   const columns = ['NAME', 'PHASE', 'AGE', 'CAUSE'].map((title) => ({ title }));
   const rows = nodes.flatMap((node) => rowsOf(node, '', '', nowMs));
   const table = tableLines(columns, rows, look);
   const summary = first ? [`${summaryOf(nodes)} First cause: ${nameOf(first, first)}: ${causeText(first)}`] : [];
-  const above = [...summary, ...stop];
+  const isSaid = stopped && first && causeText(first).includes(stopped.why);
+  const stop = isSaid ? `What would help: ${stopped.command}` : stopped && describeStopped(stopped);
+  const above = [...summary, ...(stop ? [stop] : [])];
   return above.length > 0 ? [...above, '', ...table] : [...table];
 }
 
+/** A node for a line of a log. */
+export const saidOf = (node: Node) => ({
+  about: nameOf(node, node),
+  says: [node.phase || 'New', ...(node.cause ? [causeText(node)] : [])].join(': '),
+});
+
 /** The cause on one line, even if a message contains line breaks. */
-const causeText = ({ cause, phase }: Node) => (cause || phase).replace(/\s+/g, ' ').trim();
+const causeText = ({ cause, phase }: Node) => oneLine(cause || phase);
 
 function summaryOf(nodes: readonly Node[]): string {
   const counts = states.map((word) => ({ word, count: nodes.filter(({ state }) => state === word).length }));

@@ -6,24 +6,26 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { readPolicy } from '../../shared/runtime/read-policy.ts';
-import { UsageError } from '../terminal/arguments.ts';
-import type { Body, Call } from './command.ts';
-import { namespaceOption } from './help.ts';
+import type { Body, Call, Reached } from './command.ts';
+import { namespaceOptions } from './help.ts';
+import { completeKindAndName } from './names.ts';
+import { readStopped, whatStops } from './queue.ts';
 import { codeOf } from './state.ts';
-import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
-import { type Stopped, stoppedByPolicy } from './stopped.ts';
+import { type Found, nothing, saidOf, treeLines, treeOf } from './status-tree.ts';
 import {
+  expectNamespace,
   findTarget,
   isOnOpenStack,
   kindIn,
   kindOf,
+  kubectlName,
   listEverywhere,
   listIfAny,
   type OnOpenStack,
+  type Place,
   readNamed,
+  resourceOfKind,
   type TargetKind,
   targetKinds,
 } from './target.ts';
@@ -31,54 +33,47 @@ import {
 /** The state of everything, or of one workspace, machine or image: a tree. */
 export const status: Body = {
   words: '[KIND] [NAME]',
-  options: {
-    ...namespaceOption,
-    all: { type: 'boolean', short: 'A', about: 'all namespaces; also the default without --namespace' },
-  },
+  options: namespaceOptions,
   details: [
     'KIND is workspace, machine or image; on OpenStack virtualmachine.kupenstack.io, virtualnetwork or volume, or an',
     'unambiguous prefix. A workspace is shown with its components, a machine with its image or its networks and volumes.',
+    'Workspaces have no namespace: without -n all of them are shown.',
     'Exit codes: 0 all Ready · 1 something Failed · 5 nothing Failed, not all Ready.',
   ],
-  examples: ['status', 'status -n vmdi-farm', 'status workspace demo-workspace-1', 'status --json'],
-  completions: targetKinds,
+  examples: ['status -A', 'status -n vmdi-farm', 'status workspace demo-workspace-1', 'status -o yaml'],
+  complete: completeKindAndName,
+  watches: (namespace) => [...targetKinds.map((kind) => ({ resource: resourceOfKind(kind), namespace })), ...whatStops],
   run: async (call) => {
-    if (call.namespace && call.is('all')) throw new UsageError('expected --namespace or --all, found both');
-    const { kube } = await call.cluster();
-    const [found, stopped] = await Promise.all([read(kube, call), readStopped(kube)]);
+    const reached = await call.cluster();
+    const [found, stopped] = await Promise.all([read(reached, call), readStopped(reached.kube, call.nowMs)]);
     const nodes = treeOf({ ...found, stopped });
     return {
-      lines: treeLines(nodes, call.nowMs, call.look, stopped),
+      lines: treeLines(nodes, call.nowMs, call.look, { stopped, namespace: reached.namespace }),
       json: nodes,
+      objects: nodes.map((node) => ({ name: kubectlName(node.kind, node.name), ...saidOf(node) })),
       code: codeOf(nodes.map(({ state }) => state)),
     };
   },
 };
 
-async function read(kube: Kube, { words, namespace }: Call): Promise<Found> {
+async function read(reached: Reached, call: Call): Promise<Found> {
+  const { words } = call;
+  const { kube } = reached;
   const [kind] = words;
-  if (kind === undefined) return everything(kube, namespace);
+  if (kind === undefined) return everything(reached, call);
   const only = words.length === 1 ? kindIn(kind, 'or a name') : undefined;
   if (only) {
-    const { known, parts, ...found } = await everything(kube, namespace);
+    // A workspace has no namespace that the one of the context could mean.
+    const where = only === 'workspace' ? { kube, namespace: call.namespace } : reached;
+    const { known, parts, ...found } = await everything(where, call);
     return { ...nothing, known, parts, [listed[only]]: found[listed[only]] };
   }
-  const target = await findTarget(kube, readNamed(words, namespace));
+  const target = await findTarget(reached, readNamed(words, call.namespace));
   if (isOnOpenStack(target)) return ofOpenStack(kube, target);
   if (target.kind === VMDiskImage.kind) return { ...nothing, images: [target as VMDiskImage] };
   if (target.kind === Workspace.kind) return ofWorkspace(kube, target as Workspace);
   const machine = target as VirtualMachine;
   return { ...nothing, machines: [machine], known: await imagesAt(kube, [machine.spec.vmDiskImageRef]) };
-}
-
-/** What stops the queue; undefined if the user may not read the policy. */
-async function readStopped(kube: Kube): Promise<Stopped | undefined> {
-  try {
-    return stoppedByPolicy(await readPolicy(kube));
-  } catch (error) {
-    if (hasStatus(error, 403)) return undefined;
-    throw error;
-  }
 }
 
 /** The field of the tree for each kind. */
@@ -113,7 +108,8 @@ async function ofWorkspace(kube: Kube, workspace: Workspace): Promise<Found> {
   return { ...nothing, workspaces: [workspace], machines, known: await imagesAt(kube, images) };
 }
 
-async function everything(kube: Kube, namespace: string | undefined): Promise<Found> {
+/** Workspaces, which -n narrows to the one whose machines are in that namespace, and what is in the namespace. */
+async function everything({ kube, namespace }: Place, { namespace: only }: Pick<Call, 'namespace'>): Promise<Found> {
   const where = namespace ? { namespace } : {};
   const [all, machines, images, cloud] = await Promise.all([
     listEverywhere<Workspace>(kube, 'workspace'),
@@ -121,7 +117,8 @@ async function everything(kube: Kube, namespace: string | undefined): Promise<Fo
     listEverywhere<VMDiskImage>(kube, 'image', where),
     onOpenStack(kube, where),
   ]);
-  const workspaces = all.filter(({ status: { namespace: home } = {} }) => !namespace || home === namespace);
+  const workspaces = all.filter(({ status: { namespace: home } = {} }) => !only || home === only);
+  if (namespace && machines.length + images.length === 0) await expectNamespace(kube, namespace);
   const there = new Set(images.map(({ metadata }) => keyOf(metadata)));
   const named = [
     ...machines.map(({ spec }) => spec.vmDiskImageRef),

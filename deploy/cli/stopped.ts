@@ -1,7 +1,8 @@
-import { grantKeys } from '../../shared/images/queue.ts';
+import { egressIn } from '../../shared/images/egress.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
+import { type Stop, stopOf } from '../../shared/images/stopped.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
-import { describeFault, type Policy } from '../../shared/policy.ts';
+import type { Policy } from '../../shared/policy.ts';
 
 /** Why no download starts although slots are free, and the command that helps. */
 export interface Stopped {
@@ -9,24 +10,24 @@ export interface Stopped {
   command: string;
 }
 
-/** What the policy stops; undefined if downloads may start. */
-export function stoppedByPolicy(policy: Policy): Stopped | undefined {
-  const fault = policy.faults.find(({ key }) => grantKeys.some((name) => name === key));
-  if (fault)
-    return {
-      why: `the policy does not parse: ${describeFault(fault)}`,
-      command: `ot-functions policy set ${fault.key} VALUE`,
-    };
-  return policy.values.concurrency === 0
-    ? { why: 'the queue is paused (concurrency 0)', command: 'ot-functions resume' }
-    : undefined;
-}
+const commandFor = ({ reason, key }: Stop): string =>
+  ({
+    InvalidPolicy: `ot-functions policy set ${key} VALUE`,
+    QueuePaused: 'ot-functions resume',
+    BudgetSpent: 'ot-functions cost',
+  })[reason];
 
-/** The same, and what an unreadable Lease stops; that only matters while images wait. */
-export function stoppedBy(policy: Policy, lease: Lease | undefined, hasWaiting: boolean): Stopped | undefined {
-  if (!hasWaiting || !lease || holdersOf(lease) !== undefined) return stoppedByPolicy(policy);
+/** What stops the queue, and what an unreadable Lease stops; that only matters while images wait. */
+export function stoppedBy(
+  policy: Policy,
+  lease: Lease | undefined,
+  { hasWaiting, nowMs }: { hasWaiting: boolean; nowMs: number },
+): Stopped | undefined {
+  const stop = stopOf(policy, egressIn(lease), nowMs);
+  if (stop) return { why: stop.why, command: commandFor(stop) };
+  if (!hasWaiting || !lease || holdersOf(lease) !== undefined) return undefined;
   const why = 'the Lease sync-slots does not parse; start-sync replaces it';
-  return stoppedByPolicy(policy) ?? { why, command: 'ot-functions doctor' };
+  return { why, command: 'ot-functions doctor' };
 }
 
 export const describeStopped = ({ why, command }: Stopped) => `Nothing starts: ${why}. What would help: ${command}`;

@@ -1,3 +1,4 @@
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { group as openStackGroup } from '../../shared/kinds/kupenstack/condition.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
@@ -9,7 +10,7 @@ import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { UsageError } from '../terminal/arguments.ts';
-import { NotFound } from './command.ts';
+import { NotFound, type Reached } from './command.ts';
 import { nearestOf } from './nearest.ts';
 
 /** An object on OpenStack. */
@@ -92,9 +93,11 @@ export function kindIn(word: string, place: 'a kind' | 'or a namespace' | 'or a 
   const lower = word.toLowerCase();
   const known = words[lower];
   if (known) return known;
-  if (ofKubeVirt.includes(lower) && place !== 'or a name') {
+  if (ofKubeVirt.includes(lower)) {
+    const otherwise =
+      place === 'or a name' ? `an object of that name type machine/${word}` : `a namespace of that name use -n ${word}`;
     throw new UsageError(
-      `expected machine, or virtualmachine.kupenstack.io on OpenStack, found ${word}, which is a kind of KubeVirt; for a namespace of that name use -n ${word}`,
+      `expected machine, or virtualmachine.kupenstack.io on OpenStack, found ${word}, which is a kind of KubeVirt; for ${otherwise}`,
     );
   }
   if (lower === '' || (place !== 'a kind' && !lower.includes('.'))) return undefined;
@@ -113,10 +116,13 @@ const notNamed = (parts: readonly string[]) =>
     `expected NAME or KIND/NAME, where KIND is ${targetKinds.join(', ')}; found ${parts.join(' ') || 'nothing'}`,
   );
 
+/** Where to look for what is named without a namespace. */
+export type Place = Pick<Reached, 'kube' | 'namespace'>;
+
 /** The named object. Throws if it does not exist or the name is ambiguous, with the names that exist. */
-export async function findTarget(kube: Kube, named: Named): Promise<Target> {
+export async function findTarget(place: Place, named: Named): Promise<Target> {
   const kinds = named.kind ? [named.kind] : targetKinds;
-  const found = (await Promise.all(kinds.map((kind) => orNone(kind, named, namedIn(kube, kind, named))))).flat();
+  const found = (await Promise.all(kinds.map((kind) => orNone(kind, named, namedIn(place, kind, named))))).flat();
   const [target, ...others] = found;
   if (target && others.length === 0) return target;
   if (target) {
@@ -124,16 +130,16 @@ export async function findTarget(kube: Kube, named: Named): Promise<Target> {
       `expected one object with the name ${named.name}, found ${found.map(formatTyped).join(', ')}; name one of these`,
     );
   }
-  throw new NotFound(await describeMissing(kube, kinds, named));
+  throw await missing(place, kinds, named);
 }
 
 /** The named image, with or without its namespace. */
-export async function findImage(kube: Kube, parts: readonly string[], namespace: string | undefined) {
+export async function findImage(place: Place, parts: readonly string[], namespace: string | undefined) {
   const named = readNamed(parts, namespace);
   if (named.kind && named.kind !== 'image') {
     throw new UsageError(`expected the name of an image, found a ${named.kind}: ${parts.join(' ')}`);
   }
-  return (await findTarget(kube, { ...named, kind: 'image' })) as VMDiskImage;
+  return (await findTarget(place, { ...named, kind: 'image' })) as VMDiskImage;
 }
 
 /** Without a kind on the command line, a user needs no access to the OpenStack kinds, which most clusters do not have. */
@@ -146,12 +152,16 @@ async function orNone<T extends Target>(kind: TargetKind, named: { kind?: Target
   }
 }
 
-async function namedIn(kube: Kube, kind: TargetKind, { namespace, name }: Named): Promise<Target[]> {
+async function namedIn({ kube, namespace: home }: Place, kind: TargetKind, named: Named): Promise<Target[]> {
   const resource = resources[kind];
+  const { name, namespace = home } = named;
   if (namespace || !resource.namespaced) {
     // A workspace has no namespace: a name with one means another object.
-    if (namespace && !resource.namespaced) return [];
-    const found = await kube.get<Target>(resource, { ...(namespace ? { namespace } : {}), name });
+    if (named.namespace && !resource.namespaced) return [];
+    const found = await kube.get<Target>(resource, {
+      ...(namespace && resource.namespaced ? { namespace } : {}),
+      name,
+    });
     return found ? [found] : [];
   }
   return listEverywhere<Target>(kube, kind, { fieldSelector: `metadata.name=${name}` });
@@ -178,14 +188,48 @@ export async function listEverywhere<T extends Target>(
 export const listIfAny = <T extends Target>(kube: Kube, kind: TargetKind, options: { namespace?: string } = {}) =>
   orNone(kind, {}, listEverywhere<T>(kube, kind, options));
 
-async function describeMissing(kube: Kube, kinds: readonly TargetKind[], { namespace, name }: Named): Promise<string> {
-  const where = namespace ? { namespace } : {};
-  const all = (await Promise.all(kinds.map((kind) => listIfAny(kube, kind, where)))).flat();
+async function missing(
+  { kube, namespace: home }: Place,
+  kinds: readonly TargetKind[],
+  { name, namespace = home }: Named,
+): Promise<NotFound> {
+  const isOfNamespace = namespace !== undefined && kinds.some((kind) => resources[kind].namespaced);
+  if (isOfNamespace) await expectNamespace(kube, namespace);
+  const all = (await Promise.all(kinds.map((kind) => listIfAny(kube, kind, namespace ? { namespace } : {})))).flat();
   const names = [...new Set(all.map(({ metadata }) => metadata.name))].sort();
   const meant = nearestOf(name, names);
   const what = kinds.length === 1 ? `${kinds[0]} ${name}` : `a ${kinds.join(', ')} of the name ${name}`;
   const there = names.length > 0 ? `there are ${firstOf(names)}` : 'there are none';
-  return `expected ${what}${namespace ? ` in namespace ${namespace}` : ''}, found none; ${meant ? `was ${meant} meant?` : there}`;
+  const elsewhere = isOfNamespace ? await inOtherNamespaces(kube, kinds, name) : [];
+  const where = isOfNamespace ? ` in namespace ${namespace}` : '';
+  if (elsewhere.length === 1) return new NotFound(`expected ${what}${where}, found ${elsewhere[0]}`, elsewhere[0]);
+  if (elsewhere.length > 1)
+    return new NotFound(`expected ${what}${where}, found ${firstOf(elsewhere)}; name one of these`);
+  return new NotFound(`expected ${what}${where}, found none; ${meant ? `was ${meant} meant?` : there}`);
+}
+
+/** What has that name in another namespace; empty if the user may not look there. */
+async function inOtherNamespaces(kube: Kube, kinds: readonly TargetKind[], name: string): Promise<string[]> {
+  const found = kinds.map((kind) => listEverywhere(kube, kind, { fieldSelector: `metadata.name=${name}` }));
+  const readable = await Promise.allSettled(found);
+  return readable.flatMap((one) => (one.status === 'fulfilled' ? one.value.map(formatTyped) : []));
+}
+
+/** The names of all namespaces. */
+export const namespacesIn = async (kube: Kube): Promise<string[]> =>
+  (await kube.list(Namespace)).map(({ metadata }) => metadata.name);
+
+/** Throws if there is no such namespace; a user who may not read namespaces is not told. */
+export async function expectNamespace(kube: Kube, name: string): Promise<void> {
+  try {
+    if (await kube.get(Namespace, { name })) return;
+    const meant = nearestOf(name, await namespacesIn(kube));
+    throw new NotFound(
+      `expected an existing namespace, found ${name}, which does not exist${meant ? `; was ${meant} meant?` : ''}`,
+    );
+  } catch (error) {
+    if (!hasStatus(error, 403)) throw error;
+  }
 }
 
 const firstOf = (names: readonly string[]) =>
@@ -200,6 +244,12 @@ export const kindOf = ({ apiVersion, kind }: Target): TargetKind =>
 /** "VirtualMachine", or with its group if that is not pelotech.ot. */
 export const formatKind = (target: { apiVersion: string; kind: string }) =>
   target.apiVersion === openStackGroup ? `${target.kind}.${openStackGroup.split('/')[0]}` : target.kind;
+
+/** "vmdiskimage.pelotech.ot/ubuntu": as `kubectl -o name` prints it and takes it. */
+export function kubectlName(kind: string, name: string): string {
+  const [group] = VMDiskImage.apiVersion.split('/');
+  return `${kind.includes('.') ? kind : `${kind}.${group}`}/${name}`.toLowerCase();
+}
 
 /** "VMDiskImage vmdi-farm/ubuntu" */
 export const formatName = (target: { apiVersion: string; kind: string; metadata: ObjectReference }) =>

@@ -2,9 +2,11 @@ import { contentDigest } from '../../shared/images/content-digest.ts';
 import { downloadShareOf } from '../../shared/images/download-share.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { messageOf, phaseOf } from '../../shared/kubernetes/shown.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { barOf } from '../terminal/bar.ts';
 import type { ShownPhase } from '../terminal/phase-style.ts';
-import { messageOf, phaseOf, stateOf } from './state.ts';
+import { stateOf } from './state.ts';
 import { formatName, type Target } from './target.ts';
 
 /** The progress of the object that the user waits for. */
@@ -43,7 +45,7 @@ function shareOf(target: Target): number | undefined {
 
 /** A line of a log: the same line is not printed twice. */
 export const progressLine = (target: Target, { phase, message }: Progress) =>
-  `${formatName(target)}: ${phase || 'New'}${message ? `: ${message.replace(/\s+/g, ' ')}` : ''}`;
+  `${formatName(target)}: ${phase || 'New'}${message ? `: ${oneLine(message)}` : ''}`;
 
 /** The line on a terminal, with a bar. */
 export const progressBar = (target: Target, progress: Progress) =>

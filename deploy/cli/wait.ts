@@ -1,18 +1,10 @@
 import { formatDuration, parseDurationMs } from '../../shared/kubernetes/duration.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, NotFound, type Outcome } from './command.ts';
-import { namespaceOption } from './help.ts';
+import { namespaceOptions } from './help.ts';
 import { waitFor } from './install/wait.ts';
-import {
-  findTarget,
-  formatName,
-  formatTyped,
-  kindOf,
-  readNamed,
-  resourceOfKind,
-  type Target,
-  targetKinds,
-} from './target.ts';
+import { completeNamed } from './names.ts';
+import { findTarget, formatName, formatTyped, kindOf, readNamed, resourceOfKind, type Target } from './target.ts';
 import { type Progress, progressBar, progressLine, progressOf } from './wait-view.ts';
 
 const defaultTimeout = '1h';
@@ -21,7 +13,7 @@ const defaultTimeout = '1h';
 export const wait: Body = {
   words: 'KIND/NAME',
   options: {
-    ...namespaceOption,
+    ...namespaceOptions,
     timeout: { type: 'string', value: 'TIME', about: `the longest wait, such as 90s (${defaultTimeout})` },
   },
   details: [
@@ -30,15 +22,16 @@ export const wait: Body = {
     'Exit codes: 0 Ready · 1 Failed · 4 not found, or deleted meanwhile · 124 timed out.',
   ],
   examples: ['wait image/ubuntu', 'wait workspace demo-workspace-1 --timeout 30m', 'wait default/ubuntu-1'],
-  completions: targetKinds.map((kind) => `${kind}/`),
+  complete: completeNamed,
   run,
 };
 
 async function run(call: Call): Promise<Outcome> {
   const { cluster, words, namespace, text, stop } = call;
   const timeoutMs = timeoutOf(text('timeout'));
-  const { kube } = await cluster();
-  const target = await findTarget(kube, readNamed(words, namespace));
+  const reached = await cluster();
+  const { kube } = reached;
+  const target = await findTarget(reached, readNamed(words, namespace));
   const { name, namespace: where } = target.metadata;
   const watched = { kube, timeoutMs };
   const resource = resourceOfKind(kindOf(target));

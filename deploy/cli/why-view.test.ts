@@ -62,7 +62,7 @@ test.each([
   ['SourceNotAllowed', 'kubectl edit configmap sync-operator-policy -n sync-operator'],
   [
     'SecretMissing',
-    'kubectl create secret generic s3-reader -n vmdi-farm --from-file=accessKeyId=FILE --from-file=secretKey=FILE',
+    'kubectl create secret generic s3-reader -n vmdi-farm --from-literal=accessKeyId="$(cat FILE)" --from-literal=secretKey="$(cat FILE)"',
   ],
   ['DriverMismatch', 'ot-functions doctor'],
   ['ImportFailed', 'ot-functions retry vmdi-farm/ubuntu'],
@@ -204,4 +204,69 @@ test('why and wait report what holds a deleted image, and why reports what would
     '  kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/release-holds=true',
   ]);
   expect(progressOf(held)).toMatchObject({ phase: 'Terminating', message: 'UsedByMachines.' });
+});
+
+test('an image that waits for another of the same content is followed to that', () => {
+  const source = { bytes: 1, content: 'same', inspectedAt: at(0), queuedAt: at(0) };
+  const of = (name: string, phase: 'Queued' | 'Syncing', content = 'same') =>
+    aVMDiskImage({
+      name,
+      status: { phase, message: `${phase}.`, revision: 1, queuedAt: at(0), source: { ...source, content } },
+    });
+  const waits = of('second', 'Queued');
+  const known = knownOf({ images: [of('other', 'Syncing', 'another'), waits, of('first', 'Syncing')] });
+  expect(whyLines(whyOf(waits, known), []).slice(0, 3)).toEqual([
+    'VMDiskImage vmdi-farm/second is Queued: Queued.',
+    '  because its content is awaited: VMDiskImage vmdi-farm/first downloads the same (SameContent); the image is cloned from it after that.',
+    '  because VMDiskImage vmdi-farm/first is Syncing: Syncing.',
+  ]);
+});
+
+test.each([
+  ['NetworkMissing', /^Create the NetworkAttachmentDefinition/, 'kubectl edit otvm vm -n lab'],
+  ['MultusMissing', /^Install Multus/, 'kubectl edit otvm vm -n lab'],
+  [
+    'NetworkNotAllowed',
+    /^Name a network of lab, .*machineNetworks/,
+    'kubectl edit configmap sync-operator-policy -n sync-operator',
+  ],
+  ['AddressInUse', /^Correct in its spec/, 'kubectl edit otvm vm -n lab'],
+  ['ClaimGone', /^Delete the DataVolume/, /kubectl delete dv vm-root -n lab/],
+  ['LaunchFailed', /^Find out from KubeVirt/, 'kubectl describe vmi vm -n lab'],
+  ['Other', /^Correct what its message names/, 'kubectl describe otvm vm -n lab'],
+])('a machine that is not Ready for %s has the cure of that', (reason, help, command) => {
+  const rootDisk = { name: 'vm-root', image: 'vmdi-farm/ubuntu', revision: 1 };
+  const conditions = [condition('Ready', 'False', reason)];
+  const status = { phase: 'Failed' as const, message: `${reason}.`, conditions, rootDisk };
+  const found = whyOf(aVirtualMachine({ name: 'vm', namespace: 'lab', status }), knownOf());
+  expect(found.help).toMatch(help);
+  expect(found.commands).toContainEqual(expect.stringMatching(command));
+});
+
+test('a machine without a password or a host key has commands with the names and keys of its spec', () => {
+  const commandsFor = (reason: string) => {
+    const spec = {
+      users: [
+        { name: 'ops', passwordSecretRef: { name: 'logins', key: 'ops' } },
+        { name: 'dev', passwordSecretRef: { name: 'logins', key: 'dev' } },
+        { name: 'guest' },
+        { name: 'mean', passwordSecretRef: { name: 'logins', key: '$(reboot)' } },
+        { name: 'student', passwordSecretRef: { name: 'student', key: 'password' } },
+      ],
+      sshHostKeySecretRef: { name: 'host-keys', key: 'vm' },
+    };
+    const status = {
+      phase: 'Failed' as const,
+      message: `${reason}.`,
+      conditions: [condition('Ready', 'False', reason)],
+    };
+    return whyOf(aVirtualMachine({ name: 'vm', namespace: 'lab', spec, status }), knownOf()).commands;
+  };
+  expect(commandsFor('PasswordSecretMissing')).toEqual([
+    'kubectl create secret generic logins -n lab --from-literal=ops="$(cat FILE)" --from-literal=dev="$(cat FILE)"',
+    'kubectl label secret logins -n lab pelotech.ot/use=password',
+    'kubectl create secret generic student -n lab --from-literal=password="$(cat FILE)"',
+    'kubectl label secret student -n lab pelotech.ot/use=password',
+  ]);
+  expect(commandsFor('HostKeyMissing')).toEqual(['kubectl label secret host-keys -n lab pelotech.ot/use=host-key']);
 });

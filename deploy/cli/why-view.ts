@@ -1,11 +1,13 @@
-import { hostKeyLabel, labelAsPassword } from '../../shared/kinds/core/secret.ts';
+import { contentsUnderWay, waitsForContent } from '../../shared/images/shared-content.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { machineSteps, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Component, Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { heldBy, messageOf, phaseOf } from '../../shared/kubernetes/shown.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { heldNamespace } from '../../shared/workspaces/images.ts';
 import { formatSpan } from './age.ts';
 import { remedyForMachineWithoutImage, remedyForWorkspaceWithoutImage } from './missing-image.ts';
@@ -18,10 +20,11 @@ import {
   remedyForRetrying,
   waiting,
 } from './remedies.ts';
+import { remedyForMachineReason } from './remedies-machine.ts';
 import { remedyOnOpenStack } from './remedies-openstack.ts';
 import { awaitedSecretOf, type ExistingSecrets } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
-import { heldBy, isWell, messageOf, notReconciled, phaseOf } from './state.ts';
+import { isWell, notReconciled } from './state.ts';
 import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Target } from './target.ts';
 
 /** The chain of causes from the object that was asked about down to the first cause. */
@@ -55,8 +58,6 @@ export function whyOf(target: Target, known: Known): Why {
   const rest: Why = below ?? { steps: [], at: target, ...remedyOf(target, known) };
   return { ...rest, steps: [step, ...rest.steps] };
 }
-
-const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 function belowOf(target: Target, known: Known): Why | undefined {
   if (target.metadata.deletionTimestamp) return undefined;
@@ -107,10 +108,21 @@ function remedyForComponent({ kind, name, reason }: Component, workspace: Worksp
 }
 
 /** Its place in the queue does not matter while no download starts. */
-function belowImage(image: VMDiskImage, { queue: { stopped } }: Known): Why | undefined {
-  if (image.status?.phase !== 'Queued' || !stopped) return undefined;
+function belowImage(image: VMDiskImage, known: Known): Why | undefined {
+  const { stopped } = known.queue;
+  if (image.status?.phase !== 'Queued') return undefined;
+  if (!stopped) return belowSharer(image, known);
   const step = { about: 'the queue', phase: 'stopped', says: `${stopped.why}.` };
   return { steps: [step], at: image, help: 'Start downloads again.', commands: [stopped.command] };
+}
+
+/** The image of the same content that it waits for. */
+function belowSharer(image: VMDiskImage, known: Known): Why | undefined {
+  const other = known.images.find((one) => waitsForContent(image, contentsUnderWay([one], [])));
+  if (!other) return undefined;
+  const says = `${formatName(other)} downloads the same (SameContent); the image is cloned from it after that.`;
+  const rest = whyOf(other, known);
+  return { ...rest, steps: [{ about: 'its content', phase: 'awaited', says }, ...rest.steps] };
 }
 
 const imageConditions = ['ImageResolved', 'ImageReady'];
@@ -171,21 +183,8 @@ function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
   const { namespace, name } = machine.metadata;
   const ready = conditionOf(machine.status?.conditions, 'Ready');
   if (ready?.reason === 'ImageMissing' && !mayMake(machine)) return remedyForMachineWithoutImage(machine, known);
-  if (ready?.reason === 'PasswordSecretMissing') {
-    return {
-      help: 'Create the Secret that passwordSecretRef names, with the key "password", and label it.',
-      commands: [
-        `kubectl create secret generic NAME -n ${namespace} --from-file=password=FILE`,
-        labelAsPassword('NAME', namespace),
-      ],
-    };
-  }
-  if (ready?.reason === 'HostKeyMissing') {
-    return {
-      help: 'Create the Secret that sshHostKeySecretRef names, and label it.',
-      commands: [`kubectl label secret NAME -n ${namespace} ${hostKeyLabel}`],
-    };
-  }
+  const remedy = remedyForMachineReason(machine, ready?.reason);
+  if (remedy) return remedy;
   const { trouble } = machine.status ?? {};
   const isOnItsWay = phaseOf(machine) === 'Provisioning' && (!trouble || machineSteps.includes(trouble.reason));
   const describe = `kubectl describe otvm ${name} -n ${namespace}`;

@@ -2,38 +2,33 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { formatSpan } from './age.ts';
 import type { Body } from './command.ts';
-import { namespaceOption } from './help.ts';
+import { namespaceOptions } from './help.ts';
+import { completeNamed } from './names.ts';
 import { readQueue } from './queue.ts';
 import { queueOf } from './queue-view.ts';
 import { awaitedSecretOf, secretsAt } from './secrets.ts';
 import { codeOf, stateOf } from './state.ts';
-import {
-  findTarget,
-  listEverywhere,
-  listIfAny,
-  type OnOpenStack,
-  readNamed,
-  type Target,
-  targetKinds,
-} from './target.ts';
+import { findTarget, listEverywhere, listIfAny, type OnOpenStack, readNamed, type Target } from './target.ts';
 import { whyLines, whyOf } from './why-view.ts';
 
 /** Finds the first cause of an object's state. */
 export const why: Body = {
   words: 'KIND/NAME',
-  options: namespaceOption,
+  options: namespaceOptions,
   details: [
     'From a workspace to its component, from a machine to its image, from an image to the queue, the policy or its source; on',
     'OpenStack from a machine to its networks and volumes, and to the credentials.',
     'Exit codes: 0 Ready · 1 Failed · 5 neither.',
   ],
   examples: ['why ubuntu', 'why workspace/demo-workspace-1', 'why machine ubuntu-1 -n default'],
-  completions: targetKinds.map((kind) => `${kind}/`),
+  complete: completeNamed,
   run: async ({ cluster, words, namespace, nowMs }) => {
-    const { kube } = await cluster();
-    const target = await findTarget(kube, readNamed(words, namespace));
+    const reached = await cluster();
+    const { kube } = reached;
+    const target = await findTarget(reached, readNamed(words, namespace));
     const where = { ...(target.metadata.namespace ? { namespace: target.metadata.namespace } : {}) };
     const [queue, machines, networks, volumes] = await Promise.all([
       readQueue(kube),
@@ -82,7 +77,7 @@ async function warningsOf(kube: Kube, { metadata }: Target, nowMs: number): Prom
       .slice(-3)
       .map(
         ({ at, reason = '', message = '' }) =>
-          `${formatSpan(nowMs - Date.parse(at))} ago ${reason}: ${message.replace(/\s+/g, ' ')}`,
+          `${formatSpan(nowMs - Date.parse(at))} ago ${oneLine(`${reason}: ${message}`)}`,
       );
   } catch (error) {
     if (hasStatus(error, 403)) return [];

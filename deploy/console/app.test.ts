@@ -1,15 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { startApiServer } from '../local/api-server/api-server.ts';
 import { clientOf } from '../local/client.ts';
 import { realClock } from '../local/clock.ts';
 import { applyManifests, readManifests } from '../manifests.ts';
 import { type Console, startConsole } from './start.ts';
 
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const rbac = 'rbac.authorization.k8s.io/v1';
 
 const role = {

@@ -14,6 +14,34 @@ const seen = (images: ReturnType<typeof aVMDiskImage>[], data: Record<string, st
   holders: [],
 });
 
+describe('what is being deleted', () => {
+  const held = {
+    type: 'DeletionHeld',
+    status: 'True' as const,
+    reason: 'UsedByMachines',
+    message: 'Used by lab/demo.',
+    lastTransitionTime: at(0),
+  };
+
+  test('is Terminating, and an image that is still used says by whom', () => {
+    const status = { phase: 'Succeeded', message: 'Ready to clone.' } as const;
+    const shown = (conditions: (typeof held)[]) => {
+      const image = aVMDiskImage({ deleted: true, status: { ...status, conditions } });
+      return Object.values(imageRows(seen([image])).images)[0];
+    };
+    expect(shown([held])).toMatchObject({ phase: 'Terminating', message: 'Used by lab/demo.' });
+    expect(shown([])).toMatchObject({ phase: 'Terminating', message: 'It is being deleted.' });
+  });
+
+  test('a machine is Terminating, too', () => {
+    const { metadata, ...machine } = aVirtualMachine({ status: { phase: 'Ready', message: 'The machine runs.' } });
+    const leaving = { ...machine, metadata: { ...metadata, deletionTimestamp: at(9) } };
+    expect(Object.values(machineRows([leaving]))).toMatchObject([
+      { phase: 'Terminating', message: 'It is being deleted.' },
+    ]);
+  });
+});
+
 describe('images', () => {
   const queued = (name: string, seconds: number) =>
     aVMDiskImage({ name, uid: name, status: { phase: 'Queued', queuedAt: at(seconds) } });

@@ -1,7 +1,7 @@
-import { downloadShareOf } from '../../shared/images/download-share.ts';
-import { basisOf, startsOf } from '../../shared/images/forecast.ts';
-import { dueAtMs, isKept } from '../../shared/images/pruning.ts';
-import { byPlace, grantKeys, isQueued, placeOf } from '../../shared/images/queue.ts';
+import { downloadShareOf, type Estimate, estimateOf, rateOf } from '../../shared/images/download-share.ts';
+import { basisOf, heldSlots, startsOf } from '../../shared/images/forecast.ts';
+import { dueAtMs, isKept, orphanDueAtMs } from '../../shared/images/pruning.ts';
+import { byPlace, grantFault, isQueued, placeOf } from '../../shared/images/queue.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
@@ -10,6 +10,7 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { messageOf, phaseOf } from '../../shared/kubernetes/shown.ts';
 import { describeFault, type Policy } from '../../shared/policy.ts';
 import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
 import type { ClusterRow, ImageRow, MachineRow, PrunedRow, Rows, ServerRow, WorkspaceRow } from './view.ts';
@@ -34,10 +35,10 @@ export function imageRows(seen: Seen): { cluster: ClusterRow; images: Rows<Image
     .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const total = seen.policy.values.concurrency;
-  const byUid = new Map(seen.images.map((image) => [image.metadata.uid, image]));
-  const held = (seen.holders ?? []).map((holder) => ({ holder, share: downloadShareOf(byUid.get(holder.uid)) }));
+  const rate = rateOf(seen.images);
+  const held = heldSlots(seen.holders ?? [], seen.images, seen.nowMs);
   const basis = basisOf(seen.images);
-  const starts = mayStart(seen) ? startsOf(queue.length, held, total, basis, seen.nowMs) : [];
+  const starts = mayStart(seen) ? startsOf(queue, held, seen.policy.values, basis, seen.nowMs) : [];
   const rows = policyRows(seen);
   const places = new Map(queue.map(({ metadata }, index) => [metadata.uid, index]));
   return {
@@ -58,14 +59,14 @@ export function imageRows(seen: Seen): { cluster: ClusterRow; images: Rows<Image
         seen.policy,
         index,
         index === undefined ? undefined : roundedUp(starts[index], seen.nowMs),
+        estimateOf(image, rate),
       );
     }),
   };
 }
 
 /** Whether images may start: `start-sync` assigns no slot while it cannot parse the policy or the Lease. */
-const mayStart = ({ policy, holders }: Seen) =>
-  holders !== undefined && !policy.faults.some(({ key }) => grantKeys.some((name) => name === key));
+const mayStart = ({ policy, holders }: Seen) => holders !== undefined && !grantFault(policy);
 
 /** A forecast that moved with every look would be told to every page each time. */
 const stepMs = 15_000;
@@ -78,15 +79,17 @@ function imageRow(
   policy: Policy,
   index: number | undefined,
   startsAtMs: number | undefined,
+  estimate: Estimate | undefined,
 ): ImageRow {
   const { metadata, status } = image;
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
-    phase: status?.phase ?? '',
+    phase: phaseOf(image),
     share: downloadShareOf(image),
+    estimate: estimate && { fromMs: estimate.fromMs, toMs: Math.ceil(estimate.toMs / stepMs) * stepMs },
     isReady: conditionOf(status?.conditions, 'Ready')?.status === 'True',
-    message: status?.message ?? '',
+    message: messageOf(image) ?? '',
     revision: status?.revision ?? 0,
     attempts: status?.attempts ?? 0,
     queuedAt: status?.queuedAt,
@@ -95,10 +98,16 @@ function imageRow(
     usedBy: status?.references?.count ?? 0,
     users: status?.references?.by ?? [],
     isKept: isKept(image),
-    dueAtMs: policy.values.prune === 'WhenUnreferenced' ? dueAtMs(image, policy) : undefined,
-    isDeleting: metadata.deletionTimestamp !== undefined,
+    dueAtMs: prunedAtMs(image, policy),
     createdAt: metadata.creationTimestamp,
   };
+}
+
+/** When prune deletes it, if nothing changes. */
+function prunedAtMs(image: VMDiskImage, policy: Policy): number | undefined {
+  const byPolicy = policy.values.prune === 'WhenUnreferenced' ? dueAtMs(image, policy) : undefined;
+  const due = [byPolicy, orphanDueAtMs(image, policy)].filter((ms) => ms !== undefined);
+  return due.length > 0 ? Math.min(...due) : undefined;
 }
 
 const policyRows = ({ configMap, policy }: Seen): ClusterRow['policy'] => [
@@ -110,12 +119,16 @@ const policyRows = ({ configMap, policy }: Seen): ClusterRow['policy'] => [
   })),
 ];
 
+const shownOf = (object: Parameters<typeof messageOf>[0]) => ({
+  phase: phaseOf(object),
+  message: messageOf(object) ?? '',
+});
+
 export const machineRows = (machines: readonly VirtualMachine[]): Rows<MachineRow> =>
   keyed(machines, ({ metadata, spec, status }) => ({
     namespace: metadata.namespace ?? '',
     name: metadata.name,
-    phase: status?.phase ?? '',
-    message: status?.message ?? '',
+    ...shownOf({ metadata, status }),
     image: keyOf(spec.vmDiskImageRef),
     ipAddress: status?.ipAddress ?? '',
     node: status?.nodeName ?? '',
@@ -126,8 +139,7 @@ export const serverRows = (machines: readonly KupenStackMachine[]): Rows<ServerR
   keyed(machines, ({ metadata, spec, status }) => ({
     namespace: metadata.namespace ?? '',
     name: metadata.name,
-    phase: status?.phase ?? '',
-    message: status?.message ?? '',
+    ...shownOf({ metadata, status }),
     networks: status?.ip || spec.virtualNetworks.join(', '),
     volumes: spec.diskAttachments.map(({ name }) => name),
     node: status?.node ?? '',
@@ -138,9 +150,8 @@ export const serverRows = (machines: readonly KupenStackMachine[]): Rows<ServerR
 export const workspaceRows = (workspaces: readonly Workspace[]): Rows<WorkspaceRow> =>
   keyed(workspaces, ({ metadata, status }) => ({
     name: metadata.name,
-    phase: status?.phase ?? '',
+    ...shownOf({ metadata, status }),
     ready: status?.ready ?? '',
-    message: status?.message ?? '',
     components: status?.components ?? [],
     createdAt: metadata.creationTimestamp,
   }));

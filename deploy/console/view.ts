@@ -30,7 +30,7 @@ export interface ClusterRow {
   basis: { downloads: number; medianMs: number } | undefined;
 }
 
-export interface SlotRow {
+interface SlotRow {
   /** namespace/name. */
   image: string;
   attempt: number;
@@ -43,6 +43,8 @@ export interface ImageRow {
   phase: string;
   /** From 0 to 1 while it downloads, if CDI reports progress. */
   share: number | undefined;
+  /** From when to when it is estimated to take, where CDI reports none; milliseconds since 1970. */
+  estimate: { fromMs: number; toMs: number } | undefined;
   isReady: boolean;
   message: string;
   revision: number;
@@ -58,7 +60,6 @@ export interface ImageRow {
   isKept: boolean;
   /** When prune may delete it. */
   dueAtMs: number | undefined;
-  isDeleting: boolean;
   createdAt: string;
 }
 

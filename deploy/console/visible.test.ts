@@ -19,7 +19,7 @@ const image = (namespace: string, name: string): ImageRow => ({
   users: ['theirs/vm'],
   isKept: false,
   dueAtMs: undefined,
-  isDeleting: false,
+  estimate: undefined,
   createdAt: '2026-01-01T00:00:00Z',
 });
 

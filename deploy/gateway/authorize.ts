@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import type { ImagePublished } from '../../shared/events.ts';
+import { matchesAny } from '../../shared/glob.ts';
 import { type Issuer, identifyingClaims, type Rule } from './config.ts';
-import { matchesAny } from './glob.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -9,9 +9,9 @@ import { Refusal } from './refusal.ts';
  * else the rule requires: with a public CI anyone can get a valid token.
  */
 export function rulesFor({ name, rules }: Issuer, claims: JWTPayload): Rule[] {
-  const fitting = rules.filter((rule) => misfits(rule, claims).length === 0);
-  if (fitting.length > 0) return fitting;
-  const near = rules.map((rule) => misfits(rule, claims)).find((all) => !all.some(isIdentifying));
+  const matching = rules.filter((rule) => mismatches(rule, claims).length === 0);
+  if (matching.length > 0) return matching;
+  const near = rules.map((rule) => mismatches(rule, claims)).find((all) => !all.some(isIdentifying));
   const expected = near
     ? near.map(([claim, wanted]) => `${claim} ${wanted.join(' or ')}`).join(', ')
     : `claims that a rule of the issuer ${name} names; the admin of the gateway adds them`;
@@ -23,23 +23,26 @@ export function ruleAllowing(rules: readonly Rule[], type: string, { name, names
   const found = rules.find(
     ({ types, images, namespaces }) =>
       types.some((allowed) => allowed === type) &&
-      matchesAny(images, name) &&
-      (namespace === undefined || matchesAny(namespaces, namespace)),
+      matchesGlob(images, name) &&
+      (namespace === undefined || matchesGlob(namespaces, namespace)),
   );
   if (found) return found;
   throw new Refusal(403, `expected ${rules.map(allowance).join(', or ')}`);
 }
 
-type Misfit = readonly [claim: string, wanted: readonly string[]];
+/** A star never reaches into the next part of a name. */
+export const matchesGlob = (patterns: readonly string[], value: string) => matchesAny(patterns, value, '/:');
 
-const misfits = ({ claims: wanted }: Rule, claims: JWTPayload): Misfit[] =>
-  Object.entries(wanted).filter(([claim, patterns]) => !isFit(patterns, claims[claim]));
+type Mismatch = readonly [claim: string, wanted: readonly string[]];
+
+const mismatches = ({ claims: wanted }: Rule, claims: JWTPayload): Mismatch[] =>
+  Object.entries(wanted).filter(([claim, patterns]) => !isMatch(patterns, claims[claim]));
 
 /** Lists and objects fit nothing: which of their parts would have to is not for us to guess. */
-const isFit = (patterns: readonly string[], claim: unknown) =>
-  ['string', 'number', 'boolean'].includes(typeof claim) && matchesAny(patterns, String(claim));
+const isMatch = (patterns: readonly string[], claim: unknown) =>
+  ['string', 'number', 'boolean'].includes(typeof claim) && matchesGlob(patterns, String(claim));
 
-const isIdentifying = ([claim]: Misfit) => identifyingClaims.some((name) => name === claim);
+const isIdentifying = ([claim]: Mismatch) => identifyingClaims.some((name) => name === claim);
 
 const allowance = ({ types, images, namespaces }: Rule) =>
   `an event ${types.join(' or ')} for an image named ${images.join(' or ')} with ${

@@ -10,7 +10,7 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
-import { ApiError } from '../../shared/runtime/errors.ts';
+import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import { imageMaker } from './make-image.ts';
@@ -390,7 +390,7 @@ describe('where no image is made', () => {
   });
 
   test.each([
-    ['cannot be reached', new TypeError('fetch failed')],
+    ['cannot be reached', new NoAnswer('nobody is there')],
     ['refuses for now', new ApiError(429, 'TooManyRequests', 'try again')],
     ['lets the gateway read nothing', new ApiError(403, 'Forbidden', 'configmaps is forbidden')],
   ])('503: the API server %s', async (_, error) => {

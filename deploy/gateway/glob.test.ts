@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matches } from './glob.ts';
+import { matchesGlob } from './authorize.ts';
 
 test.each([
   ['labs/images', 'labs/images'],
@@ -10,7 +10,7 @@ test.each([
   ['repo:labs/*:ref:refs/tags/*', 'repo:labs/images:ref:refs/tags/v1'],
   ['**', 'any\nthing/at:all'],
 ])('%s fits %s', (pattern, value) => {
-  expect(matches(pattern, value)).toBe(true);
+  expect(matchesGlob([pattern], value)).toBe(true);
 });
 
 test.each([
@@ -25,5 +25,5 @@ test.each([
   ['(a|b)', 'a'],
   ['labs/images', 'labs/images\n'],
 ])('%s does not fit %j', (pattern, value) => {
-  expect(matches(pattern, value)).toBe(false);
+  expect(matchesGlob([pattern], value)).toBe(false);
 });

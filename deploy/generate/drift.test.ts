@@ -50,3 +50,14 @@ test('a section is written between its markers, and a page without them is refus
     'README.md: expected the markers <!-- rows --> and <!-- /rows -->',
   );
 });
+
+test('a page may have several sections', async () => {
+  const root = await temporaryFolder();
+  const page = new URL('README.md', root);
+  await writeFile(page, '<!-- a -->\n<!-- /a -->\nbetween\n<!-- b -->\n<!-- /b -->\n');
+  const sections = ['a', 'b'].map((name) => ({ page: 'README.md', name, text: `| ${name} |` }));
+  await write(sections, root);
+  expect(await readFile(page, 'utf8')).toBe(
+    '<!-- a -->\n| a |\n<!-- /a -->\nbetween\n<!-- b -->\n| b |\n<!-- /b -->\n',
+  );
+});

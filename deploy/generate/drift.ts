@@ -1,14 +1,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 
 /** Generated files of a folder: name → text. `header` begins the generated files, so that left-over ones are found and removed. */
-export interface Folder {
+interface Folder {
   folder: string;
   files: ReadonlyMap<string, string>;
   header?: string;
 }
 
 /** The generated part of a Markdown page, between `<!-- NAME -->` and `<!-- /NAME -->`. */
-export interface Section {
+interface Section {
   page: string;
   name: string;
   text: string;
@@ -20,8 +20,10 @@ export type Generated = Folder | Section;
 export async function drift(all: readonly Generated[], root: URL): Promise<Map<string, string | undefined>> {
   const wanted = new Map<string, string | undefined>();
   for (const one of all) {
-    if ('page' in one) wanted.set(one.page, withSection(await readFile(new URL(one.page, root), 'utf8'), one));
-    else {
+    if ('page' in one) {
+      const page = wanted.get(one.page) ?? (await readFile(new URL(one.page, root), 'utf8'));
+      wanted.set(one.page, withSection(page, one));
+    } else {
       for (const path of await leftOver(one, root)) wanted.set(path, undefined);
       for (const [name, text] of one.files) wanted.set(one.folder + name, text);
     }

@@ -9,6 +9,7 @@ import { comparisons } from '../../test/proofs/recordings/comparisons-table.ts';
 import { eventingDeviations } from '../local/eventing/deviations-table.ts';
 import { dashboardFiles } from '../monitoring/files.ts';
 import { metricsTable } from '../monitoring/metrics-table.ts';
+import { eventsTable, fieldsTable } from '../pipelines/events-table.ts';
 import { productionFiles } from '../production/files.ts';
 import { eventPoliciesText } from '../production/oidc/event-policies.ts';
 import { header as productionHeader, yamlOf } from '../production/yaml-text.ts';
@@ -29,6 +30,8 @@ export async function registry(): Promise<Generated[]> {
     { folder: 'deploy/production/oidc/', files: new Map([['event-policies.yaml', eventPoliciesText(functions)]]) },
     { folder: 'deploy/monitoring/', files: dashboardFiles() },
     { page: 'deploy/monitoring/README.md', name: 'metrics', text: metricsTable() },
+    { page: 'deploy/pipelines/README.md', name: 'events', text: eventsTable() },
+    { page: 'deploy/pipelines/README.md', name: 'fields', text: fieldsTable() },
     { page: 'functions/README.md', name: 'transitions', text: transitionsTable() },
     { page: 'deploy/local/README.md', name: 'deviations', text: contractDeviations() },
     { page: 'deploy/local/eventing/README.md', name: 'deviations', text: eventingDeviations() },

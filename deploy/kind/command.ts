@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 /** Runs a program; resolves with its output, rejects with its error output. */
 export type Run = (command: string, args: readonly string[], options?: RunOptions) => Promise<string>;
 
-export interface RunOptions {
+interface RunOptions {
   /** Its standard input. */
   input?: string;
   cwd?: string;

@@ -5,6 +5,7 @@ import { withCache } from '../../shared/runtime/cache.ts';
 import { serve } from '../../shared/runtime/http.ts';
 import { openStackClients } from '../../shared/runtime/openstack/clouds.ts';
 import { publisher } from '../../shared/runtime/publish.ts';
+import { readSource } from '../../shared/runtime/sources/read-source.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import type { ApiServer } from './api-server/api-server.ts';
 import { clientOf } from './client.ts';
@@ -67,6 +68,7 @@ function replicasOf(
       ...withCache(kube, declaration.cache, reflecting),
       telemetry,
       clouds: openStackClients({ kube, telemetry, fetch: fetchOpenStack, now: clock.now }),
+      readSource,
       after: clock.after,
       now: clock.now,
       pause: (milliseconds) => sleep(milliseconds),

@@ -2,6 +2,7 @@ import { metrics as api, createNoopMeter } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
@@ -24,7 +25,6 @@ import { type LocalOptions, startLocal } from './start.ts';
 const signature = 'X-Amz-Signature-of-the-test';
 const password = 'a-password-of-the-telemetry-test';
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-telemetry-test' };
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -56,7 +56,11 @@ async function aWorld(options: LocalOptions = {}) {
   });
   const { kube, broker } = cluster;
   await trustPublicationKey(kube);
-  await setPolicy({ kube }, { allowedSources: `${store.url}/** s3-reader` });
+  // Attempts are to fail.
+  await setPolicy(
+    { kube },
+    { allowedSources: `${store.url}/** s3-reader`, inspectTimeout: '0s', egressBudget: '1Ti/30d' },
+  );
   return { ...cluster, bytesSent: () => bytesSent, world: { kube, broker, store, namespace } };
 }
 
@@ -125,7 +129,8 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     expect(sampleOf(text, `${attempts}{result="success",reason="Downloaded"}`)).toBe(1);
     expect(sampleOf(text, `${attempts}{result="failure",reason="NotFound"}`)).toBe(1);
     expect(sampleOf(text, 'ot_image_sync_duration_seconds_count{result="success"}')).toBe(1);
-    expect(sampleOf(text, 'ot_image_download_estimated_bytes_total{result="success"}')).toBe(64 * 2 ** 20);
+    const whose = `image_namespace="${world.namespace}",requester="direct"`;
+    expect(sampleOf(text, `ot_image_download_estimated_bytes_total{result="success",${whose}}`)).toBe(64 * 2 ** 20);
     expect(sampleOf(text, 'ot_image_download_io_bytes_total')).toBe(bytesSent());
     expect(bytesSent()).toBeGreaterThan(256 << 10);
     expect(sampleOf(text, 'ot_slots_held')).toBe(0);

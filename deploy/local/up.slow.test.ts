@@ -58,13 +58,14 @@ describe('npm start', { timeout: 2 * minuteMs }, () => {
     config.loadFromFile(kubeconfig);
     await rm(folder, { recursive: true });
     const kube = kubeClient(config);
-    for (const name of ['virtual-machine-ubuntu', 'vm-disk-image', 'vm-disk-image-missing'])
+    for (const name of ['virtual-machine-ubuntu', 'vm-disk-image', 'vm-disk-image-missing', 'workspace'])
       await applyManifests(kube, await example(name, storeUrl));
     await expect(applyManifests(kube, await example('vm-disk-image-illegal', storeUrl))).rejects.toThrow(
       /expected a path-style https URL, found s3:\/\//,
     );
-    await command.until(/vmdi-farm\/missing {2}Failed {2}Not tried again: .*NoSuchKey/);
+    await command.until(/vmdi-farm\/missing {2}Failed {2}Expected an object at .*NoSuchKey/);
     await command.until(/vmdi-farm\/ubuntu {2}Succeeded {2}Ready to clone/);
+    await command.until(/ws-demo-workspace-1\/demo-vm {2}Ready {2}The machine is made/);
     await command.until(/default\/ubuntu-1 {2}Ready {2}The machine runs\./);
     const [, page = ''] = await command.until(/in a browser at (http:\/\/127\.0\.0\.1:\d+),/);
     expect(await firstShownAt(page)).toMatchObject({ viewer: 'kubernetes-admin', seesAnything: true });

@@ -102,10 +102,12 @@ async function run(options: Parameters<typeof bringUp>[0], kubeconfig: string, s
   }
 }
 
-/** Shows on a terminal what is being waited for, until it exists. */
+/** Says what is being waited for, on a terminal until it exists. */
 async function announced<T>(work: Promise<T>): Promise<T> {
   const screen = isLive(process.stdout) ? screenOn(process.stdout) : undefined;
-  screen?.draw(['Bringing up the local cluster ...']);
+  const line = 'Bringing up the local cluster ...';
+  if (screen) screen.draw([line]);
+  else process.stdout.write(`${line}\n`);
   try {
     return await work;
   } finally {

@@ -248,6 +248,26 @@ export const alertCases: readonly AlertCase[] = [
     fires: [],
   },
   {
+    alert: 'OtEgressBudgetNearlySpent',
+    name: 'more than four fifths are spent',
+    series: {
+      [told('ot_egress_spent_bytes')]: `${gigabytes(81)}x10`,
+      [told('ot_egress_budget_bytes')]: `${gigabytes(100)}x10`,
+    },
+    atMinute: 5,
+    fires: [{ labels: { namespace }, description: 'When all of it is spent, no download starts; bytes so far: 81Gi.' }],
+  },
+  {
+    alert: 'OtEgressBudgetNearlySpent',
+    name: 'less is spent, or there is no budget',
+    series: {
+      [told('ot_egress_spent_bytes')]: `${gigabytes(79)}x10`,
+      [told('ot_egress_budget_bytes')]: `${gigabytes(100)}x5 stale`,
+    },
+    atMinute: 5,
+    fires: [],
+  },
+  {
     alert: 'OtEventsMissed',
     name: 'no event comes at all, and a function that sleeps wakes for the audit alone',
     series: {

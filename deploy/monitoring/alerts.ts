@@ -98,6 +98,14 @@ export const alerts: readonly Alert[] = [
     description: 'concurrency is 0; images that wait: {{ $value }}.',
   },
   {
+    name: 'OtEgressBudgetNearlySpent',
+    severity: 'warning',
+    expr: `${state(series('ot.egress.spent'), 'namespace')} > 0.8 * ${state(series('ot.egress.budget'), 'namespace')}`,
+    for: '1m',
+    summary: 'Four fifths of the budget for downloads are spent.',
+    description: 'When all of it is spent, no download starts; bytes so far: {{ $value | humanize1024 }}.',
+  },
+  {
     name: 'OtEventsMissed',
     severity: 'warning',
     expr: `(${missed} > 5) unless (${missed} <= 0.05 * ${sum('namespace, function', handledRecording)})`,

@@ -1,7 +1,7 @@
 /** What Grafana puts behind a number. */
-export type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'bool_yes_no';
+type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'bool_yes_no';
 
-export interface Query {
+interface Query {
   expr: string;
   /** By Grafana's `{{label}}`. */
   legend: string;

@@ -1,7 +1,7 @@
 import { metricOf } from '../../shared/runtime/telemetry/metrics.ts';
 import { prometheusName } from '../../shared/runtime/telemetry/metrics-prometheus.ts';
 
-/** A selector of a metric of shared/runtime/telemetry/metrics.ts, by its name there; throws where there is none of that name. */
+/** A selector of a metric of shared/runtime/telemetry/metrics.ts, by its name there; throws if no metric has that name. */
 export const series = (metric: string, matchers = '') => `${prometheusName(metricOf(metric))}${braced(matchers)}`;
 
 /** The buckets of a histogram. */

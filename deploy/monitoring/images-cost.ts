@@ -62,6 +62,20 @@ export const imagesCost: Dashboard = {
           redFrom: 0.33,
         },
         {
+          title: 'Of the budget',
+          description: "What is spent of the policy's egressBudget; empty without a budget.",
+          unit: 'percentunit',
+          shape: 'number',
+          queries: [
+            {
+              expr: `${stateOfAll(series('ot.egress.spent', here))} / ${stateOfAll(series('ot.egress.budget', here))}`,
+              legend: '',
+            },
+          ],
+          alerts: ['OtEgressBudgetNearlySpent'],
+          redFrom: 0.8,
+        },
+        {
           title: 'Dead letters',
           description: 'Events that no function took, in the time shown.',
           unit: 'short',
@@ -148,6 +162,27 @@ export const imagesCost: Dashboard = {
           unit: 'short',
           shape: 'stacked',
           queries: [{ expr: rise(series('ot.image.pruned', here), 'rule', '1h'), legend: '{{rule}}' }],
+        },
+      ],
+    },
+    {
+      title: 'Whose bytes, over the last hour',
+      panels: [
+        {
+          title: 'Bytes by namespace of the image',
+          description:
+            "Namespaces beyond the policy's imageNamespaces are others: ot-functions cost names them, and images and requesters.",
+          unit: 'bytes',
+          shape: 'stacked',
+          queries: [{ expr: estimated('', 'image_namespace', '1h'), legend: '{{image_namespace}}' }],
+        },
+        {
+          title: 'Bytes by who asked',
+          description:
+            'A publication, a VirtualMachine or a Workspace; direct: the image itself was created. ot-functions cost --by requester has their names.',
+          unit: 'bytes',
+          shape: 'stacked',
+          queries: [{ expr: estimated('', 'requester', '1h'), legend: '{{requester}}' }],
         },
       ],
     },

@@ -73,7 +73,7 @@ export const imagesWait: Dashboard = {
         {
           title: 'Images by what they wait for',
           description:
-            'SlotsTaken is the queue at work; NamespaceFull waits for others of its namespace; SlotFree or Unseen for minutes means that start-sync does nothing; Importer means a Secret, a node or a quota; Backoff the pause before another attempt.',
+            'SlotsTaken is the queue at work; NamespaceFull waits for others of its namespace; SameContent for another image that downloads the same, to be cloned from it; SlotFree or Unseen for minutes means that start-sync does nothing; Importer means a Secret, a node or a quota; Backoff the pause before another attempt.',
           unit: 'short',
           shape: 'stacked',
           queries: [{ expr: stateOfAll(series('ot.image.waits', here), 'reason'), legend: '{{reason}}' }],

@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/operator.ts';
+import { operatorNamespace, partOf } from '../../shared/operator.ts';
 
 /** Where every function serves its metrics. */
 export const metricsPort = 9464;
@@ -10,10 +10,10 @@ export const podMonitor = {
   metadata: {
     name: 'ot-functions',
     namespace: operatorNamespace,
-    labels: { 'app.kubernetes.io/part-of': 'ot-functions' },
+    labels: partOf,
   },
   spec: {
-    selector: { matchLabels: { 'app.kubernetes.io/part-of': 'ot-functions' } },
+    selector: { matchLabels: partOf },
     podMetricsEndpoints: [
       {
         path: '/metrics',

@@ -1,4 +1,4 @@
-import { operatorNamespace } from '../../shared/operator.ts';
+import { operatorNamespace, partOf } from '../../shared/operator.ts';
 import { type Alert, type Recording, runbookUrl } from './alert.ts';
 
 /** The groups of rules as Prometheus itself reads them, too. */
@@ -14,7 +14,7 @@ export const prometheusRule = (alerts: readonly Alert[], recordings: readonly Re
   metadata: {
     name: 'ot-functions',
     namespace: operatorNamespace,
-    labels: { 'app.kubernetes.io/part-of': 'ot-functions' },
+    labels: partOf,
   },
   spec: { groups: ruleGroups(alerts, recordings) },
 });

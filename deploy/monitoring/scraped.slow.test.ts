@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { createMachine, untilMachine } from '../../test/stories/machines.ts';
 import * as openStackWorld from '../../test/stories/openstack/world.ts';
@@ -44,9 +44,8 @@ const queries = dashboards.flatMap(({ title, rows }) =>
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-dashboards-test' };
 const namespace = 'vmdi-farm';
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 
-/** Answers start-sync's first write of the Lease and of a status as if somebody else had been faster. */
+/** Answers start-sync's first write of the Lease and of a status as if someone else had been faster. */
 function rivals(): NonNullable<LocalOptions['intercept']> {
   const left = new Set([/^PUT .*\/leases\/sync-slots/, /^PATCH .*\/vmdiskimages\/.*\/status/]);
   return ({ method, path, user }) => {
@@ -103,6 +102,9 @@ describe.skipIf(!bin)('a Prometheus that scrapes a cluster at work', { timeout: 
         allowedSources: `${store.url}/** s3-reader`,
         concurrency: '2',
         retryBackoffDuration: '200ms',
+        // Attempts are to fail.
+        inspectTimeout: '0s',
+        egressBudget: '1Ti/30d',
       });
       store.faults.push({ match: 'one.qcow2', mode: 'cutAt', fraction: 0.5, times: 1 });
       for (const name of ['one', 'lost', 'gone']) await createImage(world, name);

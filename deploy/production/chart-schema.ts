@@ -32,6 +32,7 @@ export const chartSchema = (functions: readonly FunctionDeclaration[]) => ({
     tolerations: { type: 'array', items: { type: 'object' } },
     roles: closed({ enabled: yesOrNo }),
     podDisruptionBudgets: closed({ enabled: yesOrNo }),
+    eventTypes: closed({ enabled: yesOrNo }),
     console: closed({ enabled: yesOrNo }),
     alerts: closed({ enabled: yesOrNo, labels: { type: 'object', additionalProperties: text } }),
     networkPolicies: closed({

@@ -53,9 +53,10 @@ export function chartValues(functions: readonly FunctionDeclaration[]): string {
       'Knative Serving accepts them only if its ConfigMap config-features enables kubernetes.podspec-nodeselector and\n# kubernetes.podspec-tolerations.',
       { nodeSelector: {}, tolerations: [] },
     ),
-    section('Additions for production; values-production.yaml enables both.', {
+    section('Additions for production; values-production.yaml enables all.', {
       roles: { enabled: false },
       podDisruptionBudgets: { enabled: false },
+      eventTypes: { enabled: false },
     }),
     section(
       'Who may reach functions, and whom they may reach. closeInternalGateway concerns all Knative Services of the cluster:\n# "Network policies" in deploy/production/README.md.',
@@ -81,6 +82,7 @@ export const productionValues = (functions: readonly FunctionDeclaration[]) => (
   image: { repository: 'registry.example/ot-functions', tag: '0.1.0' },
   roles: { enabled: true },
   podDisruptionBudgets: { enabled: true },
+  eventTypes: { enabled: true },
   networkPolicies: { closeInternalGateway: true },
   functions: Object.fromEntries(functions.map((declaration) => [declaration.name, { resources: sizeOf(declaration) }])),
 });

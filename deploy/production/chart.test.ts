@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { facts } from '../../shared/events.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -80,7 +81,10 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
   });
 
   test.each([
-    { set: ['timers.sweep=*/10 * * * * *'], changes: ['PingSource images-sweep', 'PingSource workspaces-sweep'] },
+    {
+      set: ['timers.sweep=*/10 * * * * *'],
+      changes: ['images', 'inspection', 'workspaces'].map((system) => `PingSource ${system}-sweep`),
+    },
     { set: ['sources.snapshotter=false'], changes: [], leavesOut: ofSource('images', 'snapshotter') },
     { set: ['sources.kubeOvn=false'], changes: [], leavesOut: ofSource('workspaces', 'kube-ovn') },
     {
@@ -92,11 +96,19 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
         ...['ClusterRole', 'ClusterRoleBinding'].map((kind) => `${kind} sync-operator-provision-vm`),
         ...['Role', 'RoleBinding', 'Service', 'ServiceAccount', 'Trigger'].map((kind) => `${kind} provision-vm`),
         'Trigger provision-vm-machines',
+        ...['', 'Binding'].map((kind) => `ValidatingAdmissionPolicy${kind} sync-operator-provision-vm`),
       ],
     },
     { set: ['policy.concurrency=8'], adds: ['ConfigMap sync-operator-policy'], changes: [] },
     { set: ['functions.follow-sync.maxScale=3'], changes: ['Service follow-sync'] },
     { set: ['functions.follow-sync.resources.limits.memory=1Gi'], changes: ['Service follow-sync'] },
+    {
+      set: ['eventTypes.enabled=true'],
+      adds: Object.keys(facts)
+        .map((type) => `EventType ${type}`)
+        .sort((a, b) => a.localeCompare(b)),
+      changes: [],
+    },
     {
       set: ['roles.enabled=true'],
       adds: ['admin', 'edit', 'view'].map((role) => `ClusterRole ot-functions-${role}`),

@@ -5,7 +5,7 @@ import type { Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
 import { networkPolicies, servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { partLabel } from '../../shared/operator.ts';
+import { partLabel, partOf } from '../../shared/operator.ts';
 import { alerts } from '../monitoring/alerts.ts';
 import { header as monitoringHeader } from '../monitoring/files.ts';
 import { podMonitor } from '../monitoring/pod-monitor.ts';
@@ -13,6 +13,7 @@ import { recordings } from '../monitoring/recordings.ts';
 import { prometheusRule } from '../monitoring/rules.ts';
 import { chartSchema } from './chart-schema.ts';
 import { chartValues, productionValues, valueOfSource } from './chart-values.ts';
+import { eventTypes } from './event-types.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { consoleWithPlaces, literalOf, only, templateOf, withPlaces } from './template.ts';
@@ -26,6 +27,7 @@ export function chartFiles(functions: readonly FunctionDeclaration[]): Map<strin
     ...knativeTemplates(functions),
     file('policy', [policy], '.Values.policy'),
     file('kafka', [kafkaConfig], 'eq .Values.broker.class "Kafka"'),
+    file('event-types', eventTypes(), '.Values.eventTypes.enabled'),
     file('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
     file('network-policies', networkPolicies(functions, surroundings), '.Values.networkPolicies.enabled'),
     file(
@@ -99,7 +101,7 @@ const withLabels = ({ metadata, ...rest }: { metadata: { labels: object } }) => 
   metadata: { ...metadata, labels: { ...metadata.labels, __labels__: '' } },
 });
 
-const own = { namespace: 'sync-operator', labels: { 'app.kubernetes.io/part-of': 'ot-functions' } };
+const own = { namespace: 'sync-operator', labels: partOf };
 
 const policy = {
   apiVersion: 'v1',

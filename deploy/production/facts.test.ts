@@ -5,14 +5,16 @@ import { tellReady } from '../../functions/follow-sync/snapshotting.ts';
 import { machineFacts, updateStatus } from '../../functions/provision-vm/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import type { Action } from '../../shared/actions.ts';
-import { facts } from '../../shared/events.ts';
+import { facts, imagePublished, schemaIdOf } from '../../shared/events.ts';
 import { transition } from '../../shared/images/status.ts';
 import { phases } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aWorkspace } from '../../test/support/builders/workspaces.ts';
+import { productionFiles } from './files.ts';
 
+const files = productionFiles([]);
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const said = { reason: 'Because', message: 'It is so.' };
 
@@ -32,7 +34,7 @@ const ofImages = told([
   tellReady(aVMDiskImage({ status: { phase: 'Failed' } }), 1, { ...said, nowMs }),
 ]);
 const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
-  told(updateStatus(aVirtualMachine(), { phase, ...said, findings: [], fields: noFields }, nowMs)),
+  told(updateStatus(aVirtualMachine(), { phase, ...said, conditions: [], fields: noFields }, nowMs)),
 );
 const deleted = { nowMs, policy: parsePolicy(undefined), image: aVMDiskImage({ deleted: true }) };
 const nothing = { dataVolumes: [], pods: [], snapshots: [], isSnapshotGone: false, refusals: new Map() };
@@ -40,7 +42,7 @@ const ofDeleting = told(followSync({ ...deleted, ...nothing, isAudit: false, isN
 const left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const ofDeletion = told(prune({ ...deleted, machines: [], workspaces: [], left }));
 const ofWorkspaces = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
-  told(updateWorkspaceStatus(aWorkspace(), { phase, ...said, findings: [], fields: {} }, nowMs)),
+  told(updateWorkspaceStatus(aWorkspace(), { phase, ...said, conditions: [], fields: {} }, nowMs)),
 );
 const all = [...ofImages, ...ofMachines, ...ofDeleting, ...ofDeletion, ...ofWorkspaces];
 
@@ -52,10 +54,16 @@ test.each(all)('$type fits its schema, field for field', ({ type, data }) => {
   expect(facts[type as keyof typeof facts].parse(JSON.parse(JSON.stringify(data)))).toEqual(data);
 });
 
+test.each([...Object.keys(facts), imagePublished])('the JSON Schema of %s says which it is, and what of', (type) => {
+  const schema = JSON.parse(files.get(`events/${type}.json`) ?? '');
+  expect(schema).toMatchObject({ $id: schemaIdOf(type), title: type, description: expect.stringMatching(/.+\.$/) });
+  expect(new URL(schema.$id).protocol).toBe('urn:');
+});
+
 test.each(['Ready', 'Failed'] as const)(
   'the event of a machine or workspace that is %s is rebuilt from its status',
   (phase) => {
-    const standing = { phase, ...said, findings: [] };
+    const standing = { phase, ...said, conditions: [] };
     const after = <T extends { status?: unknown }>(object: T, actions: readonly Action[]): T => {
       const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
       return { ...object, status: Object.assign({}, ...status) };

@@ -148,6 +148,26 @@ describe('the network policies', () => {
     expect(open).toEqual([[[8080, 8443, 9000]], [[8008, 9090]]]);
   });
 
+  test('let a function that reads sources ask everywhere but at addresses that only a node should ask', () => {
+    const [warm, ...others] = functions;
+    if (!warm) throw new Error('expected a function');
+    const policies = networkPolicies([{ ...warm, readsSources: true }, ...others], usualSurroundings);
+    const { spec } = policies.find(({ metadata }) => metadata.name === 'source-readers') ?? {};
+    const { podSelector, egress } = spec as Spec;
+    expect(podSelector.matchExpressions?.[0]?.values).toEqual([warm.name]);
+    expect(egress).toEqual([
+      {
+        to: [
+          { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16', '127.0.0.0/8'] } },
+          { ipBlock: { cidr: '::/0', except: ['fd00:ec2::254/128', 'fe80::/10'] } },
+        ],
+      },
+    ]);
+    expect(networkPolicies(functions, usualSurroundings).map(({ metadata }) => metadata.name)).not.toContain(
+      'source-readers',
+    );
+  });
+
   test('never allow the metadata service of a cloud, which listens at port 80', () => {
     const anywhere = [...(ofFunctions?.egress ?? []), ...(ofSources?.egress ?? [])].filter(({ to }) => !to);
     expect(anywhere.map(({ ports }) => ports)).toEqual(Array(2).fill([{ port: 443 }, { port: 6443 }]));

@@ -1,9 +1,11 @@
-import * as z from 'zod';
 import { isByDefault } from '../../knative/functions.ts';
 import { servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
-import { facts } from '../../shared/events.ts';
+import { schemas } from '../../shared/events.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
+import { asyncApi } from './async-api.ts';
 import { chartFiles } from './chart.ts';
+import { eventSchema } from './event-schema.ts';
+import { eventTypes } from './event-types.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { sizePatches } from './sizes.ts';
@@ -17,7 +19,11 @@ export function productionFiles(all: readonly FunctionDeclaration[]): Map<string
     ...part('pod-disruption-budgets', 'Component', podDisruptionBudgets(functions)),
     ...part('internal-gateway', 'Component', servingPolicies(usualSurroundings)),
     ['resources/kustomization.yaml', yamlOf([{ ...component, patches: sizePatches(functions) }])],
-    ...Object.entries(facts).map(([type, schema]) => [`events/${type}.json`, jsonSchemaOf(type, schema)] as const),
+    ...part('event-types', 'Component', eventTypes()),
+    ...Object.entries(schemas).map(
+      ([type, schema]) => [`events/${type}.json`, jsonOf(eventSchema(type, schema))] as const,
+    ),
+    ['events/asyncapi.json', jsonOf(asyncApi())],
     ...[...chartFiles(functions)].map(([name, text]) => [`chart/${name}`, text] as const),
   ]);
 }
@@ -34,6 +40,4 @@ const part = (name: string, kind: 'Kustomization' | 'Component', objects: readon
   ],
 ];
 
-/** The JSON Schema of a domain event, for teams that subscribe Triggers of their own. */
-const jsonSchemaOf = (type: string, schema: z.ZodType) =>
-  `${JSON.stringify({ title: type, ...z.toJSONSchema(schema, { io: 'input' }) }, undefined, 2)}\n`;
+const jsonOf = (value: object) => `${JSON.stringify(value, undefined, 2)}\n`;

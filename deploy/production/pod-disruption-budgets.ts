@@ -1,6 +1,5 @@
-import { partOf } from '../../knative/manifest.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
+import { operatorNamespace, partOf } from '../../shared/operator.ts';
 
 /**
  * One budget for each function that always runs. It allows one pod to be unavailable and never requires one: otherwise a function with a

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { files } from '../../crds/definitions.ts';
-import { partOf } from '../../knative/manifest.ts';
+import { partOf } from '../../shared/operator.ts';
 
 /** One kind of ours, as its CustomResourceDefinition declares it. */
 interface OwnKind {

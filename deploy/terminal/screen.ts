@@ -4,7 +4,7 @@ import type { WriteStream } from 'node:tty';
 export interface Screen {
   /** Puts these lines where the last ones were; as many of them as the terminal has rows for. */
   draw(lines: readonly string[]): void;
-  /** Says a line for good. */
+  /** Writes a line that stays. */
   say(line: string): void;
   /** Leaves the last lines drawn standing, and gives the cursor back. */
   close(): void;
@@ -43,6 +43,6 @@ export function screenOn(out: Terminal): Screen {
 const cursor = { hide: '\u001b[?25l', show: '\u001b[?25h' };
 const clear = { lineEnd: '\u001b[K', below: '\u001b[J', all: '\u001b[2J\u001b[H' };
 
-/** To the first line of the frame. A terminal of another width has broken its lines anew: nobody knows where it begins. */
+/** To the first line of the frame. A terminal of another width wraps its lines differently: where it begins is unknown. */
 const back = (lines: number, isResized: boolean) =>
   isResized ? clear.all : `\r${lines > 0 ? `\u001b[${lines}A` : ''}`;

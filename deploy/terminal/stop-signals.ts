@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 
-/** The wish of somebody outside that the process ends. */
+/** The wish of someone outside that the process ends. */
 export interface Stop {
   /** Aborts with the first wish. */
   signal: AbortSignal;
-  /** The exit code of a process that such a signal ended: 130 for Ctrl-C; 0 while nobody wishes it. */
+  /** The exit code of a process that such a signal ended: 130 for Ctrl-C; 0 while no one wishes it. */
   exitCode(): number;
   /** Listens no more. */
   off(): void;

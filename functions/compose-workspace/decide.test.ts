@@ -10,6 +10,7 @@ import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
 import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
 import { NetworkPolicy } from '../../shared/kinds/networking/network-policy.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace, WorkspaceStatus } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
@@ -167,6 +168,21 @@ describe('the order', () => {
     expect(writes(actions)).toContain('create Deployment app');
     expect(writes(actions)).not.toContain('create VirtualMachine vm');
   });
+});
+
+test.each<[VMDiskImageStatus, string]>([
+  [{ phase: 'Syncing', message: 'Downloading, attempt 1.' }, 'Syncing in namespace vmdi-farm.'],
+  [
+    { phase: 'Retrying', message: 'EOF. Next attempt at 00:06 UTC.' },
+    'Retrying in namespace vmdi-farm: EOF. Next attempt at 00:06 UTC.',
+  ],
+  [
+    { phase: 'Failed', message: 'Not tried again: NoSuchKey.' },
+    'Failed in namespace vmdi-farm: Not tried again: NoSuchKey.',
+  ],
+])('the workspace says what its image waits for, and names it once: %j', (status, cause) => {
+  const actions = pass({ workspace: lab({ vms: [aMachineOf()] }), image: aVMDiskImage({ status }) });
+  expect(statusIn(actions).message).toBe(`VMDiskImage ubuntu: ${cause}`);
 });
 
 describe('a missing image', () => {

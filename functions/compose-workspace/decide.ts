@@ -12,7 +12,7 @@ import { foundProvider, type Provider, providerFor } from './network/plan.ts';
 import { type Observed, type Own, ownObjects } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { Stage } from './stage.ts';
-import { findingOf, formatCount, summary, updateStatus } from './status.ts';
+import { conditionOfStage, formatCount, summary, updateStatus } from './status.ts';
 import { teardown } from './teardown.ts';
 
 /**
@@ -37,7 +37,7 @@ function actionsFor(observed: Observed, own: Own): Action[] {
   return [
     ...claim(workspace),
     ...plan.writes,
-    ...standing(workspace, plan, networkProvider, nowMs),
+    ...report(workspace, plan, networkProvider, nowMs),
     ...(plan.writes.some(isEntrance) ? [{ do: 'requeue', about: workspace } as const] : []),
     ...untilSettled(observed, plan.stages),
   ];
@@ -60,18 +60,21 @@ const makesNetworks = ({ condition, writes }: Stage) => condition === 'NetworksR
 
 const valid = isSo('SpecValid', 'Valid', 'The spec fits together.');
 
+/** The conditions that every look at a valid spec or an invalid one writes again. */
+const ofThisLook = ['SpecValid', 'Ready', 'Reconciling', 'Stalled'];
+
 /** Existing objects stay as they are, and the other conditions keep what was found under the last valid spec. */
 function invalid(workspace: Workspace, faults: readonly string[], nowMs: number): Action[] {
   const message = faults.join(' ');
-  const before = (workspace.status?.conditions ?? []).filter(({ type }) => type !== 'SpecValid' && type !== 'Ready');
-  const findings = [
+  const before = (workspace.status?.conditions ?? []).filter(({ type }) => !ofThisLook.includes(type));
+  const conditions = [
     isNotSo('SpecValid', 'SpecInvalid', message),
     ...before.map((one) => ({ ...one, type: one.type as WorkspaceCondition })),
   ];
-  return updateStatus(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, findings, fields: {} }, nowMs);
+  return updateStatus(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, conditions, fields: {} }, nowMs);
 }
 
-function standing(
+function report(
   workspace: Workspace,
   { stages, wanted }: Plan,
   networkProvider: Provider | undefined,
@@ -86,6 +89,6 @@ function standing(
     ...(hasNetworks && networkProvider ? { networkProvider } : {}),
     images: [...wanted.values()].flatMap(({ ref, image }) => (image ? [ref] : [])),
   };
-  const findings = [valid, ...stages.map(findingOf)];
-  return updateStatus(workspace, { ...summary(stages), findings, fields }, nowMs);
+  const conditions = [valid, ...stages.map(conditionOfStage)];
+  return updateStatus(workspace, { ...summary(stages), conditions, fields }, nowMs);
 }

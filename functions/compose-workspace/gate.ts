@@ -1,9 +1,9 @@
-import type { Stage, Standing } from './stage.ts';
+import type { ComponentStatus, Stage } from './stage.ts';
 
 /** What a stage may not write in this reconcile, and what it waits for. */
 export interface Gate {
   allow: 'existing' | 'nothing';
-  because: Standing;
+  because: ComponentStatus;
 }
 
 /** The stage with the writes that all gates allow; what it cannot create waits for the first of them. */

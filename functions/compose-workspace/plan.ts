@@ -15,6 +15,7 @@ import { hostKeysFor, hostKeysOf } from './roles/host-keys.ts';
 import { loginKeys } from './roles/login.ts';
 import { rolesStage } from './roles/plan.ts';
 import { hasKeys } from './roles/roles.ts';
+import { runsOf } from './roles/status.ts';
 import { isDone, type Stage, waiting } from './stage.ts';
 import { volumeStage } from './volumes/plan.ts';
 
@@ -47,18 +48,20 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const hostKeys = keys.length > 0 ? make(hostKeysFor(keys), site?.hostKeys) : undefined;
   const machines = gated(machineStage({ ...found, hostKeys }, make), started, connected, unreadable.machines);
   const containers = gated(containerStage(found, make), started, connected, unreadable.containers);
-  const roles = started ? undefined : rolesStage({ ...found, keys }, make, isDone(machines));
-  const others = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
+  const roles = started
+    ? undefined
+    : rolesStage({ ...found, keys, runs: runsOf(own.jobs, inside.pods) }, make, isDone(machines));
+  const stages = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
   const writes = [
     ...namespace.writes,
     // A machine that names a Secret that does not exist is looked at again by an audit only.
     ...(hostKeys?.writes ?? []),
     // A child that is refused blocks no other; a namespace that is refused blocks all of them.
-    ...together(others.flatMap(sequencesOf)),
+    ...together(stages.flatMap(sequencesOf)),
     ...obsolete.writes,
   ];
   // What is not seen may exist: an image that is missing may no longer be needed.
-  return { writes: observed.isForbidden ? namespace.writes : writes, stages: [namespace, ...others], wanted };
+  return { writes: observed.isForbidden ? namespace.writes : writes, stages: [namespace, ...stages], wanted };
 }
 
 const needsHostKeys = ({ workspace, policy, site }: Observed) =>

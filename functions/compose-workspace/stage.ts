@@ -5,6 +5,7 @@ import type {
   ComponentPhase,
   WorkspaceCondition,
 } from '../../shared/kinds/pelotech/workspace.ts';
+import { tellable } from '../../shared/kubernetes/events.ts';
 import type { Made } from './child.ts';
 
 /** One stage of a workspace: what this reconcile writes for it, and how its parts stand. */
@@ -22,11 +23,11 @@ export interface Stage {
 export interface Part {
   name: string;
   writes: Action[];
-  standing: Standing;
+  status: ComponentStatus;
 }
 
 /** How a part stands. */
-export interface Standing {
+export interface ComponentStatus {
   phase: ComponentPhase;
   reason: string;
   message: string;
@@ -35,25 +36,33 @@ export interface Standing {
 export const stageOf = (condition: WorkspaceCondition, kind: ComponentKind, parts: readonly Part[]): Stage => ({
   condition,
   writes: parts.flatMap(({ writes }) => writes),
-  components: parts.map(({ name, standing }) => component(kind, name, standing)),
+  components: parts.map(({ name, status }) => component(kind, name, status)),
 });
 
-export const component = (kind: ComponentKind, name: string, { phase, reason, message }: Standing): Component => ({
+export const component = (
+  kind: ComponentKind,
+  name: string,
+  { phase, reason, message }: ComponentStatus,
+): Component => ({
   kind,
   name,
   phase,
   reason,
-  message: message.slice(0, 1024),
+  message: tellable(message).slice(0, 1024),
 });
 
-export const ready = (reason: string, message: string): Standing => ({ phase: 'Ready', reason, message });
-export const provisioning = (reason: string, message: string): Standing => ({ phase: 'Provisioning', reason, message });
-export const waiting = (reason: string, message: string): Standing => ({ phase: 'Waiting', reason, message });
-export const failed = (reason: string, message: string): Standing => ({ phase: 'Failed', reason, message });
-export const skipped = (message: string): Standing => ({ phase: 'Skipped', reason: 'Skipped', message });
+export const ready = (reason: string, message: string): ComponentStatus => ({ phase: 'Ready', reason, message });
+export const provisioning = (reason: string, message: string): ComponentStatus => ({
+  phase: 'Provisioning',
+  reason,
+  message,
+});
+export const waiting = (reason: string, message: string): ComponentStatus => ({ phase: 'Waiting', reason, message });
+export const failed = (reason: string, message: string): ComponentStatus => ({ phase: 'Failed', reason, message });
+export const skipped = (message: string): ComponentStatus => ({ phase: 'Skipped', reason: 'Skipped', message });
 
 /** How a part made of these objects stands; undefined if all of them exist as they should be. */
-export function standingOf(made: readonly Made[]): Standing | undefined {
+export function statusOf(made: readonly Made[]): ComponentStatus | undefined {
   const obstacles = made.flatMap(({ obstacle }) => (obstacle ? [obstacle] : []));
   const worst = obstacles.find(({ isFinal }) => isFinal) ?? obstacles[0];
   if (worst) return worst.isFinal ? failed(worst.reason, worst.message) : provisioning(worst.reason, worst.message);

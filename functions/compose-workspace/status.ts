@@ -8,24 +8,24 @@ import {
   type WorkspaceStatus,
 } from '../../shared/kinds/pelotech/workspace.ts';
 import {
-  type Finding,
   factsOf,
   isNotSo,
   isSo,
+  type NewCondition,
   type Reporting,
   reportStatus,
-  type Standing,
+  type StatusReport,
 } from '../../shared/kubernetes/status.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { isWell, type Stage } from './stage.ts';
 
 /** The state of a workspace, as one look at everything says. */
-interface WorkspaceStanding extends Omit<Standing<WorkspacePhase, WorkspaceCondition>, 'isReady'> {
+interface WorkspaceReport extends Omit<StatusReport<WorkspacePhase, WorkspaceCondition>, 'isReady'> {
   fields: Partial<Pick<WorkspaceStatus, 'components' | 'ready' | 'namespace' | 'networkProvider' | 'images'>>;
 }
 
 /** The condition of a stage. */
-export function findingOf({ condition, components, obstacle }: Stage): Finding<WorkspaceCondition> {
+export function conditionOfStage({ condition, components, obstacle }: Stage): NewCondition<WorkspaceCondition> {
   if (condition === 'AnsibleSkipped') {
     const { reason = 'Skipped', message = '' } = components[0] ?? {};
     return isSo(condition, reason, message);
@@ -50,7 +50,7 @@ export const formatCount = (components: readonly Component[]) => {
 };
 
 /** Where all stages together stand: the first thing that failed, else the first that is not there yet. */
-export function summary(stages: readonly Stage[]): Pick<WorkspaceStanding, 'phase' | 'reason' | 'message'> {
+export function summary(stages: readonly Stage[]): Pick<WorkspaceReport, 'phase' | 'reason' | 'message'> {
   const components = stages.flatMap((stage) => stage.components);
   const broken = components.find(({ phase }) => phase === 'Failed');
   if (broken) return { phase: 'Failed', reason: broken.reason, message: formatComponent(broken) };
@@ -62,8 +62,8 @@ export function summary(stages: readonly Stage[]): Pick<WorkspaceStanding, 'phas
 }
 
 /** Writes the state of a workspace if its status differs, and reports that it is Ready or Failed. */
-export const updateStatus = (workspace: Workspace, standing: WorkspaceStanding, nowMs: number): Action[] =>
-  reportStatus(reporting, workspace, { ...standing, isReady: standing.phase === 'Ready' }, nowMs);
+export const updateStatus = (workspace: Workspace, report: WorkspaceReport, nowMs: number): Action[] =>
+  reportStatus(reporting, workspace, { ...report, isReady: report.phase === 'Ready' }, nowMs);
 
 const reporting: Reporting<Workspace> = {
   resource: Workspace,

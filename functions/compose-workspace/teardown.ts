@@ -34,13 +34,13 @@ export function teardown(observed: Observed, own: Own): Action[] {
   const { workspace, inside, isForbidden, nowMs } = observed;
   const { finalizers = [] } = workspace.metadata;
   if (!finalizers.includes(workspaceFinalizer)) return [];
-  const isHomeKept = own.namespaces.some(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const isNamespaceKept = own.namespaces.some(({ metadata }) => metadata.deletionTimestamp === undefined);
   // Only who may write in the namespace can delete what is in it in this order.
-  if (isHomeKept && !inside) {
-    const home = namespaceStage(observed, makeFor(observed));
-    if (home.writes.length > 0 && !isForbidden) return [...home.writes, { do: 'requeue', about: workspace }];
-    const reported = stillThere(workspace, home.components, home.components[0]?.message, nowMs);
-    return [...home.writes, ...reported, ...untilSettled(observed, [home])];
+  if (isNamespaceKept && !inside) {
+    const namespace = namespaceStage(observed, makeFor(observed));
+    if (namespace.writes.length > 0 && !isForbidden) return [...namespace.writes, { do: 'requeue', about: workspace }];
+    const reported = stillThere(workspace, namespace.components, namespace.components[0]?.message, nowMs);
+    return [...namespace.writes, ...reported, ...untilSettled(observed, [namespace])];
   }
   const rest = stepsOf(own, inside?.pods ?? []).find((step) => step.length > 0);
   if (rest) return [...rest.flatMap(remove), ...report(workspace, rest, nowMs)];
@@ -96,7 +96,7 @@ function stillThere(
       phase: 'Provisioning',
       reason: 'Terminating',
       message: because ? `The workspace is being deleted: ${because}` : 'The workspace is being deleted.',
-      findings: [],
+      conditions: [],
       fields: { components, ready: `0/${components.length}` },
     },
     nowMs,

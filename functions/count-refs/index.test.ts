@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { diskImageFact, factAttributes } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
@@ -16,7 +16,6 @@ const harness = await serveFunction(declaration);
 afterAll(harness.close);
 const { kube } = harness;
 
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 await kube.create(Namespace, { metadata: { name: 'lab' } });
 
 const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
@@ -53,7 +52,10 @@ describe('an image', () => {
     await createMachine('life-b', 'life');
     expect(await harness.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
     const used = await kube.get(VMDiskImage, ofImage('life'));
-    expect(used?.status).toEqual({ phase: 'Succeeded', references: { count: 2, by: ['lab/life-a', 'lab/life-b'] } });
+    expect(used?.status).toMatchObject({
+      phase: 'Succeeded',
+      references: { count: 2, by: ['lab/life-a', 'lab/life-b'] },
+    });
     expect((await kube.get(VirtualMachine, ofMachine('life-b')))?.metadata.finalizers).toEqual([
       imageReferenceFinalizer,
     ]);
@@ -98,6 +100,7 @@ describe('an image', () => {
     );
     expect(await harness.audit()).toBe(202);
     expect((await kube.get(VMDiskImage, ofImage('garbled')))?.status).toEqual({
+      observedGeneration: -1,
       phase: 'Succeeded',
       references: { count: 1, by: ['lab/garbled'] },
     });

@@ -22,7 +22,7 @@ export default defineFunction<Observed>({
     on.audit(),
   ],
   may: [
-    { resource: VirtualMachine, verbs: ['get', 'list', 'patch'] },
+    { resource: VirtualMachine, verbs: ['get', 'list', 'patch'], admissionPolicy: 'metadata' },
     { resource: Workspace, verbs: ['get', 'list'] },
     { resource: VMDiskImage, verbs: ['get', 'list'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { diskImageFact, factAttributes } from '../../shared/images/facts.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
@@ -13,7 +13,6 @@ const harness = await serveFunction(declaration);
 afterAll(harness.close);
 const { kube } = harness;
 
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 await kube.create(Namespace, { metadata: { name: 'lab' } });
 
 const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
@@ -11,7 +11,6 @@ const harness = await serveFunction(declaration);
 afterAll(harness.close);
 const { kube } = harness;
 
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 /** What a Trigger waits for an answer (knative/broker.ts, timeout). */
 const deliveryMs = 10_000;
 const image = { name: 'crowd', namespace: 'vmdi-farm' };

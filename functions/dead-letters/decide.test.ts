@@ -14,6 +14,7 @@ const letter = (more: Partial<DeadLetter> = {}): DeadLetter => ({
   about: undefined,
   failed: 'preload',
   code: '400',
+  faults: undefined,
   ...more,
 });
 const ofImage = letter({
@@ -108,6 +109,16 @@ test.each([
     letter(),
     'preload answered 400 to ot.pelotech.image.published.v1 from https://ci.example/42 (event e-1). It is lost unless its sender posts it again. See the log of preload for what was wrong.',
   ],
+  [
+    'what was wrong with a message, if its function said so',
+    letter({ faults: 'data.name: expected letters; data: Unrecognized key: "secretRef"' }),
+    '(event e-1): data.name: expected letters; data: Unrecognized key: "secretRef". It is lost unless its sender posts it again, corrected.',
+  ],
+  [
+    'nothing that a subscriber of others said',
+    letter({ failed: 'gone', faults: 'hush' }),
+    '(event e-1). No other subscriber takes it.',
+  ],
   ['a message with a subject', letter({ subject: 'ubuntu' }), 'from https://ci.example/42 about ubuntu (event e-1)'],
   [
     'a change of an object',
@@ -121,8 +132,10 @@ test.each([
   expect(eventIn(pass([of])).message).toContain(words);
 });
 
-test('the message of an Event is never longer than Kubernetes takes', () => {
-  const long = 'x'.repeat(253);
-  const message = eventIn(pass([letter({ id: long, type: long, source: long, subject: long })])).message as string;
+test('the message of an Event is never longer than Kubernetes takes, and names event, source and fault however long they are', () => {
+  const long = (text: string) => text + 'x'.repeat(253);
+  const attributes = { id: long('id'), type: long('type'), source: long('source'), subject: long('subject') };
+  const message = eventIn(pass([letter({ ...attributes, faults: long('data.name: ').repeat(3) })])).message as string;
   expect(message.length).toBeLessThanOrEqual(1024);
+  for (const part of ['idxxx', 'from sourcexxx', ': data.name: xxx', 'posts it again']) expect(message).toContain(part);
 });

@@ -92,6 +92,18 @@ test('what preload did not take is counted, logged and shown at its Trigger, wit
   expect(JSON.stringify(await shown())).not.toContain('hush');
 });
 
+test('the fields that preload refused are logged and shown, with the event and its source', async () => {
+  const { post, drain, lines } = served();
+  const faults = 'data: Unrecognized key: "secretRef"';
+  const knativeerrordata = Buffer.from(JSON.stringify({ faults: [faults] })).toString('base64');
+  await post('/preload', { knativeerrorcode: '400', knativeerrordata });
+  await drain();
+  expect(lines()).toMatchObject([{ id: 'e-1', source: '/ci', faults }]);
+  expect(await shown()).toMatchObject([
+    { message: expect.stringContaining(`from /ci (event e-1): ${faults}. It is lost unless`) },
+  ]);
+});
+
 test('a change that a function did not take is shown at the Trigger of its system', async () => {
   const own = { name: 'count-refs-machines', namespace: operatorNamespace };
   const leadsTo = { ref: { apiVersion: 'v1', kind: 'Service', name: 'count-refs' } };

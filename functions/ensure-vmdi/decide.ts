@@ -65,14 +65,16 @@ function publish(machine: VirtualMachine, finding: Finding | undefined, { nowMs,
   const { status, reason, message, differences } = finding;
   const before = conditionOf(machine.status?.conditions, 'ImageResolved');
   const wanted = { type: 'ImageResolved', status, reason, message, observedGeneration: generation };
-  if (before && Object.entries(wanted).every(([key, value]) => before[key as keyof typeof before] === value)) return [];
+  const condition = conditionAfter(before, wanted, toTime(nowMs));
+  if (before && Object.entries(condition).every(([key, value]) => before[key as keyof typeof before] === value))
+    return [];
   return [
     {
       do: 'apply',
       resource: VirtualMachine,
       object: {
         metadata: { name, namespace, uid },
-        status: { conditions: [conditionAfter(before, wanted, toTime(nowMs))] },
+        status: { conditions: [condition] },
       },
       subresource: 'status',
       force: true,

@@ -4,7 +4,6 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { tellable } from '../../shared/kubernetes/events.ts';
 import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import type { Observed } from './observed.ts';
 
@@ -51,7 +50,7 @@ function found({ spec }: VirtualMachine, image: Spec, sentence: string): Finding
     differences.length > 0
       ? ` It differs from vmDiskImageTemplate in ${differences.join(', ')}; the image counts.`
       : '';
-  return { status: 'True', reason: 'ImageFound', message: tellable(sentence + but), differences };
+  return { status: 'True', reason: 'ImageFound', message: sentence + but, differences };
 }
 
 function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed['ref']): Finding {
@@ -97,7 +96,7 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | 
   if (refusal === undefined) return undefined;
   return {
     reason: 'ImageRefused',
-    message: tellable(`Expected the API server to take ${say(ref)}, found a refusal: ${formatRefusal(refusal)}.`),
+    message: `Expected the API server to take ${say(ref)}, found a refusal: ${formatRefusal(refusal)}.`,
   };
 }
 

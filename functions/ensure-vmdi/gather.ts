@@ -43,7 +43,7 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
   }
 }
 
-/** The machines by their images: each image, or if there is none the Namespace that it would be in. */
+/** The machines by their images: each image, or if it is missing the Namespace that it would be in. */
 async function observeAll(
   { kube, nowMs, refusals }: Pick<Context, 'kube' | 'nowMs' | 'refusals'>,
   policy: Policy,

@@ -16,7 +16,7 @@ import {
   type ImageOptions,
   start,
 } from '../../test/support/builders/images.ts';
-import { decide } from './decide.ts';
+import { followSyncOf, only, statusesIn } from '../../test/support/harness/image-decisions.ts';
 import type { Observed } from './observed.ts';
 
 const annotations = { [adoptSnapshot]: 'golden' };
@@ -57,21 +57,9 @@ const golden = ({ labels, leaving, snapshotClass, status = { readyToUse: true, r
   });
 
 function pass(image: VMDiskImage, snapshots: VolumeSnapshot[], more: Partial<Observed> = {}) {
-  const actions = decide({
-    nowMs: start + 60_000,
-    policy: parsePolicy({ data: {} }),
-    image,
-    dataVolumes: [],
-    pods: [],
-    snapshots,
-    isSnapshotGone: false,
-    isNamed: false,
-    isAudit: false,
-    refusals: new Map(),
-    ...more,
-  });
-  const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
-  const deleted = actions.filter((action) => action.do === 'delete').map(({ of }) => of.metadata.name);
+  const actions = followSyncOf(image, { snapshots, ...more });
+  const statuses = statusesIn(actions);
+  const deleted = only(actions, 'delete').map(({ of }) => of.metadata.name);
   return { actions, statuses, deleted, condition: (statuses[0]?.conditions as { reason: string }[] | undefined)?.[0] };
 }
 
@@ -191,6 +179,7 @@ test('an adopted snapshot that is gone is lost', () => {
   expect(pass(done, [], { isSnapshotGone: true }).statuses[0]?.conditions).toMatchObject([
     { type: 'Ready', status: 'False' },
     { type: 'SnapshotLost', status: 'True' },
+    { type: 'Stalled', status: 'True' },
   ]);
   expect(pass(done, [golden()]).actions).toEqual([]);
 });

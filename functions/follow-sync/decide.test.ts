@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../shared/actions.ts';
 import { diskImageFact } from '../../shared/images/facts.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { parsePolicy } from '../../shared/policy.ts';
 import { aDataVolume, anImporter, aSnapshot, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { decide } from './decide.ts';
+import { followSyncOf, statusesIn, verbsIn } from '../../test/support/harness/image-decisions.ts';
 import type { Observed } from './observed.ts';
 
 const image = (status: VMDiskImageStatus, more = {}) =>
@@ -18,24 +17,9 @@ const seen = image({
 const cut = { running: { status: 'False', reason: 'Error', message: 'Unable to process data: unexpected EOF' } };
 const bound = { phase: 'Succeeded', running: { status: 'False', reason: 'Completed' }, bound: { status: 'True' } };
 
-function pass(observed: Partial<Observed> & Pick<Observed, 'image'>, data: Record<string, string> = {}) {
-  const actions = decide({
-    nowMs: start + 60_000,
-    policy: parsePolicy({ data }),
-    dataVolumes: [],
-    pods: [],
-    snapshots: [],
-    isSnapshotGone: false,
-    isAudit: false,
-    isNamed: false,
-    refusals: new Map(),
-    ...observed,
-  });
-  const writes = actions.filter(({ do: verb }) => !['recordEvent', 'publish', 'measure'].includes(verb));
-  const statuses = actions.filter(
-    (action): action is Extract<Action, { do: 'patchStatus' }> => action.do === 'patchStatus',
-  );
-  return { actions, verbs: writes.map(({ do: verb }) => verb), status: statuses[0]?.status };
+function pass({ image, ...more }: Partial<Observed> & Pick<Observed, 'image'>, data: Record<string, string> = {}) {
+  const actions = followSyncOf(image, { data, ...more });
+  return { actions, verbs: verbsIn(actions), status: statusesIn(actions)[0] };
 }
 
 const measured = (actions: readonly Action[]) =>
@@ -48,7 +32,7 @@ describe('an attempt that fails', () => {
     // Only as it was observed: its download may have ended since.
     expect(actions.at(-1)).toMatchObject({ do: 'delete', unchanged: true });
     expect(status).toMatchObject({ phase: 'Retrying', attempts: 1, nextAttemptAt: '2026-01-01T00:06:00.000000Z' });
-    expect(status?.message).toBe('Unable to process data: unexpected EOF. Next attempt in 5m.');
+    expect(status?.message).toBe('Unable to process data: unexpected EOF. Next attempt at 00:06 UTC.');
   });
   test.each([
     [1, 5],
@@ -80,7 +64,10 @@ describe('an attempt that fails', () => {
     const { status, actions } = pass({ image: seen, dataVolumes: [aDataVolume(seen, gone)] });
     expect(status).toMatchObject({
       phase: 'Failed',
-      conditions: [{ type: 'Ready', status: 'False', reason: 'NotFound' }],
+      conditions: [
+        { type: 'Ready', status: 'False', reason: 'NotFound' },
+        { type: 'Stalled', status: 'True', reason: 'NotFound' },
+      ],
     });
     expect(measured(actions)).toEqual(['ot.image.sync.attempts', 'ot.image.sync.duration']);
   });
@@ -217,7 +204,7 @@ describe('a snapshot', () => {
     const observed = { image: snapshotting, dataVolumes: [volume], snapshots };
     expect(pass(observed).status).not.toHaveProperty('phase');
     const { verbs, status } = pass({ ...observed, nowMs: start + 7_200_000 });
-    expect(status).toMatchObject({ phase: 'Failed', conditions: [{ reason: 'SnapshotTimeout' }] });
+    expect(status).toMatchObject({ phase: 'Failed', conditions: [{ reason: 'SnapshotTimeout' }, { type: 'Stalled' }] });
     expect(status?.message).toContain('throttled');
     expect(verbs).toEqual(['patchStatus']);
     const failed = image({ phase: 'Failed', snapshottingAt: at(0) });
@@ -256,7 +243,7 @@ describe('a snapshot', () => {
   test('whose volume is lost fails the image', () => {
     expect(pass({ image: snapshotting }).status).toMatchObject({
       phase: 'Failed',
-      conditions: [{ reason: 'VolumeLost' }],
+      conditions: [{ reason: 'VolumeLost' }, { type: 'Stalled' }],
     });
   });
   test('of an earlier revision goes once the new one is ready, not before', () => {
@@ -284,6 +271,7 @@ describe('a snapshot', () => {
     expect(pass({ image: done, isSnapshotGone: true }).status?.conditions).toMatchObject([
       { type: 'Ready', status: 'False' },
       { type: 'SnapshotLost', status: 'True' },
+      { type: 'Stalled', status: 'True' },
     ]);
     expect(pass({ image: done }).actions).toEqual([]);
   });
@@ -299,6 +287,7 @@ describe('a snapshot', () => {
     expect(pass({ image: done, snapshots: [aSnapshot(done, { error })] }).status?.conditions).toMatchObject([
       { type: 'Ready', status: 'False' },
       { type: 'SnapshotLost', status: 'True' },
+      { type: 'Stalled', status: 'True' },
     ]);
   });
   const unready = aSnapshot(done);
@@ -319,7 +308,10 @@ test('a snapshot that was taken again and is not ready yet is waited for, while 
   expect(status).toMatchObject({ phase: 'Snapshotting', snapshottingAt: expect.any(String) });
   expect(status?.message).toContain('is not ready; waiting');
   // Or start-sync would download it again once snapshotTimeout is over.
-  expect(status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'SnapshotNotReady' }]);
+  expect(status?.conditions).toMatchObject([
+    { type: 'Ready', status: 'False', reason: 'SnapshotNotReady' },
+    { type: 'Reconciling', status: 'True' },
+  ]);
 });
 
 test("another user's object with the name of the snapshot is no snapshot of the image, however ready it is", () => {
@@ -334,6 +326,7 @@ test("another user's object with the name of the snapshot is no snapshot of the 
   expect(found?.conditions).toMatchObject([
     { type: 'Ready', status: 'False' },
     { type: 'SnapshotLost', status: 'True' },
+    { type: 'Stalled', status: 'True' },
   ]);
   expect(found?.message).toContain(`The snapshot ${held.name} is lost, and another snapshot has its name;`);
 });
@@ -357,6 +350,7 @@ describe('the snapshot of an image that is being deleted', () => {
       expect(found.status?.conditions).toMatchObject([
         { type: 'Ready', status: 'False' },
         { type: 'SnapshotLost', status: 'True', message: expect.not.stringContaining('new sync') },
+        ...(phase === 'Succeeded' ? [{ type: 'Stalled', status: 'True' }] : []),
       ]);
   });
   test('that exists is not reported', () => {

@@ -7,18 +7,18 @@ import { refusals } from '../../shared/images/failure-reasons.ts';
 import { whyPrunable } from '../../shared/images/pruning.ts';
 import { publish, transition } from '../../shared/images/status.ts';
 import { attemptLabel, isOfAnotherVersion, revisionLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { formatDuration } from '../../shared/kubernetes/duration.ts';
-import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
+import { formatTimeOfDay, toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { isValid } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { adopting } from './adopting.ts';
+import { cloneFailureOf, cloneProgress, isClone } from './clone.ts';
 import { disown } from './disown.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { garbage, remove } from './garbage.ts';
 import { healing } from './healing.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
-import { atRest, makeSnapshot, snapshotting } from './snapshotting.ts';
+import { atRest, describeWait, makeSnapshot, snapshotting } from './snapshotting.ts';
 import { useRevision } from './use-revision.ts';
 
 /**
@@ -51,27 +51,30 @@ function stepOf(observed: Observed): Action[] {
 }
 
 function syncing(observed: Observed): Action[] {
-  const { image, dataVolumes, nowMs } = observed;
+  const { image, dataVolumes, nowMs, policy } = observed;
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
   const isDone = isDownloaded(dataVolume);
   // A finished download is paid for: neither a deadline nor a lingering Pod discards it.
-  const failure = isDone ? undefined : failureOf({ ...observed, dataVolume, pods: podsOf(observed) });
+  const attempt = { ...observed, dataVolume, pods: podsOf(observed) };
+  const isCloned = isClone(image);
+  const failure = isDone ? undefined : isCloned ? cloneFailureOf(attempt) : failureOf(attempt);
   if (failure) return [...failed(observed, failure), ...(dataVolume ? [remove(image, dataVolume)] : [])];
   if (!dataVolume) return [];
   if (isDone) {
+    const reason = isCloned ? 'Cloned' : 'Downloaded';
     return [
       ...transition(image, {
         to: 'Snapshotting',
-        reason: 'Downloaded',
-        message: 'Downloaded; waiting for the snapshot.',
+        reason,
+        message: describeWait(image),
         nowMs,
         fields: { progress: '100%', dataVolume: dataVolume.metadata.name, snapshottingAt: toTime(nowMs) },
       }),
-      ...attemptEnd(image, { result: 'success', reason: 'Downloaded', nowMs }),
+      ...attemptEnd(image, { result: 'success', reason, nowMs, policy }),
       ...makeSnapshot(image, dataVolume),
     ];
   }
-  return progressOf(image, dataVolume, podsOf(observed), nowMs);
+  return isCloned ? cloneProgress(image, dataVolume) : progressOf(image, dataVolume, attempt.pods, nowMs);
 }
 
 function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] {
@@ -80,7 +83,7 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
   const counted = failure.isUncounted ? Math.max(0, attempts - 1) : attempts;
   const isSpent = isValid(policy, 'retryLimit') && !failure.isUncounted && attempts > retryLimit;
   const isUnstarted = failure.isUncounted || refusals.has(failure.reason);
-  const measures = attemptEnd(image, { result: 'failure', reason: failure.reason, nowMs, isUnstarted });
+  const measures = attemptEnd(image, { result: 'failure', reason: failure.reason, nowMs, policy, isUnstarted });
   if (failure.isFinal || isSpent) {
     const why = failure.isFinal
       ? 'Not tried again'
@@ -90,7 +93,7 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
     return [...transition(image, { to: 'Failed', reason: failure.reason, message, nowMs, fields }), ...measures];
   }
   const waitMs = backoffMs(attempt, retryBackoffDuration, maxRetryBackoffDuration);
-  const message = `${sentence(failure.message)} Next attempt in ${formatDuration(waitMs)}.`;
+  const message = `${sentence(failure.message)} Next attempt at ${formatTimeOfDay(nowMs + waitMs, nowMs)}.`;
   const fields = { attempts: counted, nextAttemptAt: toMicroTime(nowMs + waitMs) };
   return [...transition(image, { to: 'Retrying', reason: failure.reason, message, nowMs, fields }), ...measures];
 }

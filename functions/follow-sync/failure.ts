@@ -5,6 +5,7 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
+import { oneLine } from '../../shared/sentence.ts';
 
 /** How an attempt ended badly. */
 export interface Failure {
@@ -166,7 +167,7 @@ const finals: readonly (readonly [RegExp, AttemptFailure])[] = [
 ];
 
 function judge(reason: string, words: string): Failure {
-  const message = words.replace(/\s+/g, ' ').trim();
+  const message = oneLine(words);
   const found = finals.find(([pattern]) => pattern.test(message));
   if (found) return final(found[1], message);
   // CDI also reports ImagePullFailed for an interrupted transfer; then the message is about the data.

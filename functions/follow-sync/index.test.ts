@@ -117,6 +117,7 @@ describe('an image that adopts a snapshot', () => {
         conditions: [
           { type: 'Ready', status: 'False' },
           { type: 'SnapshotLost', status: 'True' },
+          { type: 'Stalled', status: 'True' },
         ],
       },
     );

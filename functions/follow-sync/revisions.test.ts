@@ -2,16 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import { useRevision, type VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
-import { parsePolicy } from '../../shared/policy.ts';
-import {
-  aDataVolume,
-  aSnapshot,
-  at,
-  aVMDiskImage,
-  type ImageOptions,
-  start,
-} from '../../test/support/builders/images.ts';
-import { decide } from './decide.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions } from '../../test/support/builders/images.ts';
+import { followSyncOf, only, statusesIn } from '../../test/support/harness/image-decisions.ts';
 import type { Observed } from './observed.ts';
 
 const plain = aVMDiskImage();
@@ -54,21 +46,9 @@ const pinned = (revision: number): NonNullable<VMDiskImageStatus['conditions']> 
 ];
 
 function pass(image: VMDiskImage, snapshots: Observed['snapshots'], data = {}, more: Partial<Observed> = {}) {
-  const actions = decide({
-    nowMs: start + 60_000,
-    policy: parsePolicy({ data }),
-    image,
-    dataVolumes: [],
-    pods: [],
-    snapshots,
-    isSnapshotGone: false,
-    isAudit: false,
-    isNamed: false,
-    refusals: new Map(),
-    ...more,
-  });
-  const status = actions.find((action) => action.do === 'patchStatus')?.status;
-  const deleted = actions.filter((action) => action.do === 'delete').map(({ of }) => of.metadata.name);
+  const actions = followSyncOf(image, { snapshots, data, ...more });
+  const [status] = statusesIn(actions);
+  const deleted = only(actions, 'delete').map(({ of }) => of.metadata.name);
   return { actions, status, deleted, verbs: actions.map(({ do: verb }) => verb) };
 }
 
@@ -206,12 +186,17 @@ describe('an annotation that names a revision', () => {
     expect(status?.conditions).toMatchObject([
       { type: 'Ready', status: 'False' },
       { type: 'SnapshotLost', status: 'True' },
+      { type: 'Stalled', status: 'True' },
     ]);
   });
   test('that is removed while another snapshot has the name of the newest reports SnapshotLost', () => {
     const { status } = pass(at3({ snapshot: held(2), conditions: pinned(2) }), [...cut(2), ofAnother(3)]);
     expect(status?.snapshot).toEqual(held(3));
-    expect(status?.conditions).toMatchObject([{ status: 'False' }, { type: 'SnapshotLost', status: 'True' }]);
+    expect(status?.conditions).toMatchObject([
+      { status: 'False' },
+      { type: 'SnapshotLost', status: 'True' },
+      { type: 'Stalled', status: 'True' },
+    ]);
   });
   test('is ignored on an image without a phase, and on an image that is being deleted', () => {
     expect(pass(aVMDiskImage(asking('2')), []).actions).toEqual([]);

@@ -4,17 +4,9 @@ import { diskImageFact } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { syncRequested, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { parsePolicy } from '../../shared/policy.ts';
 import { readScenario } from '../../test/proofs/replay/scenarios.ts';
-import {
-  aDataVolume,
-  aSnapshot,
-  at,
-  aVMDiskImage,
-  type ImageOptions,
-  start,
-} from '../../test/support/builders/images.ts';
-import { decide } from './decide.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions } from '../../test/support/builders/images.ts';
+import { followSyncOf, statusesIn, verbsIn } from '../../test/support/harness/image-decisions.ts';
 import type { Observed } from './observed.ts';
 
 const image = (status: VMDiskImageStatus, more: ImageOptions = {}) =>
@@ -31,26 +23,9 @@ const image = (status: VMDiskImageStatus, more: ImageOptions = {}) =>
     },
   });
 
-function pass(found: VMDiskImage, more: Partial<Observed> & { data?: Record<string, string> } = {}) {
-  const { data = {}, ...rest } = more;
-  const actions = decide({
-    nowMs: start + 60_000,
-    policy: parsePolicy({ data }),
-    image: found,
-    dataVolumes: [],
-    pods: [],
-    snapshots: [],
-    isSnapshotGone: false,
-    isAudit: false,
-    isNamed: false,
-    refusals: new Map(),
-    ...rest,
-  });
-  const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
-  const verbs = actions
-    .map(({ do: verb }) => verb)
-    .filter((verb) => !['recordEvent', 'publish', 'measure'].includes(verb));
-  return { actions, verbs, statuses };
+function pass(found: VMDiskImage, more?: Parameters<typeof followSyncOf>[1]) {
+  const actions = followSyncOf(found, more);
+  return { actions, verbs: verbsIn(actions), statuses: statusesIn(actions) };
 }
 
 const bound = { phase: 'Succeeded', running: { status: 'False', reason: 'Completed' }, bound: { status: 'True' } };
@@ -72,7 +47,9 @@ describe('a snapshot that is being deleted', () => {
   test('is lost to a finished image: CSI no longer clones from it', () => {
     const done = image({ phase: 'Succeeded', snapshot: { name, revision: 1 } });
     const { statuses } = pass(done, { snapshots: [leaving] });
-    expect(statuses).toMatchObject([{ conditions: [{ type: 'Ready', status: 'False' }, { type: 'SnapshotLost' }] }]);
+    expect(statuses).toMatchObject([
+      { conditions: [{ type: 'Ready', status: 'False' }, { type: 'SnapshotLost' }, { type: 'Stalled' }] },
+    ]);
     expect(statuses[0]?.message).toContain(`The snapshot ${name} is being deleted;`);
   });
 });
@@ -107,6 +84,7 @@ describe('the volume of an image that has Succeeded', () => {
         snapshottingAt: at(60).replace('.000Z', 'Z'),
         conditions: [
           { type: 'Ready', status: 'False' },
+          { type: 'Reconciling', status: 'True' },
           { type: 'SnapshotLost', status: 'True' },
         ],
       },

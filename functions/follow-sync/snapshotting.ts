@@ -4,7 +4,7 @@ import { publish, reportWhy, transition } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { conditionOf, takenDown, withCondition, withProgress } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
@@ -14,6 +14,7 @@ import { lasted } from '../../shared/lasted.ts';
 import { isValid } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { traceOfImage } from '../../shared/traces.ts';
+import { isClone } from './clone.ts';
 import type { Observed } from './observed.ts';
 import { completed } from './revisions.ts';
 import {
@@ -62,18 +63,23 @@ export function snapshotting(observed: Observed): Action[] {
   return snapshot ? saysError(observed, snapshot) : makeSnapshot(image, dataVolume);
 }
 
-const isWaiting = 'Downloaded; waiting for the snapshot.';
+export const describeWait = (image: VMDiskImage) =>
+  `${isClone(image) ? 'Cloned' : 'Downloaded'}; waiting for the snapshot.`;
 const keptUntil =
   'The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.';
 
 /** Reports the snapshotter's error while it lasts: the snapshotter retries, and no error is final. */
 function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
   if (status?.error) {
-    const message = `${isWaiting} The snapshotter says: ${sentence(status.error.message)}`;
+    const message = `${describeWait(image)} The snapshotter says: ${sentence(status.error.message)}`;
     return reportWhy(image, { reason: 'SnapshotError', message, nowMs });
   }
   if (conditionOf(image.status?.conditions, 'Ready')?.reason !== 'SnapshotError') return [];
-  return reportWhy(image, { reason: 'Downloaded', message: isWaiting, nowMs }, 'Normal');
+  return reportWhy(
+    image,
+    { reason: isClone(image) ? 'Cloned' : 'Downloaded', message: describeWait(image), nowMs },
+    'Normal',
+  );
 }
 
 /**
@@ -190,7 +196,13 @@ export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, mes
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
   const lost = { type: 'SnapshotLost', status: isLost ? 'True' : 'False', reason, ...said } as const;
   const ready = { type: 'Ready', status: isLost ? 'False' : 'True', reason, ...said } as const;
-  return withCondition(withCondition(status?.conditions, lost, now), ready, now);
+  // Another revision may be under way, or have failed, while an earlier one is used.
+  const before = status?.conditions ?? [];
+  const others =
+    status?.phase === 'Succeeded'
+      ? withProgress(before, isLost ? 'Stalled' : undefined, { reason, ...said }, now)
+      : before;
+  return withCondition(withCondition(others, lost, now), ready, now);
 }
 
 /** The volume of the lost snapshot still exists, for example because of the policy's retainSourceVolume. */

@@ -61,7 +61,10 @@ async function gather(
     [...newestOfEach(publishers), ...strangers.slice(0, strangersAtMost)].map(async ({ message, stranger }) => {
       const published = message.data as ImagePublished;
       const namespace = namespaceFor(published, policy);
-      const image = await kube.get(VMDiskImage, { namespace, name: published.name });
+      // No image elsewhere is made or reported at, so that no one can write Events into any namespace.
+      const image = policy.values.imageNamespaces.includes(namespace)
+        ? await kube.get(VMDiskImage, { namespace, name: published.name })
+        : undefined;
       return { nowMs, policy, policyMap, image, message, stranger, published, refusals };
     }),
   );

@@ -123,7 +123,11 @@ describe('a network', () => {
   test('is Failed where no addresses are free', () => {
     const found = pass({ ...bare, subnets: [aSubnet(aVirtualNetwork({ name: 'x' }), { cidr: '10.0.0.0/8' })] });
     expect(status(found)).toMatchObject({ phase: 'Failed', id: 'id-net', ready: false });
-    expect(conditionsIn(found)).toEqual({ CloudReady: 'True Reached', Ready: 'False NoFreeAddresses' });
+    expect(conditionsIn(found)).toEqual({
+      CloudReady: 'True Reached',
+      Ready: 'False NoFreeAddresses',
+      Stalled: 'True NoFreeAddresses',
+    });
   });
   test('has no say in what is done with a subnet it does not ask for', () => {
     expect(requestsIn(pass(made(network, { gateway_ip: '10.1.2.200', cidr: '10.1.0.0/16' })))).toEqual([]);
@@ -158,7 +162,11 @@ describe('the status', () => {
   ])('is %s and OpenStack is out of reach', (_, given, phase, ready, reason) => {
     const found = pass(given);
     expect(status(found)).toMatchObject({ phase, ready, message: 'why it is so' });
-    expect(conditionsIn(found)).toEqual({ CloudReady: `False ${reason}`, Ready: `False ${reason}` });
+    expect(conditionsIn(found)).toEqual({
+      CloudReady: `False ${reason}`,
+      Ready: `False ${reason}`,
+      Reconciling: `True ${reason}`,
+    });
   });
   test('keeps what it knew while OpenStack is out of reach', () => {
     const found = status(pass({ fault: 'Unreachable', network: known({ status: { cidr: '10.1.2.0/24' } }) }));
@@ -245,7 +253,11 @@ describe('a deleted network', () => {
   test('says that OpenStack is out of reach', () => {
     const found = pass({ network: leaving, fault: 'Unreachable' });
     expect(status(found)).toMatchObject({ phase: 'Terminating', ready: false });
-    expect(conditionsIn(found)).toEqual({ CloudReady: 'False Unreachable', Ready: 'False Unreachable' });
+    expect(conditionsIn(found)).toEqual({
+      CloudReady: 'False Unreachable',
+      Ready: 'False Unreachable',
+      Reconciling: 'True Unreachable',
+    });
   });
   test("leaves another's finalizer", () => {
     const shared = known({ deleted: true, finalizers: ['other/one', 'kupenstack.io/finalizer'] });

@@ -11,7 +11,7 @@ import {
 } from '../../shared/kinds/openstack/network.ts';
 import { type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
 import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
-import { reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
+import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   type CloudFault,
   callsFor,
@@ -50,7 +50,7 @@ export function decide(observed: Observed): Action[] {
   const refused = firstRefusal(observed.refusals, network, requests);
   return updateStatus(
     observed,
-    refused ? refusedStanding(network, own, subnet, refused) : available(network, own, subnet),
+    refused ? refusedReport(network, own, subnet, refused) : available(network, own, subnet),
   );
 }
 
@@ -104,7 +104,7 @@ function leave(observed: Observed): Action[] {
       isReady: false,
       reason: held,
       message: `OpenStack does not delete the network yet: ${sentence(message)}`,
-      findings: [cloudReady, { type: 'DeletionHeld', status: 'True', reason: held, message }],
+      conditions: [cloudReady, { type: 'DeletionHeld', status: 'True', reason: held, message }],
       fields: { ...before(network), ready: false },
     }),
     { do: 'requeueAfter', about: network, afterMs: heldAgainMs },
@@ -114,8 +114,8 @@ function leave(observed: Observed): Action[] {
 /** So often a network that machines are still on is asked for again. */
 const heldAgainMs = 5000;
 
-const updateStatus = ({ network, nowMs }: Observed, standing: Standing): Action[] =>
-  reportStatus({ resource: VirtualNetwork }, network, standing, nowMs);
+const updateStatus = ({ network, nowMs }: Observed, report: StatusReport): Action[] =>
+  reportStatus({ resource: VirtualNetwork }, network, report, nowMs);
 
 /** What the status said of the network in OpenStack, where this look tells nothing of it. */
 const before = ({ status }: VirtualNetwork) => ({
@@ -135,7 +135,7 @@ const factsOf = (own: Network | undefined, subnet: Subnet | undefined) => ({
 const faulty = (network: VirtualNetwork, fault: CloudFault) =>
   unreachable(fault, network.status?.id !== undefined, { ...before(network), ready: false });
 
-function twice(network: VirtualNetwork, networks: readonly Network[]): Standing {
+function twice(network: VirtualNetwork, networks: readonly Network[]): StatusReport {
   const ids = ownOf(network, networks)
     .map(({ id }) => id)
     .sort();
@@ -144,27 +144,27 @@ function twice(network: VirtualNetwork, networks: readonly Network[]): Standing 
     isReady: false,
     reason: 'NotUnique',
     message: `Expected one network of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`,
-    findings: [cloudReady],
+    conditions: [cloudReady],
     fields: { ...before(network), ready: false },
   };
 }
 
-const noRoom = (network: VirtualNetwork, own: Network | undefined): Standing => ({
+const noRoom = (network: VirtualNetwork, own: Network | undefined): StatusReport => ({
   phase: 'Failed',
   isReady: false,
   reason: 'NoFreeAddresses',
   message: 'Expected a 10.x.y.0/24 that no network of the project overlaps with, found none: say a cidr.',
-  findings: [cloudReady],
+  conditions: [cloudReady],
   fields: { ...before(network), ...factsOf(own, undefined), ready: false },
 });
 
 /** What heals by itself, or with another quota, leaves it Pending; a spec that OpenStack refuses is Failed. */
-function refusedStanding(
+function refusedReport(
   network: VirtualNetwork,
   own: Network | undefined,
   subnet: Subnet | undefined,
   { reason, message }: { reason: string; message: string },
-): Standing {
+): StatusReport {
   const isUsable = own !== undefined && subnet !== undefined;
   const isFinal = reason === 'Refused' || reason === 'Forbidden';
   return {
@@ -172,16 +172,16 @@ function refusedStanding(
     isReady: false,
     reason,
     message: `OpenStack refuses the network as it is asked for: ${sentence(message)}`,
-    findings: [cloudReady],
+    conditions: [cloudReady],
     fields: { ...before(network), ...factsOf(own, subnet), ready: isUsable },
   };
 }
 
-const available = (_: VirtualNetwork, own: Network | undefined, subnet: Subnet | undefined): Standing => ({
+const available = (_: VirtualNetwork, own: Network | undefined, subnet: Subnet | undefined): StatusReport => ({
   phase: 'Available',
   isReady: true,
   reason: 'Available',
   message: `The network ${subnet?.cidr} exists.`,
-  findings: [cloudReady],
+  conditions: [cloudReady],
   fields: { ...factsOf(own, subnet), ready: true },
 });

@@ -31,6 +31,12 @@ test('is the last that is left, and then none', () => {
   expect(freeCidr('uid-net', [...all, ...rest, '10.255.0.0/16'])).toBeUndefined();
 });
 
+test('is found beside every other /24, as in a project with thousands of networks', () => {
+  const all = Array.from({ length: 65_536 }, (_, place) => `10.${place >> 8}.${place & 255}.0/24`);
+  const left = all.indexOf(first) - 1;
+  expect(freeCidr('uid-net', all.toSpliced(left, 1))).toBe(all[left]);
+});
+
 test('overlaps with none of whatever is taken', () => {
   const cidr = fc
     .tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 0, max: 255 }), fc.integer({ min: 12, max: 28 }))

@@ -4,7 +4,7 @@ import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import { hold } from '../../shared/kubernetes/finalizer.ts';
 import type { Refusal } from '../../shared/kubernetes/refusal.ts';
-import { isNotSo, reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
+import { isNotSo, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   callsFor,
   cloudReady,
@@ -13,13 +13,13 @@ import {
   requeueAfterFault,
   unreachable,
 } from '../../shared/openstack/status.ts';
-import { stoodBefore, withoutServer } from './facts.ts';
+import { statusBefore, withoutServer } from './facts.ts';
 import { leave } from './leave.ts';
 import type { Found, Observed } from './observed.ts';
 import { failedBoot, inTrouble } from './recover.ts';
 import { toChange, toCreate } from './requests.ts';
 import { isBusy, isHostUnreachable, neverRan } from './state.ts';
-import { pendingStanding, refusedStanding, runningStanding } from './status.ts';
+import { pendingReport, refusedReport, runningReport } from './status.ts';
 
 /**
  * Makes a server with what it needs, keeps it as its spec says, and says how it stands. Order: finalizer → flavor, key pair, ports →
@@ -31,9 +31,9 @@ export function decide(observed: Observed): Action[] {
   if (machine.metadata.deletionTimestamp) return leave(observed);
   if ('fault' in cloud) {
     // The duration of a fault restarts: it was not observed whether it lasted, and hosts come back later than their API.
-    const fields = { ...stoodBefore(machine), failedSince: undefined };
-    const standing = unreachable(cloud.fault, machine.status?.id !== undefined, fields);
-    return [...updateStatus(observed, standing), ...requeueAfterFault(cloud.fault, machine)];
+    const fields = { ...statusBefore(machine), failedSince: undefined };
+    const report = unreachable(cloud.fault, machine.status?.id !== undefined, fields);
+    return [...updateStatus(observed, report), ...requeueAfterFault(cloud.fault, machine)];
   }
   const held = hold(Machine, machine);
   if (held) return held;
@@ -44,16 +44,16 @@ export function decide(observed: Observed): Action[] {
 
 function begin(observed: Observed, found: Found): Action[] {
   const { machine, refusals } = observed;
-  const pending = pendingStanding(observed, found);
-  if (pending) return [...updateStatus(observed, pending.standing), ...tidy(observed, found), ...pending.later];
+  const pending = pendingReport(observed, found);
+  if (pending) return [...updateStatus(observed, pending.report), ...tidy(observed, found), ...pending.later];
   const next = toCreate(observed, found);
-  if ('refused' in next) return updateStatus(observed, refusedStanding(observed, withoutServer(machine), next.refused));
+  if ('refused' in next) return updateStatus(observed, refusedReport(observed, withoutServer(machine), next.refused));
   const calls = callsFor(machine, next.requests, refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(refusals, machine, next.requests);
   return updateStatus(
     observed,
-    refusedStanding(
+    refusedReport(
       observed,
       withoutServer(machine),
       refused ?? { reason: 'Creating', message: 'The server is being made.' },
@@ -75,7 +75,7 @@ function follow(observed: Observed, found: Found, server: Server): Action[] {
   return [
     ...updateStatus(
       observed,
-      runningStanding(observed, found, server, refused ?? (isMoving(found, server) ? moving : undefined)),
+      runningReport(observed, found, server, refused ?? (isMoving(found, server) ? moving : undefined)),
     ),
     ...tidy(observed, found),
     ...(isUnderWay || isMoving(found, server) ? [{ do: 'requeueAfter', about: machine, afterMs: 2000 } as const] : []),
@@ -102,10 +102,10 @@ const tidy = ({ machine, refusals }: Observed, { unwanted }: Found): Action[] =>
     refusals,
   );
 
-const updateStatus = ({ machine, nowMs }: Observed, standing: Standing): Action[] =>
-  reportStatus({ resource: Machine }, machine, standing, nowMs);
+const updateStatus = ({ machine, nowMs }: Observed, report: StatusReport): Action[] =>
+  reportStatus({ resource: Machine }, machine, report, nowMs);
 
-function twice({ machine }: Observed, { servers }: Found): Standing {
+function twice({ machine }: Observed, { servers }: Found): StatusReport {
   const ids = servers.map(({ id }) => id).sort();
   const message = `Expected one server of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`;
   return {
@@ -113,7 +113,7 @@ function twice({ machine }: Observed, { servers }: Found): Standing {
     isReady: false,
     reason: 'NotUnique',
     message,
-    findings: [cloudReady, isNotSo('ServerReady', 'NotUnique', message)],
-    fields: stoodBefore(machine),
+    conditions: [cloudReady, isNotSo('ServerReady', 'NotUnique', message)],
+    fields: statusBefore(machine),
   };
 }

@@ -4,7 +4,7 @@ import type { Found, Observed } from './observed.ts';
 import { isFound, networksOf } from './resolve.ts';
 
 /** What the status keeps of a machine whose server this look tells nothing of. */
-export const stoodBefore = ({ status }: KupenStackMachine) => ({
+export const statusBefore = ({ status }: KupenStackMachine) => ({
   id: status?.id,
   node: status?.node,
   ip: status?.ip,
@@ -21,7 +21,7 @@ export const stoodBefore = ({ status }: KupenStackMachine) => ({
 
 /** The same without a server: its counters continue with the next server. */
 export const withoutServer = (machine: KupenStackMachine) => ({
-  ...stoodBefore(machine),
+  ...statusBefore(machine),
   id: undefined,
   node: undefined,
   ip: undefined,
@@ -39,7 +39,7 @@ export function factsOf(observed: Observed, found: Found, server: Server) {
   const former = formerOf(machine, server);
   const restarts = found.actions?.filter(({ action }) => action === 'start' || action === 'reboot').length;
   return {
-    ...stoodBefore(machine),
+    ...statusBefore(machine),
     id: server.id,
     node: server['OS-EXT-SRV-ATTR:host'] ?? undefined,
     ip: addressesOf(observed, found, server),

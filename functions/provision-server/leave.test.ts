@@ -71,7 +71,11 @@ describe('a deleted machine', () => {
     const refusals = refusing(leaving, [deleteServer('id-server'), 'Conflict: It is locked']);
     const found = pass({ machine: leaving, servers: [server], refusals });
     expect(found.status).toMatchObject({ phase: 'Terminating', message: 'It is locked' });
-    expect(found.conditions).toEqual({ CloudReady: 'True Reached', Ready: 'False Conflict' });
+    expect(found.conditions).toEqual({
+      CloudReady: 'True Reached',
+      Ready: 'False Conflict',
+      Reconciling: 'True Conflict',
+    });
   });
   test("leaves another's finalizer", () => {
     const machine = aKupenStackMachine({ deleted: true, finalizers: ['other/one', 'kupenstack.io/finalizer'] });

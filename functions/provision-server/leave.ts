@@ -8,7 +8,7 @@ import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { reportStatus } from '../../shared/kubernetes/status.ts';
 import { callsFor, cloudReady, refusalOf, unreachable } from '../../shared/openstack/status.ts';
-import { stoodBefore } from './facts.ts';
+import { statusBefore } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf } from './state.ts';
 
@@ -28,15 +28,15 @@ export function leave(observed: Observed): Action[] {
         isReady: false,
         reason,
         message,
-        findings: [cloudReady],
-        fields: stoodBefore(machine),
+        conditions: [cloudReady],
+        fields: statusBefore(machine),
       },
       nowMs,
     );
   if ('fault' in cloud) {
     if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Machine, machine);
-    const standing = { ...unreachable(cloud.fault, true, stoodBefore(machine)), phase: 'Terminating' };
-    return reportStatus({ resource: Machine }, machine, standing, nowMs);
+    const report = { ...unreachable(cloud.fault, true, statusBefore(machine)), phase: 'Terminating' };
+    return reportStatus({ resource: Machine }, machine, report, nowMs);
   }
   const requests = requestsFor(machine.metadata.uid, cloud);
   const calls = callsFor(machine, requests, refusals);

@@ -26,16 +26,16 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
   const next = toTime(nowMs + backoffMs(attempts, retryBackoffDuration, maxRetryBackoffDuration));
   const failure = sentence((server.fault?.message ?? '').trim() || 'Nova does not say why');
   const message = describeFailedBoot(failure, next);
-  const standing = {
+  const report = {
     phase: 'Failed',
     isReady: false,
     reason: 'BootFailed',
     message,
-    findings: [cloudReady, isNotSo('ServerReady', 'BootFailed', message)],
+    conditions: [cloudReady, isNotSo('ServerReady', 'BootFailed', message)],
     fields: { ...factsOf(observed, found, server), attempts, failed: server.id, failure, nextAttemptAt: next },
   };
   return [
-    ...(isWritten ? [] : reportStatus({ resource: Machine }, machine, standing, nowMs)),
+    ...(isWritten ? [] : reportStatus({ resource: Machine }, machine, report, nowMs)),
     ...callsFor(machine, toDelete(server), refusals),
     { do: 'requeueAfter', about: machine, afterMs: 2000 },
   ];
@@ -63,15 +63,15 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
   const since = sinceOf(machine, trouble) ?? toTime(nowMs);
   const lastsMs = isValid(policy, trouble.limit) ? policy.values[trouble.limit] : undefined;
   const message = `${sentence(trouble.message)} ${outlookOf(trouble, policy, lastsMs)}`;
-  const standing = {
+  const report = {
     phase: 'Failed',
     isReady: false,
     reason: trouble.reason,
     message,
-    findings: [cloudReady, isNotSo('ServerReady', trouble.reason, message)],
+    conditions: [cloudReady, isNotSo('ServerReady', trouble.reason, message)],
     fields: { ...factsOf(observed, found, server), failedSince: since },
   };
-  const written = reportStatus({ resource: Machine }, machine, standing, nowMs);
+  const written = reportStatus({ resource: Machine }, machine, report, nowMs);
   if (lastsMs === undefined) return written;
   const leftMs = Date.parse(since) + lastsMs - nowMs;
   if (leftMs > 0) return [...written, { do: 'requeueAfter', about: machine, afterMs: Math.min(leftMs, 30_000) }];

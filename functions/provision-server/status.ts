@@ -1,7 +1,7 @@
 import type { Action } from '../../shared/actions.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import type { Refusal } from '../../shared/kubernetes/refusal.ts';
-import { type Finding, isNotSo, isSo, type Standing } from '../../shared/kubernetes/status.ts';
+import { isNotSo, isSo, type NewCondition, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { cloudReady } from '../../shared/openstack/status.ts';
 import { sentence } from '../../shared/sentence.ts';
@@ -13,40 +13,40 @@ import { hasVolume, isFound, networksOf, obstacleIn, volumesOf } from './resolve
 import { isIdle, phaseOf } from './state.ts';
 
 interface Pending {
-  standing: Standing;
+  report: StatusReport;
   later: Action[];
 }
 
 /** Why no server is made now: it is not wanted, a boot failed a moment ago, or something that it needs is missing. */
-export function pendingStanding(observed: Observed, found: Found): Pending | undefined {
+export function pendingReport(observed: Observed, found: Found): Pending | undefined {
   const { machine, nowMs } = observed;
-  const findings = needs(observed, found);
-  const missing = findings.find(({ status }) => status === 'False');
-  const of = (phase: string, reason: string, message: string, isReady = false): Standing => ({
+  const conditions = needs(observed, found);
+  const missing = conditions.find(({ status }) => status === 'False');
+  const of = (phase: string, reason: string, message: string, isReady = false): StatusReport => ({
     phase,
     isReady,
     reason,
     message,
-    findings: [...findings, isNotSo('ServerReady', reason, message)],
+    conditions: [...conditions, isNotSo('ServerReady', reason, message)],
     fields: withoutServer(machine),
   });
-  if (missing) return { standing: of('Pending', missing.reason, missing.message), later: [] };
+  if (missing) return { report: of('Pending', missing.reason, missing.message), later: [] };
   if (!machine.spec.running) {
-    return { standing: of('Stopped', 'NotStarted', 'It is not to run, and has no server yet.', true), later: [] };
+    return { report: of('Stopped', 'NotStarted', 'It is not to run, and has no server yet.', true), later: [] };
   }
-  const { nextAttemptAt, observedGeneration } = machine.status ?? {};
-  const isChanged = observedGeneration !== undefined && observedGeneration !== machine.metadata.generation;
+  const { nextAttemptAt, observedGeneration = -1 } = machine.status ?? {};
+  const isChanged = observedGeneration >= 0 && observedGeneration !== machine.metadata.generation;
   const waitMs = nextAttemptAt === undefined || isChanged ? 0 : Date.parse(nextAttemptAt) - nowMs;
   if (waitMs <= 0) return undefined;
   const message = describeFailedBoot(machine.status?.failure ?? 'Nova does not say why.', nextAttemptAt);
   return {
-    standing: of('Failed', 'BootFailed', message),
+    report: of('Failed', 'BootFailed', message),
     later: [{ do: 'requeueAfter', about: machine, afterMs: Math.min(waitMs, 30_000) }],
   };
 }
 
 /** The conditions about what a server is made of. */
-function needs(observed: Observed, found: Found, server?: Server): Finding[] {
+function needs(observed: Observed, found: Found, server?: Server): NewCondition[] {
   const networks = obstacleIn(networksOf(observed, found));
   const volumes = volumesOf(observed, found);
   // An existing server has booted.
@@ -66,11 +66,11 @@ const noBootableDisk = {
 };
 
 /** What OpenStack refuses: with another quota, or when a volume is free again, it may do it after all. */
-export function refusedStanding(
+export function refusedReport(
   _: Observed,
-  fields: Standing['fields'],
+  fields: StatusReport['fields'],
   { reason, message: words }: Refusal,
-): Standing {
+): StatusReport {
   const message =
     reason === 'Creating' ? words : `OpenStack refuses the machine as it is asked for: ${sentence(words)}`;
   return {
@@ -78,21 +78,21 @@ export function refusedStanding(
     isReady: false,
     reason,
     message,
-    findings: [cloudReady, isNotSo('ServerReady', reason, message)],
+    conditions: [cloudReady, isNotSo('ServerReady', reason, message)],
     fields,
   };
 }
 
 /** The state of an existing server, and which parts of its spec are not applied. */
-export function runningStanding(
+export function runningReport(
   observed: Observed,
   found: Found,
   server: Server,
   refused: Refusal | undefined,
-): Standing {
+): StatusReport {
   const { machine, nowMs } = observed;
   const phase = phaseOf(server);
-  const findings = needs(observed, found, server);
+  const conditions = needs(observed, found, server);
   const difference = refused
     ? {
         reason: refused.reason,
@@ -101,7 +101,7 @@ export function runningStanding(
             ? refused.message
             : `OpenStack refuses a change: ${sentence(refused.message)}`,
       }
-    : (keptRoot(observed, found, server) ?? missingOf(findings));
+    : (keptRoot(observed, found, server) ?? missingOf(conditions));
   const isAsWanted = isIdle(server) && (phase === 'Running') === machine.spec.running;
   const isReady = isAsWanted && !difference;
   const said = difference ?? { reason: phase, message: `The server is ${server.status}.` };
@@ -115,7 +115,7 @@ export function runningStanding(
     phase,
     isReady,
     ...said,
-    findings: [...findings, serverReady],
+    conditions: [...conditions, serverReady],
     fields: {
       ...factsOf(observed, found, server),
       ...ran,
@@ -125,7 +125,7 @@ export function runningStanding(
   };
 }
 
-const missingOf = (findings: readonly Finding[]) => findings.find(({ status }) => status === 'False');
+const missingOf = (conditions: readonly NewCondition[]) => conditions.find(({ status }) => status === 'False');
 
 /** The disk that a server booted from stays with it, also when the spec names it no more. */
 function keptRoot(observed: Observed, found: Found, server: Server) {

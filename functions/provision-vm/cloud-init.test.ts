@@ -106,6 +106,14 @@ describe('users', () => {
       ),
     );
   });
+
+  // The end of the set c-printable of YAML 1.1, §5.1; PyYAML reads no file that has another character.
+  test.each(['\u007f', '\u0080', '\u0085', '\u009f', '\ufffe', '\uffff'])('may have %j, which is escaped', (one) => {
+    const password = `a${one}b`;
+    const { text, user } = told({ users: [{ name: 'ops', plain_text_passwd: password }] });
+    expect(text).not.toContain(one);
+    expect(user.users[1]).toMatchObject({ plain_text_passwd: password });
+  });
 });
 
 describe('a host key', () => {

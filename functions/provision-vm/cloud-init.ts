@@ -72,9 +72,17 @@ function dataOf(seen: Seen): Record<string, string> {
   };
 }
 
-/** All strings quoted: cloud-init reads YAML 1.1, where a password may be `no`, `0123` or `12:30:45`. */
+/**
+ * All strings quoted: cloud-init reads YAML 1.1, where a password may be `no`, `0123` or `12:30:45`. Characters that YAML 1.1 does
+ * not let stand in a file are escaped (§5.1): PyYAML refuses the whole file for one.
+ */
 const yamlOf = (value: unknown) =>
-  stringify(value, { version: '1.1', defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 });
+  stringify(value, {
+    version: '1.1',
+    defaultStringType: 'QUOTE_DOUBLE',
+    defaultKeyType: 'PLAIN',
+    lineWidth: 0,
+  }).replace(/[\x7f-\x9f\ufffe\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

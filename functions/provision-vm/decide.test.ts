@@ -53,6 +53,24 @@ describe('a machine whose image is not ready', () => {
     expect(pass({ image: aVMDiskImage({ status: { phase: 'Syncing' } }) }).status?.message).toBe(
       'Waiting for VMDiskImage vmdi-farm/ubuntu: Syncing.',
     );
+    const retrying = aVMDiskImage({ status: { phase: 'Retrying', message: 'EOF. Next attempt at 00:06 UTC.' } });
+    expect(pass({ image: retrying }).status?.message).toBe(
+      'Waiting for VMDiskImage vmdi-farm/ubuntu: Retrying: EOF. Next attempt at 00:06 UTC.',
+    );
+    const message = 'Waiting: the queue is paused (concurrency 0).';
+    const queued = (reason: string) =>
+      aVMDiskImage({
+        status: {
+          phase: 'Queued',
+          message,
+          conditions: [{ type: 'Ready', status: 'False', reason, message, lastTransitionTime: at(0) }],
+        },
+      });
+    expect(pass({ image: queued('QueuePaused') }).status?.message).toBe(
+      `Waiting for VMDiskImage vmdi-farm/ubuntu: Queued: ${message}`,
+    );
+    // Who holds the slots changes all the time.
+    expect(pass({ image: queued('Queued') }).status?.message).toBe('Waiting for VMDiskImage vmdi-farm/ubuntu: Queued.');
     const image = aVMDiskImage({ status: { phase: 'Failed', message: 'Not tried again: NoSuchKey.' } });
     expect(pass({ image }).status?.message).toContain('found it Failed: Not tried again: NoSuchKey.');
   });

@@ -1,13 +1,13 @@
 import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import { describeRenamed } from './logins.ts';
 import type { Observed, Postponed } from './observed.ts';
 import { ownChildren } from './obstacles.ts';
 import { type Plan, planOf } from './plan.ts';
 import { describeNotEnlarged, describeRaised } from './root-disk.ts';
-import { standing } from './status.ts';
+import { report } from './status.ts';
 
 /**
  * Makes what a machine needs, then says how it stands. Order: an outdated disk goes, or root disk → cloud-init Secret →
@@ -19,7 +19,7 @@ export function decide(observed: Observed | Postponed): Action[] {
   const { own, taken } = ownChildren(observed);
   const plan = planOf(own, taken);
   const trace = traceOfMachine(observed.machine, observed.image);
-  return [...plan.writes, ...warnings(plan), ...standing(plan)].map((action) => ({ ...action, trace }));
+  return [...plan.writes, ...warnings(plan), ...report(plan)].map((action) => ({ ...action, trace }));
 }
 
 /** What a user has to know of the spec that is not carried through as it stands: once for each generation. */
@@ -27,7 +27,7 @@ function warnings({ own: { machine, dataVolume, kubeVirtMachine }, image, fault,
   const { generation } = machine.metadata;
   const isNew = machine.status?.observedGeneration !== generation;
   const warn = (reason: string, message: string | undefined | false): Action[] =>
-    message ? [recordEvent(machine, true, reason, tellable(message), String(generation))] : [];
+    message ? [recordEvent(machine, true, reason, message, String(generation))] : [];
   return [
     ...warn('UserRenamed', isNew && describeRenamed(machine)),
     ...warn(

@@ -25,7 +25,7 @@ import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../../shared/runtime/unreadable.ts';
 import { cloudInitName, machineNameOf, rootDiskName } from './children.ts';
 import { decide } from './decide.ts';
-import { imageStanding } from './image-ready.ts';
+import { imageReadiness } from './image-ready.ts';
 import { networksNeeded } from './missing-network.ts';
 import { nicsOf, wasRefusedAddress } from './networks.ts';
 import { type Observed, type Postponed, passwordKey } from './observed.ts';
@@ -211,7 +211,7 @@ async function definitionsOf(kube: Reader, needed: readonly string[]) {
 const mayHaveChildren = ({ machine, image }: Waiting, policy: Policy) =>
   machine.status?.rootDisk !== undefined ||
   machine.status?.phase === undefined ||
-  !('obstacle' in imageStanding({ machine, image, policy }));
+  !('obstacle' in imageReadiness({ machine, image, policy }));
 
 const sameName = (name: string) => name;
 

@@ -1,15 +1,16 @@
 import { whyNotNamed, whyNotTrusted } from '../../shared/images/new-image.ts';
 import { isHeldBy } from '../../shared/images/references.ts';
+import { troubleOf } from '../../shared/images/stopped.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
-import { final, type MachineFinding, type Obstacle, waits } from './observed.ts';
+import { final, type NewMachineCondition, type Obstacle, waits } from './observed.ts';
 
 /** Whether a disk can be cloned for the machine: its image, or what is in the way. */
-export type ImageStanding = { image: VMDiskImage; snapshot: string } | { obstacle: Obstacle };
+export type ImageReadiness = { image: VMDiskImage; snapshot: string } | { obstacle: Obstacle };
 
 interface Seen {
   machine: VirtualMachine;
@@ -18,14 +19,14 @@ interface Seen {
 }
 
 /** Asks policy and image, in this order: what may not be used is not even looked at. */
-export function imageStanding({ machine, image, policy }: Seen): ImageStanding {
+export function imageReadiness({ machine, image, policy }: Seen): ImageReadiness {
   const called = nameOf(VMDiskImage, machine.spec.vmDiskImageRef);
   const forbidden = forbiddenBy(machine, policy);
   if (forbidden) return { obstacle: forbidden };
   if (!image) return { obstacle: missing(machine, called) };
   const asker = { namespace: machine.metadata.namespace, template: machine.spec.vmDiskImageTemplate };
-  const why = whyNotTrusted(policy, image, asker);
-  if (why) return { obstacle: final(why.reason, why.message) };
+  const distrust = whyNotTrusted(policy, image, asker);
+  if (distrust) return { obstacle: final(distrust.reason, distrust.message) };
   const { phase, message = '', snapshot, conditions } = image.status ?? {};
   if (image.metadata.deletionTimestamp && !isHeldBy(image, machine)) {
     return { obstacle: waits('ImageTerminating', `Waiting until ${called}, which is being deleted, is gone.`) };
@@ -39,14 +40,16 @@ export function imageStanding({ machine, image, policy }: Seen): ImageStanding {
   if (phase === 'Succeeded') {
     return { obstacle: waits('ImageNotUsable', `Waiting for ${called}: it has no usable snapshot.`) };
   }
-  return { obstacle: waits(`Image${phase ?? 'Queued'}`, `Waiting for ${called}: ${phase ?? 'Queued'}.`) };
+  const trouble = troubleOf(image);
+  const why = `${phase ?? 'Queued'}${trouble ? `: ${trouble}` : '.'}`;
+  return { obstacle: waits(`Image${phase ?? 'Queued'}`, `Waiting for ${called}: ${why}`) };
 }
 
 /** The same as the condition ImageReady. */
-export const imageFinding = (standing: ImageStanding): MachineFinding =>
-  'obstacle' in standing
-    ? isNotSo('ImageReady', standing.obstacle.reason, standing.obstacle.message)
-    : isSo('ImageReady', 'ImageReady', `Snapshot ${standing.snapshot} is usable.`);
+export const imageCondition = (readiness: ImageReadiness): NewMachineCondition =>
+  'obstacle' in readiness
+    ? isNotSo('ImageReady', readiness.obstacle.reason, readiness.obstacle.message)
+    : isSo('ImageReady', 'ImageReady', `Snapshot ${readiness.snapshot} is usable.`);
 
 /** Why the machine may not name its image; undefined if it may. */
 export function forbiddenBy({ metadata, spec }: VirtualMachine, policy: Policy): Obstacle | undefined {

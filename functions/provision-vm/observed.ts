@@ -6,10 +6,10 @@ import type { MachineCondition, VirtualMachine } from '../../shared/kinds/pelote
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
-import type { Finding } from '../../shared/kubernetes/status.ts';
+import type { NewCondition } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
 
-/** One machine, its image, and the objects under the names of its children, whoever created them. */
+/** One machine, its image, and the objects under the names of its children, of any owner. */
 export interface Observed {
   nowMs: number;
   policy: Policy;
@@ -37,7 +37,7 @@ export interface Postponed {
   postponed: readonly ObjectReference[];
 }
 
-export type MachineFinding = Finding<MachineCondition>;
+export type NewMachineCondition = NewCondition<MachineCondition>;
 
 /** Where a password is kept. */
 export const passwordKey = ({ name, key }: { name: string; key: string }) => `${name}/${key}`;

@@ -1,6 +1,6 @@
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import type { ImageStanding } from './image-ready.ts';
+import type { ImageReadiness } from './image-ready.ts';
 import { type Observed, type Obstacle, waits } from './observed.ts';
 import { isForFirstConsumer, isOfUsable, rootDiskOf } from './root-disk.ts';
 
@@ -8,7 +8,7 @@ import { isForFirstConsumer, isOfUsable, rootDiskOf } from './root-disk.ts';
  * A disk that is yet to be cloned, from a snapshot that is no more the image's: that goes as soon as there is another, and
  * the disk would wait for it for ever. It is created again: nothing can be on it. Undefined if the disk stays.
  */
-export function outdatedDisk({ machine, dataVolume, instance }: Observed, image: ImageStanding): Obstacle | undefined {
+export function outdatedDisk({ machine, dataVolume, instance }: Observed, image: ImageReadiness): Obstacle | undefined {
   if (!dataVolume || 'obstacle' in image || !isUncloned(dataVolume)) return undefined;
   // What was seen of the disk is in the status; CDI takes its own words back, as when the cluster's CDIConfig is not readable.
   const { rootDisk } = machine.status ?? {};

@@ -4,7 +4,7 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { changedSecret, secretFor } from './cloud-init.ts';
-import { type ImageStanding, imageStanding } from './image-ready.ts';
+import { type ImageReadiness, imageReadiness } from './image-ready.ts';
 import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor, runStrategyFor } from './kubevirt-machine.ts';
 import type { Observed, Obstacle } from './observed.ts';
 import { faultOf, refusedChild, skipped, unreadablePolicy } from './obstacles.ts';
@@ -14,7 +14,7 @@ import { dataVolumeFor, rootDiskOf } from './root-disk.ts';
 /** What is made or changed in this reconcile, and why no more is. */
 export interface Plan {
   own: Observed;
-  image: ImageStanding;
+  image: ImageReadiness;
   /** Nothing more is made for the machine. */
   blocker: Obstacle | undefined;
   /** What the spec asks for that cannot be. */
@@ -30,7 +30,7 @@ export interface Plan {
 /** What to make and to change of a machine, given what stands under the names of its children. */
 export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
   const { machine, dataVolume, nowMs } = own;
-  const image = imageStanding(own);
+  const image = imageReadiness(own);
   const fault = faultOf(own);
   const policyFault = unreadablePolicy(machine, own.policy);
   const blocker = skipped(own) ?? taken ?? refusedChild(own) ?? blockerOfNew(own, fault ?? policyFault, image);
@@ -58,7 +58,7 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
 }
 
 /** What stops only a machine that is to be made: an existing disk needs no image, an existing KubeVirt machine just keeps its spec. */
-function blockerOfNew({ dataVolume, kubeVirtMachine }: Observed, fault: Obstacle | undefined, image: ImageStanding) {
+function blockerOfNew({ dataVolume, kubeVirtMachine }: Observed, fault: Obstacle | undefined, image: ImageReadiness) {
   if (kubeVirtMachine) return undefined;
   if (fault || dataVolume) return fault;
   return 'obstacle' in image ? image.obstacle : undefined;

@@ -3,16 +3,16 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import { rootDiskName } from './children.ts';
 import { isOlderThan } from './cloud-init.ts';
-import type { MachineFinding, Observed, Obstacle } from './observed.ts';
+import type { NewMachineCondition, Observed, Obstacle } from './observed.ts';
 import type { KubeVirtState } from './state.ts';
 
 type Seen = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine' | 'instance'>;
 
 /** Whether what runs is what the spec says, and what to do where it is not; undefined before there is a KubeVirt machine. */
-export function restartFinding(
+export function restartCondition(
   { machine, dataVolume, secret, kubeVirtMachine, instance }: Seen,
   { fault, state }: { fault: Obstacle | undefined; state: KubeVirtState | undefined },
-): MachineFinding | undefined {
+): NewMachineCondition | undefined {
   const upToDate = isNotSo(type, 'UpToDate', 'What runs is what the spec says.');
   if (!kubeVirtMachine) return state ? upToDate : undefined;
   const { namespace, name } = machine.metadata;

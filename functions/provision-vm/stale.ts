@@ -2,7 +2,7 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import type { Policy } from '../../shared/policy.ts';
-import { type ImageStanding, imageFinding, imageStanding } from './image-ready.ts';
+import { type ImageReadiness, imageCondition, imageReadiness } from './image-ready.ts';
 import { isOfUsable } from './root-disk.ts';
 
 export interface Waiting {
@@ -13,18 +13,18 @@ export interface Waiting {
 /** The machine does not say of its image what is so, or waits with its disk for another: it is to be told, or to be begun. */
 export function isStale({ machine, image }: Waiting, policy: Policy): boolean {
   if (machine.metadata.deletionTimestamp) return false;
-  const standing = imageStanding({ machine, image, policy });
-  if (machine.status?.rootDisk) return isDiskToMake(machine, standing);
-  const wanted = imageFinding(standing);
+  const readiness = imageReadiness({ machine, image, policy });
+  if (machine.status?.rootDisk) return isDiskToMake(machine, readiness);
+  const wanted = imageCondition(readiness);
   const found = conditionOf(machine.status?.conditions, wanted.type);
   return found?.reason !== wanted.reason || found.message !== wanted.message;
 }
 
 /** The disk was never cloned, and would be made of another snapshot now. */
-function isDiskToMake({ status }: VirtualMachine, standing: ImageStanding): boolean {
-  if ('obstacle' in standing) return false;
+function isDiskToMake({ status }: VirtualMachine, readiness: ImageReadiness): boolean {
+  if ('obstacle' in readiness) return false;
   const { reason = '' } = conditionOf(status?.conditions, 'DiskReady') ?? {};
-  return reason === 'ImageNotReady' || (uncloned.has(reason) && !isOfUsable(status?.rootDisk, standing.image));
+  return reason === 'ImageNotReady' || (uncloned.has(reason) && !isOfUsable(status?.rootDisk, readiness.image));
 }
 
 const uncloned = new Set(['Cloning', 'CloneWithoutSource', 'CloneFailed']);

@@ -3,6 +3,7 @@ import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machin
 import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { type Obstacle, step, trouble } from './observed.ts';
 
 /** How KubeVirt's machine stands: it runs, it is stopped as it should be, or what is in the way. */
@@ -120,8 +121,7 @@ function leftToSettle(cause: Condition | undefined, { nowMs, settleMs }: Seen): 
 }
 
 /** KubeVirt's message of a cause, as the end of a sentence, on one line: a message of libvirt may have several. */
-const wordsOf = (cause: Condition | undefined) =>
-  cause ? `: ${(cause.message || cause.reason).trim().replace(/\s+/g, ' ')}` : '.';
+const wordsOf = (cause: Condition | undefined) => (cause ? `: ${oneLine(cause.message || cause.reason)}` : '.');
 
 /** The words of the Pod's scheduling where there are any. */
 function because(machine: KubeVirtMachine, instance: KubeVirtInstance | undefined): string {

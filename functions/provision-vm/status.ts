@@ -7,10 +7,10 @@ import {
   VirtualMachine,
   type VirtualMachineStatus,
 } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { factsOf, type Reporting, reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
+import { factsOf, type Reporting, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { givenAddresses, reportedAddresses } from './addresses.ts';
-import { findingsOf, readiness, type Seen } from './findings.ts';
+import { conditionsOf, readiness, type Seen } from './conditions.ts';
 import { judge } from './hold-down.ts';
 import { networkLost, networkReasons } from './missing-network.ts';
 import type { Observed, Obstacle } from './observed.ts';
@@ -29,7 +29,7 @@ const reporting: Reporting<VirtualMachine> = {
 
 export const machineFacts = factsOf(reporting);
 
-interface MachineStanding extends Omit<Standing<MachinePhase, MachineCondition>, 'isReady'> {
+interface MachineReport extends Omit<StatusReport<MachinePhase, MachineCondition>, 'isReady'> {
   fields: Pick<
     { [K in keyof VirtualMachineStatus]: VirtualMachineStatus[K] | undefined },
     'rootDisk' | 'ipAddress' | 'addresses' | 'fixedAddresses' | 'nodeName' | 'trouble'
@@ -37,11 +37,11 @@ interface MachineStanding extends Omit<Standing<MachinePhase, MachineCondition>,
 }
 
 /** Writes the state of a machine if its status differs, and reports that it is Ready or Failed. */
-export const updateStatus = (machine: VirtualMachine, standing: MachineStanding, nowMs: number): Action[] =>
-  reportStatus(reporting, machine, { ...standing, isReady: standing.phase === 'Ready' }, nowMs);
+export const updateStatus = (machine: VirtualMachine, report: MachineReport, nowMs: number): Action[] =>
+  reportStatus(reporting, machine, { ...report, isReady: report.phase === 'Ready' }, nowMs);
 
 /** The status of a machine as it is, with what is made in this reconcile. */
-export function standing(plan: Plan): Action[] {
+export function report(plan: Plan): Action[] {
   const { own } = plan;
   const { machine, nowMs, policy, dataVolume, kubeVirtMachine, instance } = own;
   const wasReady = machine.status?.readyAt !== undefined;
@@ -61,7 +61,7 @@ export function standing(plan: Plan): Action[] {
     machine,
     {
       ...judged,
-      findings: findingsOf(plan, { state, cloning }),
+      conditions: conditionsOf(plan, { state, cloning }),
       fields: {
         rootDisk: rootDiskIn(plan),
         ipAddress: addresses?.find(({ ipAddress }) => ipAddress)?.ipAddress,

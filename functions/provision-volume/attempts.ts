@@ -2,11 +2,11 @@ import type { Action } from '../../shared/actions.ts';
 import { backoffMs } from '../../shared/backoff.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
-import { reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
+import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { callsFor, cloudReady } from '../../shared/openstack/status.ts';
 import type { Observed } from './observed.ts';
-import { stoodBefore } from './status.ts';
+import { statusBefore } from './status.ts';
 
 /** All that the policy's retryLimit allows have failed. */
 export const isSpent = ({ volume, policy }: Observed) => (volume.status?.attempts ?? 0) > policy.values.retryLimit;
@@ -34,15 +34,18 @@ export function failedAttempt(
   const waitMs = backoffMs(attempts, retryBackoffDuration, maxRetryBackoffDuration);
   const failure = { reason, message: what };
   const fields = { attempts, failed: failed.id, failure, nextAttemptAt: isLast ? undefined : toTime(nowMs + waitMs) };
-  const standing = standingAfter(volume, { ...stoodBefore(volume), ...fields });
+  const report = reportAfter(volume, { ...statusBefore(volume), ...fields });
   return [
-    ...(isWritten ? [] : reportStatus({ resource: Volume }, volume, standing, nowMs)),
+    ...(isWritten ? [] : reportStatus({ resource: Volume }, volume, report, nowMs)),
     ...callsFor(volume, leftOver, refusals),
   ];
 }
 
 /** The state of a volume whose last attempt failed; reported again after OpenStack was unreachable. */
-export function standingAfter(volume: Volume, fields: ReturnType<typeof stoodBefore> = stoodBefore(volume)): Standing {
+export function reportAfter(
+  volume: Volume,
+  fields: ReturnType<typeof statusBefore> = statusBefore(volume),
+): StatusReport {
   const { attempts = 0, failure, nextAttemptAt } = fields;
   const { reason = 'AttemptFailed', message: what = 'The volume could not be made' } = failure ?? {};
   const isLast = nextAttemptAt === undefined;
@@ -53,7 +56,7 @@ export function standingAfter(volume: Volume, fields: ReturnType<typeof stoodBef
     message: isLast
       ? `${what}, ${attempts} times: it is not tried again. Fix the image and create the volume again.`
       : `${what}; it is tried again at ${nextAttemptAt}.`,
-    findings: [cloudReady],
+    conditions: [cloudReady],
     fields: { ...fields, id: undefined, ready: false },
   };
 }

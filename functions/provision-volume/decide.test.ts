@@ -371,6 +371,10 @@ describe('a deleted volume', () => {
       there({ status: 'deleting' }, ready({ deleted: true, status: { conditions: held, server: 'x' } })),
     );
     expect(status(found)).toMatchObject({ phase: 'Terminating', server: null });
-    expect(conditionsIn(found)).toEqual({ CloudReady: 'True Reached', Ready: 'False Deleting' });
+    expect(conditionsIn(found)).toEqual({
+      CloudReady: 'True Reached',
+      Ready: 'False Deleting',
+      Reconciling: 'True Deleting',
+    });
   });
 });

@@ -6,13 +6,13 @@ import { type CinderVolume, createVolume, deleteVolume, extendVolume } from '../
 import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
 import type { Refusal } from '../../shared/kubernetes/refusal.ts';
-import { reportStatus, type Standing } from '../../shared/kubernetes/status.ts';
+import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { callsFor, cloudReady, firstRefusal, requeueAfterFault, unreachable } from '../../shared/openstack/status.ts';
 import { sentence } from '../../shared/sentence.ts';
-import { failedAttempt, isSpent, standingAfter, waitsForNext } from './attempts.ts';
+import { failedAttempt, isSpent, reportAfter, waitsForNext } from './attempts.ts';
 import type { Found, Observed } from './observed.ts';
 import { type Source, sourceOf } from './source.ts';
-import { busy, factsOf, lookAt, stoodBefore } from './status.ts';
+import { busy, factsOf, lookAt, statusBefore } from './status.ts';
 
 /**
  * Makes a volume, filled from an image where its spec says one, and says how it stands. Order: finalizer → image (where it is to be
@@ -23,11 +23,11 @@ export function decide(observed: Observed): Action[] {
   const { volume, cloud } = observed;
   if (volume.metadata.deletionTimestamp) return leave(observed);
   if ('fault' in cloud) {
-    const standing = unreachable(cloud.fault, volume.status?.id !== undefined, {
-      ...stoodBefore(volume),
+    const report = unreachable(cloud.fault, volume.status?.id !== undefined, {
+      ...statusBefore(volume),
       ready: false,
     });
-    return [...updateStatus(observed, standing), ...requeueAfterFault(cloud.fault, volume)];
+    return [...updateStatus(observed, report), ...requeueAfterFault(cloud.fault, volume)];
   }
   const held = hold(Volume, volume);
   if (held) return held;
@@ -50,7 +50,7 @@ function begin(observed: Observed, found: Found): Action[] {
       deleteImage(source.image.id),
     ]);
   }
-  if (isSpent(observed) || waitsForNext(observed)) return updateStatus(observed, standingAfter(volume));
+  if (isSpent(observed) || waitsForNext(observed)) return updateStatus(observed, reportAfter(volume));
   if (source.is === 'missing') {
     const { reason, message, isFinal } = source;
     return updateStatus(observed, { ...busy(volume, isFinal ? 'Failed' : 'Pending'), reason, message });
@@ -60,7 +60,7 @@ function begin(observed: Observed, found: Found): Action[] {
   const calls = callsFor(volume, [request], observed.refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(observed.refusals, volume, [request]);
-  return updateStatus(observed, refused ? refusedStanding(volume, refused) : downloading(volume));
+  return updateStatus(observed, refused ? refusedReport(volume, refused) : downloading(volume));
 }
 
 function requestFor(volume: Volume, source: Source & { is: 'empty' | 'ready' | 'asked for' }): OpenStackRequest {
@@ -91,20 +91,16 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   const calls = callsFor(volume, requests, refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(refusals, volume, grows);
-  const standing = withLeftOver(lookAt(volume, own), leftOver.length > 0);
-  if (refused) return look(observed, { ...standing, isReady: false, ...notGrown(refused) }, isSettled);
-  return look(
-    observed,
-    standing.isReady && isSmall ? { ...standing, isReady: false, ...growing } : standing,
-    isSettled,
-  );
+  const report = withLeftOver(lookAt(volume, own), leftOver.length > 0);
+  if (refused) return look(observed, { ...report, isReady: false, ...notGrown(refused) }, isSettled);
+  return look(observed, report.isReady && isSmall ? { ...report, isReady: false, ...growing } : report, isSettled);
 }
 
 /** The volume existed once and may contain data: an error that Cinder reports now is no failed attempt to create it. */
 const isFilled = ({ status }: Volume, own: CinderVolume) =>
   status?.filled === own.id || (status?.ready === true && status.id === own.id);
 
-const broken = (volume: Volume, own: CinderVolume): Standing => ({
+const broken = (volume: Volume, own: CinderVolume): StatusReport => ({
   ...lookAt(volume, own),
   phase: 'Failed',
   reason: 'VolumeError',
@@ -119,16 +115,16 @@ const notGrown = ({ reason, message }: Refusal) => ({
 });
 
 /** An image that could not be deleted is looked for again while this is reported. */
-const withLeftOver = (standing: Standing, isLeft: boolean): Standing => ({
-  ...standing,
-  fields: { ...standing.fields, imageLeft: isLeft ? true : undefined },
+const withLeftOver = (report: StatusReport, isLeft: boolean): StatusReport => ({
+  ...report,
+  fields: { ...report.fields, imageLeft: isLeft ? true : undefined },
 });
 
 /** Reports the state, and reconciles again soon while a task runs. */
-function look(observed: Observed, standing: Standing, isSettled = false): Action[] {
+function look(observed: Observed, report: StatusReport, isSettled = false): Action[] {
   const { volume } = observed;
   return [
-    ...updateStatus(observed, standing),
+    ...updateStatus(observed, report),
     ...(isSettled ? [] : [{ do: 'requeueAfter', about: volume, afterMs: taskMs } as const]),
   ];
 }
@@ -142,8 +138,8 @@ function leave(observed: Observed): Action[] {
   if (!isHeld(volume)) return [];
   if ('fault' in cloud) {
     if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Volume, volume);
-    const standing = unreachable(cloud.fault, true, { ...stoodBefore(volume), ready: false });
-    return updateStatus(observed, { ...standing, phase: 'Terminating' });
+    const report = unreachable(cloud.fault, true, { ...statusBefore(volume), ready: false });
+    return updateStatus(observed, { ...report, phase: 'Terminating' });
   }
   const own = ownOf(volume, cloud.volumes);
   if (own.length === 0 && cloud.own.length === 0) return removeFinalizer(Volume, volume);
@@ -166,23 +162,23 @@ function leave(observed: Observed): Action[] {
       isReady: false,
       reason: why?.reason ?? 'Deleting',
       message: why?.message ?? 'It is being deleted.',
-      findings: [cloudReady, ...(why ? [{ type: 'DeletionHeld', status: 'True' as const, ...why }] : [])],
+      conditions: [cloudReady, ...(why ? [{ type: 'DeletionHeld', status: 'True' as const, ...why }] : [])],
       fields: { ...factsOf(own[0]), ready: false },
     }),
     { do: 'requeueAfter', about: volume, afterMs: taskMs },
   ];
 }
 
-const updateStatus = ({ volume, nowMs }: Observed, standing: Standing): Action[] =>
-  reportStatus({ resource: Volume }, volume, standing, nowMs);
+const updateStatus = ({ volume, nowMs }: Observed, report: StatusReport): Action[] =>
+  reportStatus({ resource: Volume }, volume, report, nowMs);
 
-const downloading = (volume: Volume): Standing => ({
+const downloading = (volume: Volume): StatusReport => ({
   ...busy(volume, 'Downloading'),
   reason: 'Downloading',
   message: 'Glance downloads the image.',
 });
 
-function twice(volume: Volume, { volumes }: Found): Standing {
+function twice(volume: Volume, { volumes }: Found): StatusReport {
   const ids = ownOf(volume, volumes)
     .map(({ id }) => id)
     .sort();
@@ -194,7 +190,7 @@ function twice(volume: Volume, { volumes }: Found): Standing {
 }
 
 /** What heals by itself, or with another quota, leaves it Pending; what OpenStack refuses for what it is is Failed. */
-const refusedStanding = (volume: Volume, { reason, message }: Refusal): Standing => ({
+const refusedReport = (volume: Volume, { reason, message }: Refusal): StatusReport => ({
   ...busy(volume, reason === 'Refused' || reason === 'Forbidden' ? 'Failed' : 'Pending'),
   reason,
   message: `OpenStack refuses the volume as it is asked for: ${sentence(message)}`,

@@ -4,8 +4,7 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { GlanceImage, ImageMember, listImages, listMembers } from '../../shared/kinds/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
-import { isReady } from '../../shared/openstack/status.ts';
-import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
+import { onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import { ownOf } from './decide.ts';
 import type { Found, Observed } from './observed.ts';
@@ -68,16 +67,11 @@ async function isUsable(cloud: Cloud, { id, owner, visibility }: GlanceImage, is
   return members.some((member) => member.member_id === cloud.project && member.status === 'accepted');
 }
 
-/**
- * Those that events name, and those beside a machine that changed: it may have one now, or have let one go. At a sweep all that are
- * not as they should be, at an audit all.
- */
+/** Those beside a machine that changed, too: it may have one now, or have let one go. */
 async function concerned({ kube }: Context, batch: Batch): Promise<Volume[]> {
-  if (batch.audit) return kube.list(Volume);
-  const open = batch.sweep ? (await kube.list(Volume)).filter((one) => !isReady(one)) : [];
+  const named = await openOrNamed(kube, batch, Volume);
+  if (batch.audit) return named;
   const namespaces = [...new Set(subjectsOf(batch, KupenStackMachine).map(({ namespace }) => namespace ?? ''))];
   const beside = await Promise.all(namespaces.map((namespace) => kube.list(Volume, { namespace })));
-  const named = await Promise.all(subjectsOf(batch, Volume).map((ref) => kube.get(Volume, ref)));
-  const all = [...open, ...beside.flat(), ...named.filter((volume) => volume !== undefined)];
-  return uniqueByName(all);
+  return uniqueByName([...named, ...beside.flat()]);
 }

@@ -1,10 +1,10 @@
 import type { Volume, VolumePhase } from '../../shared/kinds/kupenstack/volume.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
-import type { Standing } from '../../shared/kubernetes/status.ts';
+import type { StatusReport } from '../../shared/kubernetes/status.ts';
 import { cloudReady } from '../../shared/openstack/status.ts';
 
 /** What the status said of the volume in OpenStack, where this look tells nothing of it. */
-export const stoodBefore = ({ status }: Volume) => ({
+export const statusBefore = ({ status }: Volume) => ({
   id: status?.id,
   filled: status?.filled,
   size: status?.size,
@@ -29,11 +29,11 @@ export const factsOf = (own: CinderVolume | undefined) => ({
 export const busy = (
   volume: Volume,
   phase: VolumePhase,
-): Pick<Standing, 'phase' | 'isReady' | 'findings' | 'fields'> => ({
+): Pick<StatusReport, 'phase' | 'isReady' | 'conditions' | 'fields'> => ({
   phase,
   isReady: false,
-  findings: [cloudReady],
-  fields: { ...stoodBefore(volume), ready: false },
+  conditions: [cloudReady],
+  fields: { ...statusBefore(volume), ready: false },
 });
 
 /** By Cinder's own words for the states of a volume; those that are missing here are Unknown. */
@@ -51,7 +51,7 @@ const phases: Readonly<Record<string, VolumePhase>> = {
 };
 
 /** The state of the volume as Cinder reports it. Failed attempts are forgotten once it exists. */
-export function lookAt(volume: Volume, own: CinderVolume): Standing {
+export function lookAt(volume: Volume, own: CinderVolume): StatusReport {
   const phase = phases[own.status] ?? 'Unknown';
   const isReady = phase === 'Available' || phase === 'InUse';
   const gone = isReady ? { attempts: undefined, failed: undefined, failure: undefined, nextAttemptAt: undefined } : {};
@@ -60,9 +60,9 @@ export function lookAt(volume: Volume, own: CinderVolume): Standing {
     isReady,
     reason: phase,
     message: isReady ? 'The volume exists.' : `The volume is ${own.status}.`,
-    findings: [cloudReady],
+    conditions: [cloudReady],
     fields: {
-      ...stoodBefore(volume),
+      ...statusBefore(volume),
       ...gone,
       ...factsOf(own),
       // Said once and for all: that it is not available any more takes nothing out of it.

@@ -297,15 +297,23 @@ describe('an image that was made for a workspace', () => {
     });
   const lab = aWorkspace({ spec: { vms: [aMachineOf()] } });
 
-  test('is deleted with its last reference, regardless of the policy for others', () => {
-    expect(verbs(pass({ image: orphaned(), data: { prune: 'Never' } }))).toEqual([
-      'patchMetadata',
-      'delete',
-      'recordEvent',
-    ]);
+  const unusedSince = { references: { count: 0 }, unreferencedSince: at(0) };
+  const keptFor = (workspaceImagesKeptFor: string) => ({ prune: 'Never', workspaceImagesKeptFor });
+
+  test.each([
+    orphaned({ status: { phase: 'Succeeded', snapshot: { name: 'demo-r1', revision: 1 }, ...unusedSince } }),
+    orphaned({ status: { phase: 'Snapshotting', ...unusedSince } }),
+  ])('stays, once downloaded, for workspaceImagesKeptFor, regardless of the policy for others', (image) => {
+    expect(pass({ image, data: { prune: 'Never' } })).toEqual([]);
+    expect(pass({ image, data: keptFor('1h'), nowMs: start + 3_599_000 })).toEqual([]);
+    expect(pass({ image, data: keptFor('soon'), nowMs: start + 1e9 })).toEqual([]);
+    const deleted = ['patchMetadata', 'delete', 'recordEvent'];
+    expect(verbs(pass({ image, data: keptFor('1h'), nowMs: start + 3_600_000 }))).toEqual(deleted);
+    // A clock that is behind that of count-refs makes no difference.
+    expect(verbs(pass({ image, data: keptFor('0s'), nowMs: start - 5000 }))).toEqual(deleted);
   });
-  test('is deleted while it downloads without a user', () => {
-    const image = orphaned({ status: { phase: 'Syncing', references: { count: 0 }, unreferencedSince: at(0) } });
+  test('is deleted at once while it downloads without a user', () => {
+    const image = orphaned({ status: { phase: 'Syncing', ...unusedSince } });
     expect(verbs(pass({ image }))).toContain('delete');
   });
   test.each<[string, Given]>([

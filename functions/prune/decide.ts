@@ -3,7 +3,7 @@ import { isHeldBy, referencesAmong } from '../../shared/images/references.ts';
 import { diskImageFinalizer, releaseHolds, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { waitingAmong } from '../../shared/workspaces/images.ts';
 import type { Left, Observed } from './observed.ts';
-import { mayBeOrphan, orphan } from './orphan.ts';
+import { isDueAsOrphan, orphan } from './orphan.ts';
 import { removeStray } from './stray.ts';
 import { hold, takeDown } from './teardown.ts';
 import { unused } from './unused.ts';
@@ -21,7 +21,7 @@ export function decide(observed: Observed): Action[] {
   if (deletionTimestamp === undefined) {
     const waiting = waitingAmong(workspaces, image.metadata, { machines: users, policy });
     if (users.length + waiting.length > 0) return [];
-    return mayBeOrphan(image, policy) ? orphan(image) : unused(image, policy, nowMs);
+    return isDueAsOrphan(image, policy, nowMs) ? orphan(image) : unused(image, policy, nowMs);
   }
   if (!finalizers?.includes(diskImageFinalizer) || !left) return [];
   const isReleased = annotations?.[releaseHolds] === 'true';

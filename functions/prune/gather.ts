@@ -25,7 +25,7 @@ import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
 import type { Left, Observed, Postponed, Seen } from './observed.ts';
-import { mayBeOrphan } from './orphan.ts';
+import { isDueAsOrphan } from './orphan.ts';
 import { knownImages, namesOfStrays, straysAmong } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
 
@@ -46,7 +46,7 @@ export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(O
   const policy = await readPolicy(kube);
   const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)) : [];
   const orphans = images
-    .filter((image) => mayBeOrphan(image, policy) && !unused.includes(image))
+    .filter((image) => isDueAsOrphan(image, policy, nowMs) && !unused.includes(image))
     .slice(0, prunedAtOnce);
   const staying = [...unused, ...orphans];
   const concerned = [...deleted, ...staying];
@@ -85,11 +85,11 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     for (const image of items.filter((one) => mayBeUnused(one, policy, nowMs)))
       unused.push({ since: image.status?.unreferencedSince ?? '', subject: subjectOf(image) });
     const isGoing = (image: VMDiskImage) =>
-      image.metadata.deletionTimestamp !== undefined || mayBeOrphan(image, policy);
+      image.metadata.deletionTimestamp !== undefined || isDueAsOrphan(image, policy, nowMs);
     yield items.filter(isGoing).map(subjectOf);
   }
-  const inTurn = unused.sort((a, b) => a.since.localeCompare(b.since)).map(({ subject }) => subject);
-  const limited = policy.values.prune === 'DryRun' ? inTurn : inTurn.slice(0, prunedAtOnce);
+  const ordered = unused.sort((a, b) => a.since.localeCompare(b.since)).map(({ subject }) => subject);
+  const limited = policy.values.prune === 'DryRun' ? ordered : ordered.slice(0, prunedAtOnce);
   yield* chunk(limited, prunedAtOnce);
   yield await namesOfStrays(kube, known, nowMs);
 }

@@ -2,6 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { diskImageFact } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import {
   diskImageFinalizer,
@@ -9,7 +10,7 @@ import {
   managedBy,
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
+import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyRef } from '../../shared/policy.ts';
@@ -22,7 +23,6 @@ import declaration from './index.ts';
 const harness = await serveFunction(declaration);
 afterAll(harness.close);
 
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 await harness.kube.create(Namespace, { metadata: { name: 'lab' } });
 
 const policy = policyRef;

@@ -21,7 +21,7 @@ export default defineFunction<Observed>({
   system: 'pruning',
   on: [...imageFacts(['prunable']), on.changed(ConfigMap, { source: 'own', name: policyName }), on.audit()],
   may: [
-    { resource: VMDiskImage, verbs: ['get', 'list', 'patch', 'delete'] },
+    { resource: VMDiskImage, verbs: ['get', 'list', 'patch', 'delete'], admissionPolicy: 'metadata' },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: VirtualMachine, verbs: ['list'] },
     { resource: Workspace, verbs: ['list'] },

@@ -1,56 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import { adoptSnapshot, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { parsePolicy } from '../../shared/policy.ts';
-import {
-  aDataVolume,
-  aHolder,
-  aLease,
-  anImporter,
-  at,
-  aVMDiskImage,
-  type ImageOptions,
-  start,
-  theirSecret,
-} from '../../test/support/builders/images.ts';
-import { decide, split } from './decide.ts';
-import type { Gathered } from './observed.ts';
+import { adoptSnapshot, type VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { aDataVolume, aHolder, aLease, anImporter, at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { known, startSyncOf, statusesIn, verbsIn } from '../../test/support/harness/image-decisions.ts';
 
-const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 const golden = { [adoptSnapshot]: 'golden' };
 const adopted = { snapshot: 'golden', revision: 1 };
 
-/** The image with a status that speaks of `before`, or of the image as it is. */
-const known = (options: ImageOptions, before: ImageOptions = options) =>
-  aVMDiskImage({
-    ...options,
-    status: { revision: 1, contentDigest: contentDigest(aVMDiskImage(before)), ...options.status },
-  });
-
-function pass(image: ReturnType<typeof aVMDiskImage>, more: Partial<Gathered> = {}) {
-  const actions = split({
-    nowMs: start + 100_000,
-    policy: parsePolicy({ data: {} }),
-    policyMap: undefined,
-    lease: aLease([]),
-    images: [image],
-    unfinished: [image],
-    dataVolumes: [],
-    pods: [],
-    claims: [],
-    snapshots: [],
-    classes,
-    inputs: theirSecret,
-    refusals: new Map(),
-    isAudit: false,
-    gracePeriodMs: 0,
-    ...more,
-  }).flatMap(decide);
-  const statuses = actions.filter((action) => action.do === 'patchStatus').map(({ status }) => status);
-  const verbs = actions
-    .map(({ do: verb }) => verb)
-    .filter((verb) => !['recordEvent', 'publish', 'measure'].includes(verb));
-  return { actions, statuses, verbs };
+function pass(image: VMDiskImage, more?: Parameters<typeof startSyncOf>[1]) {
+  const actions = startSyncOf([image], more);
+  return { actions, statuses: statusesIn(actions), verbs: verbsIn(actions) };
 }
 
 describe('an image that names a snapshot to adopt', () => {
@@ -162,7 +120,7 @@ describe('an image that has adopted its snapshot', () => {
   ])('downloads as any other for another %s, and stays usable meanwhile', (_, change) => {
     const { statuses } = pass(known({ annotations: golden, status, ...change }, {}));
     expect(statuses).toMatchObject([
-      { phase: 'Queued', revision: 2, conditions: [{ type: 'Ready', status: 'True' }] },
+      { phase: 'Queued', revision: 2, conditions: [{ type: 'Ready', status: 'True' }, { type: 'Reconciling' }] },
       { phase: 'Syncing' },
     ]);
     expect(statuses[0]).not.toHaveProperty('adoption');

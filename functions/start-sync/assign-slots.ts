@@ -1,18 +1,24 @@
-import type { Action } from '../../shared/actions.ts';
-import { byPlace, grantKeys, inTurn, isQueued, placeOf } from '../../shared/images/queue.ts';
+import { type Action, requeueNamed } from '../../shared/actions.ts';
+import { egressIn, withinBudget } from '../../shared/images/egress.ts';
+import { egressAnnotationsWith } from '../../shared/images/egress-shares.ts';
+import { inspectionWaitMs } from '../../shared/images/inspection.ts';
+import { byPlace, grantFault, nextInQueue, placeOf } from '../../shared/images/queue.ts';
+import { contentsUnderWay, wantedContent } from '../../shared/images/shared-content.ts';
 import { formatHolders, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, referenceIn } from '../../shared/kinds/resource.ts';
+import { keyOf, referenceIn, referenceOf } from '../../shared/kinds/resource.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { isValid } from '../../shared/policy.ts';
 import { begin } from './begin.ts';
+import { asBegun } from './donors.ts';
+import { eligibleOf } from './eligible.ts';
 import { areRead } from './inputs.ts';
 import type { Observed } from './observed.ts';
-import { keptBy, rebuild, stuckPods, unwantedPods } from './occupancy.ts';
+import { keptBy, rebuild, stuckPods, stuckVolumes, unwantedPods } from './occupancy.ts';
 import { isUnseen } from './places.ts';
 
 /** An image, the transition that it takes in this reconcile, and the image after it. */
@@ -40,12 +46,16 @@ export function assignSlots(
       keptBy(holder, next(holder), observed) !== undefined ||
       keptBy(holder, byUid.get(holder.uid)?.image, observed) === 'status',
   );
-  const granted = held && mayGrant(observed) ? grants(observed, moves, kept) : [];
+  const starting = held && mayGrant(observed) ? grants(observed, moves, kept) : [];
+  const granted = starting.map((image) => holderFor(image, nowMs));
   const warnings = before
     .filter((holder) => !kept.includes(holder))
     .flatMap((holder) => stuckPods(holder, observed).map(stuckWarning));
   const unwanted = kept.flatMap((holder) =>
     unwantedPods(holder, next(holder), observed).map((pod) => unwantedWarning(pod, holder)),
+  );
+  const terminating = kept.flatMap((holder) =>
+    stuckVolumes(holder, observed).map((one) => terminatingWarning(one, holder)),
   );
   const isAnew = !held || acquiredMs(lease) - nowMs > observed.gracePeriodMs;
   const isChanged = isAnew || before.length !== held.length || kept.length !== before.length || granted.length > 0;
@@ -53,8 +63,10 @@ export function assignSlots(
   const actions = [
     ...warnings,
     ...unwanted,
-    ...(isChanged ? [saveLease(observed, holders, isAnew)] : []),
+    ...terminating,
+    ...(isChanged ? [saveLease(observed, holders, starting, isAnew)] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
+    ...awaitInspections(observed, moves),
     ...kept
       .filter((holder) => holder.image !== '' && keptBy(holder, next(holder), observed) === 'claim')
       .map(awaitClaim),
@@ -82,7 +94,7 @@ function untracked(
 /** Nothing starts while a policy key it depends on is invalid, or too soon after the Lease was lost. */
 function mayGrant({ policy, lease, nowMs, gracePeriodMs }: Observed) {
   const isHeldOff = nowMs - acquiredMs(lease) < gracePeriodMs;
-  return !isHeldOff && isValid(policy, ...grantKeys);
+  return !isHeldOff && grantFault(policy) === undefined;
 }
 
 /** No event reports the end of a claim, which usually follows that of its DataVolume within a second. */
@@ -92,36 +104,59 @@ const awaitClaim = ({ image }: Holder): Action => ({
   afterMs: 2000,
 });
 
+/** No event reports that an inspection takes too long. */
+const awaitInspections = ({ policy, nowMs }: Observed, moves: readonly Moved[]): Action[] =>
+  moves
+    .map(({ next }) => ({ next, waitMs: inspectionWaitMs(next, policy, nowMs) }))
+    .filter(({ waitMs }) => waitMs > 0)
+    .map(({ next, waitMs }) => requeueNamed(VMDiskImage, referenceOf(next), waitMs));
+
 /** When the Lease was created or rebuilt. A clock that was ahead, or a user, may have put that into the future. */
 const acquiredMs = (lease: Lease | undefined) => Date.parse(lease?.spec?.acquireTime ?? '');
 
+/** The images that get a free slot now. */
 function grants(
-  { policy, nowMs, places, inputs }: Observed,
+  { policy, nowMs, places, inputs, donors, unfinished, lease }: Observed,
   moves: readonly Moved[],
   kept: readonly Holder[],
-): Holder[] {
-  const holding = new Set(kept.map(({ uid }) => uid));
+): VMDiskImage[] {
   const images = moves.map(({ next }) => next);
   const unseen = images.filter(isUnseen).map(({ metadata }) => places.get(metadata.uid) ?? '');
   const [firstUnseen] = unseen.sort();
-  const queue = images
-    .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
+  const moved = new Set(images.map(({ metadata }) => metadata.uid));
+  const others = unfinished.filter(({ metadata }) => !moved.has(metadata.uid));
+  const underWay = contentsUnderWay([...images, ...others], kept);
+  const egress = egressIn(lease);
+  const queue = eligibleOf(images, { holders: kept, underWay, policy, egress, nowMs })
     .filter(({ status }) => firstUnseen === undefined || (status?.queuedAt ?? '') < firstUnseen)
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
-  // No later image gets a slot before one whose Secret is not known to exist.
-  const known = queue.findIndex((image) => !areRead(image, inputs));
-  return inTurn(queue.slice(0, known < 0 ? undefined : known), kept, policy.values).map(({ metadata, status }) => ({
-    uid: metadata.uid,
-    image: keyOf(metadata),
-    revision: status?.revision ?? 1,
-    attempt: (status?.attempt ?? 0) + 1,
-    since: toTime(nowMs),
-  }));
+  const next = nextInQueue(queue, kept, policy.values);
+  // No later image gets a slot before one whose Secret is not known to exist, or of which it is not known whether it need be downloaded.
+  const isKnown = (content: string | undefined) => content === undefined || donors.has(content);
+  const known = next.findIndex((image) => !areRead(image, inputs) || !isKnown(wantedContent(image)));
+  const begun = next.slice(0, known < 0 ? undefined : known).map((image) => asBegun(image, donors));
+  return withinBudget(begun, policy, egress, nowMs);
 }
 
-function saveLease({ lease, nowMs }: Observed, holders: readonly Holder[], isRebuilt: boolean): Action {
+const holderFor = ({ metadata, status }: VMDiskImage, nowMs: number): Holder => ({
+  uid: metadata.uid,
+  image: keyOf(metadata),
+  revision: status?.revision ?? 1,
+  attempt: (status?.attempt ?? 0) + 1,
+  since: toTime(nowMs),
+});
+
+/** One write for the slots and for what the starting images will download, so that no budget is spent twice and no share is lost. */
+function saveLease(
+  { lease, nowMs }: Observed,
+  holders: readonly Holder[],
+  starting: readonly VMDiskImage[],
+  isRebuilt: boolean,
+): Action {
   const now = toMicroTime(nowMs);
-  const annotations = { ...lease?.metadata.annotations, [slotsAnnotation]: formatHolders(holders) };
+  const { [slotsAnnotation]: _, ...before } = lease?.metadata.annotations ?? {};
+  const beside = starting.length > 0 ? { ...before, ...egressAnnotationsWith(lease, starting, nowMs) } : before;
+  const annotations = { ...beside, [slotsAnnotation]: formatHolders(holders, beside) };
   const spec = {
     ...lease?.spec,
     holderIdentity: 'start-sync',
@@ -148,6 +183,13 @@ function stuckWarning(pod: Pod): Action {
 function unwantedWarning(pod: Pod, { image }: Holder): Action {
   const message = `Expected no importer for VMDiskImage ${image}, whose attempt has been over for 10 minutes, found this one at work: it keeps its slot until it ends. Delete the claim that it fills, and look why CDI does not.`;
   return recordEvent(pod, true, 'SlotHeld', message, pod.metadata.uid);
+}
+
+function terminatingWarning(volume: DataVolume, { image }: Holder): Action {
+  const { uid, deletionTimestamp, finalizers } = volume.metadata;
+  const held = finalizers?.join(', ') || 'none';
+  const message = `The DataVolume has been Terminating since ${deletionTimestamp} (finalizers: ${held}); until it is deleted, the slot of VMDiskImage ${image} is taken. Look why CDI does not finish.`;
+  return recordEvent(volume, true, 'SlotHeld', message, uid);
 }
 
 function rebuiltEvent({ lease, nowMs }: Observed, holders: readonly Holder[]): Action {

@@ -10,7 +10,7 @@ import {
   type VMDiskImage,
   type VMDiskImageStatus,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { parsePolicy, policyRef } from '../../shared/policy.ts';
+import { policyRef } from '../../shared/policy.ts';
 import {
   aClaim,
   aDataVolume,
@@ -25,46 +25,22 @@ import {
   start,
   theirSecret,
 } from '../../test/support/builders/images.ts';
+import { classes, gathered, known, only, startSyncOf } from '../../test/support/harness/image-decisions.ts';
 import { dataVolumeFor } from './data-volume.ts';
 import { decide, split } from './decide.ts';
-import type { Gathered } from './observed.ts';
 
-const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
-
-type More = Partial<Gathered> & { data?: Record<string, string> };
-
-function gatheredWith(images: VMDiskImage[], more: More): Gathered {
-  const { data = { concurrency: '2' }, ...rest } = more;
-  return {
-    nowMs: start + 100_000,
-    policy: parsePolicy({ data }),
-    policyMap: undefined,
-    lease: aLease([]),
-    images,
-    unfinished: images,
-    dataVolumes: [],
-    pods: [],
-    claims: [],
-    snapshots: [],
-    classes,
-    inputs: theirSecret,
-    refusals: new Map(),
-    isAudit: false,
-    gracePeriodMs: 10_000,
-    ...rest,
-  };
-}
+type More = Parameters<typeof gathered>[1];
+const withData = (more: More): More => ({ data: { concurrency: '2' }, ...more });
 
 /** All that the decisions of one pass come to, one after the other. */
-const pass = (images: VMDiskImage[], more: More = {}) => said(split(gatheredWith(images, more)).flatMap(decide));
+const pass = (images: VMDiskImage[], more: More = {}) => said(startSyncOf(images, withData(more)));
 
 /** The decisions of one pass, each by itself. */
 const decisions = (images: VMDiskImage[], more: More = {}) =>
-  split(gatheredWith(images, more)).map((turn) => said(decide(turn)));
+  split(gathered(images, withData(more))).map((turn) => said(decide(turn)));
 
 function said(actions: readonly Action[]) {
-  const of = <D extends Action['do']>(verb: D) =>
-    actions.filter((action): action is Extract<Action, { do: D }> => action.do === verb);
+  const of = <Do extends Action['do']>(verb: Do) => only(actions, verb);
   const saved = of('replace').map(({ object }) =>
     holdersOf(Lease.parse(object))?.map(({ image }) => image.split('/')[1]),
   );
@@ -78,16 +54,230 @@ function said(actions: readonly Action[]) {
   };
 }
 
-/** An image whose status says what its spec does. */
-function known(options: ImageOptions): VMDiskImage {
-  const image = aVMDiskImage(options);
-  return aVMDiskImage({
-    ...options,
-    status: { revision: 1, attempt: 0, attempts: 0, contentDigest: contentDigest(image), ...options.status },
-  });
-}
 const queued = (name: string, seconds: number, more: ImageOptions = {}) =>
   known({ name, ...more, status: { phase: 'Queued', queuedAt: at(seconds).replace('Z', '000Z'), ...more.status } });
+
+/** That of the decisions. */
+const day = new Date(start + 100_000).toISOString().slice(0, 10);
+/** The Lease after downloads of that many bytes today. */
+const leaseOf = (bytes: number) => {
+  const lease = aLease([]);
+  const egress = JSON.stringify({ [day]: { lab: bytes } });
+  return {
+    ...lease,
+    metadata: { ...lease.metadata, annotations: { ...lease.metadata.annotations, 'pelotech.ot/egress': egress } },
+  };
+};
+
+describe('the budget', () => {
+  const egressOf = (actions: ReturnType<typeof pass>, annotation = 'egress') => {
+    const [write] = actions.of('replace');
+    const { annotations } = (write as { object: { metadata: { annotations?: Record<string, string> } } }).object
+      .metadata;
+    return JSON.parse(annotations?.[`pelotech.ot/${annotation}`] ?? '{}') as Record<string, Record<string, number>>;
+  };
+  const images = [queued('a', 1), queued('b', 2), queued('c', 3)];
+  const size = 24 * 2 ** 30;
+
+  test('is counted in the write that gives the slots, and one image at most exceeds it', () => {
+    const data = { concurrency: '3', egressBudget: `${size + 1}/1d` };
+    const found = pass(images, { data });
+    expect(found.holders).toEqual(['a', 'b']);
+    expect(egressOf(found)).toEqual({ [day]: { 'vmdi-farm': 2 * size } });
+  });
+  test('has beside it, in the same write, whose bytes they are, and the history of an image has its own', () => {
+    const labels = { 'pelotech.ot/requested-by': 'demo' };
+    const found = pass([queued('a', 1, { labels }), queued('b', 2)], { data: { concurrency: '2' } });
+    expect(found.of('replace')).toHaveLength(1);
+    expect(egressOf(found, 'egress-by-requester')).toEqual({ [day]: { 'Workspace demo': size, direct: size } });
+    expect(egressOf(found, 'egress-by-image')).toEqual({ [day]: { 'vmdi-farm/a': size, 'vmdi-farm/b': size } });
+    const [begun] = found.of('patchStatus').map(({ status }) => status);
+    expect(begun).toMatchObject({ egressBytes: size, history: [{ fact: 'Syncing', bytes: size }] });
+  });
+  test('that is spent starts nothing, but for an image that an admin lets go ahead', () => {
+    const data = { concurrency: '3', egressBudget: '1Gi/1d' };
+    expect(pass(images, { data, lease: leaseOf(2 ** 30) }).holders).toBeUndefined();
+    const urgent = queued('d', 4, { annotations: { 'pelotech.ot/ignore-budget': 'true' } });
+    const found = pass([...images, urgent], { data, lease: leaseOf(2 ** 30) });
+    expect(found.holders).toEqual(['d']);
+    expect(egressOf(found)).toEqual({ [day]: { lab: 2 ** 30, 'vmdi-farm': size } });
+  });
+  test('that does not parse starts nothing', () => {
+    expect(pass(images, { data: { egressBudget: 'much' } }).holders).toBeUndefined();
+  });
+});
+
+test.each(['Syncing', 'Succeeded', 'Failed'] as const)(
+  'a spec that asks for nothing new of a %s image is acknowledged: the status speaks of it, once',
+  (phase) => {
+    const before = known({ name: 'a', status: { phase, attempt: 1, observedGeneration: 1 } });
+    const renamed = { ...before, metadata: { ...before.metadata, generation: 2 } };
+    expect(pass([renamed]).of('patchStatus')).toMatchObject([{ status: { observedGeneration: 2 } }]);
+    const acknowledged = { ...renamed, status: { ...renamed.status, observedGeneration: 2 } };
+    expect(pass([acknowledged]).of('patchStatus')).toEqual([]);
+    const leaving = { ...renamed, metadata: { ...renamed.metadata, deletionTimestamp: at(1) } };
+    expect(pass([leaving]).of('patchStatus')).toEqual([]);
+  },
+);
+
+const withStatus = (image: VMDiskImage, status: VMDiskImageStatus): VMDiskImage => ({
+  ...image,
+  status: { ...image.status, ...status },
+});
+
+describe('an image that an earlier release finished without the condition Stalled', () => {
+  const said = { reason: 'NotFound', message: 'The source is not there.' };
+  const condition = (type: string, status: 'True' | 'False') => ({ type, status, ...said, lastTransitionTime: at(0) });
+  const old = (name: string, phase: 'Failed' | 'Succeeded' = 'Failed', more = [condition('Ready', 'False')]) =>
+    withStatus(known({ name }), { phase, message: said.message, conditions: more });
+  const lost = old('lost', 'Succeeded', [condition('Ready', 'False'), condition('SnapshotLost', 'True')]);
+  test.each([
+    ['failed', old('a')],
+    ['has lost its snapshot', lost],
+  ])('and that %s, has it, once', (_, image) => {
+    const [written, ...others] = pass([image], { isTimed: true, isAudit: true }).of('patchStatus');
+    expect(others).toEqual([]);
+    const conditions = written?.status.conditions as NonNullable<VMDiskImageStatus['conditions']>;
+    const stalled = {
+      ...condition('Stalled', 'True'),
+      lastTransitionTime: expect.stringContaining('00:01:40') as string,
+    };
+    expect(conditions).toMatchObject([...(image.status?.conditions ?? []), stalled]);
+    expect(Object.keys(written?.status ?? {})).toEqual(['conditions']);
+    const mended = withStatus(image, { conditions });
+    expect(pass([mended], { isTimed: true, isAudit: true }).of('patchStatus')).toEqual([]);
+  });
+  test('and that is usable, or being deleted, is left as it is', () => {
+    const usable = [condition('Ready', 'True'), condition('SnapshotLost', 'False')];
+    const leaving = { ...lost, metadata: { ...lost.metadata, deletionTimestamp: at(1) } };
+    expect(pass([old('a', 'Succeeded', usable), leaving], { isAudit: true }).of('patchStatus')).toEqual([]);
+  });
+  test('is one of 200 at a time', () => {
+    const images = Array.from({ length: 220 }, (_, index) => old(`i${index}`));
+    expect(pass(images, { isTimed: true, isAudit: true }).of('patchStatus')).toHaveLength(200);
+  });
+});
+
+describe('the message of a queued image', () => {
+  const syncing = ['a', 'b', 'c', 'd'].map((name) => known({ name, status: { phase: 'Syncing', attempt: 1 } }));
+  const held = (count: number) => aLease(syncing.slice(0, count).map((image) => aHolder(image)));
+  /** The status that is written of this image, beside that many others that download. */
+  const saidOf = (image: VMDiskImage, others: number, data: Record<string, string>) => {
+    const found = pass([image, ...syncing.slice(0, others)], { data, lease: held(others), isTimed: true }).of(
+      'patchStatus',
+    );
+    const written = found.filter(({ of }) => of.metadata.uid === image.metadata.uid).map(({ status }) => status);
+    expect(written.length).toBeLessThan(2);
+    return written[0] as VMDiskImageStatus | undefined;
+  };
+  const unseen = aVMDiskImage({ name: 'unseen' });
+
+  test('names those that hold all slots, and when', () => {
+    expect(saidOf(unseen, 4, { concurrency: '4' })?.message).toBe(
+      'Waiting for a free slot; all 4 were held at 00:01:40 UTC, by vmdi-farm/a, vmdi-farm/b, vmdi-farm/c and 1 more.',
+    );
+  });
+  test('names no image of another namespace', () => {
+    const theirs = syncing.slice(0, 2).map((image) => ({ ...aHolder(image), image: `tenant/${image.metadata.name}` }));
+    const [queues] = pass([unseen, ...syncing.slice(0, 2)], { lease: aLease(theirs) }).of('patchStatus');
+    expect(queues?.status.message).toBe(
+      'Waiting for a free slot; all 2 were held at 00:01:40 UTC, by images of other namespaces.',
+    );
+  });
+  test('while a slot is free, names where the holders are', () => {
+    const [, message] = pass([unseen, queued('first', 1), queued('second', 2)])
+      .of('patchStatus')
+      .filter(({ of }) => of.metadata.uid === unseen.metadata.uid)
+      .map(({ status }) => status.message);
+    expect(message).toBeUndefined();
+    expect(saidOf(unseen, 1, { concurrency: '2', slotsPerNamespace: '1' })?.message).toBe(
+      'Waiting for a free slot; Lease sync-operator/sync-slots names who holds the 2; namespace vmdi-farm may hold 1 (slotsPerNamespace).',
+    );
+  });
+  const paused = 'Waiting: the queue is paused (concurrency 0).';
+  test.each([
+    ['QueuePaused', { concurrency: '0' }, paused],
+    [
+      'InvalidPolicy',
+      { concurrency: 'abc' },
+      'Waiting: the policy does not parse: concurrency: expected a whole number from 0 to 1000, found "abc".',
+    ],
+  ])('says that nothing starts (%s), from its first, and once it is so', (reason, data, message) => {
+    const said = {
+      message,
+      conditions: [
+        { type: 'Ready', reason, message },
+        { type: 'Reconciling', status: 'True', reason, message },
+      ],
+    };
+    expect(saidOf(unseen, 0, data)).toMatchObject({ ...said, phase: 'Queued' });
+    const waits = queued('waits', 1);
+    const stopped = saidOf(waits, 0, data);
+    expect(stopped).toMatchObject(said);
+    expect(stopped).not.toHaveProperty('phase');
+    const told = queued('waits', 1, { status: stopped ?? {} });
+    expect(saidOf(told, 0, data)).toBeUndefined();
+    // That the queue goes on corrects this message, and no turn of the queue any other.
+    expect(saidOf(told, 2, { concurrency: '2' })).toMatchObject({
+      message: expect.stringContaining('all 2 were held') as string,
+      conditions: [{ reason: 'Queued' }, { reason: 'Queued' }],
+    });
+    expect(saidOf(waits, 2, { concurrency: '2' })).toBeUndefined();
+  });
+  test('is corrected by sweeps alone, after the slots are given, 200 at a time', () => {
+    const data = { concurrency: '2' };
+    const ready = { type: 'Ready', status: 'False', reason: 'QueuePaused', message: paused } as const;
+    const stopped = { message: paused, conditions: [{ ...ready, lastTransitionTime: at(0) }] };
+    const images = Array.from({ length: 220 }, (_, index) => queued(`i${index}`, index, { status: stopped }));
+    const rewritten = (written: ReturnType<typeof pass>) =>
+      written.of('patchStatus').filter(({ status }) => status.phase === undefined).length;
+    expect(rewritten(pass(images, { data }))).toBe(0);
+    const found = pass(images, { data, isTimed: true });
+    expect(rewritten(found)).toBe(200);
+    const { actions } = found;
+    const lease = actions.findIndex((action) => action.do === 'replace');
+    expect(actions.findIndex((action) => action.do === 'patchStatus')).toBeGreaterThan(lease);
+  });
+});
+
+describe('what is wrong with the policy', () => {
+  const reported = (
+    data: Record<string, string>,
+    { resourceVersion = '7', ...more }: More & { resourceVersion?: string } = {},
+  ) => {
+    const metadata = { ...policyRef, uid: 'u', resourceVersion, generation: 1, creationTimestamp: at(0) };
+    const policyMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } as const;
+    return pass([], { data, policyMap, lease: leaseOf(1), isAboutAll: true, ...more })
+      .of('recordEvent')
+      .map(({ reason, message, once }) => ({ reason, message, once }));
+  };
+  const spent = { concurrency: '4', egressBudget: '1/1d' };
+  test('is reported at it', () => {
+    expect(reported({ concurrency: '0' })).toMatchObject([
+      { reason: 'QueuePaused', message: 'Nothing starts: the queue is paused (concurrency 0).' },
+    ]);
+    expect(reported(spent)).toMatchObject([{ reason: 'BudgetSpent' }]);
+    expect(reported({ concurrency: 'x' })).toMatchObject([{ reason: 'InvalidPolicy' }]);
+    expect(reported({ concurency: '4' })).toMatchObject([{ reason: 'UnknownPolicyKey' }]);
+    expect(reported({ concurrency: '4' })).toEqual([]);
+  });
+  test.each([{ concurrency: '0' }, spent, { concurrency: 'x' }, { concurency: '4' }])(
+    '(%j) is the same Event after an edit of another key',
+    (data) => {
+      const onceOf = (...of: Parameters<typeof reported>) => reported(...of).map(({ once }) => once);
+      expect(onceOf(data)).toHaveLength(1);
+      expect(onceOf({ ...data, retryLimit: '4' }, { resourceVersion: '8' })).toEqual(onceOf(data));
+    },
+  );
+  test('is another Event for another value', () => {
+    const [one, other] = [reported(spent), reported({ ...spent, egressBudget: '1/2d' })];
+    expect(one[0]?.once).not.toBe(other[0]?.once);
+  });
+  test('is no write of a reconcile that is about neither all images nor the policy', () => {
+    for (const data of [{ concurrency: '0' }, { concurrency: 'x' }, { concurency: '4' }])
+      expect(reported(data, { isAboutAll: false })).toEqual([]);
+  });
+});
 
 describe('the queue', () => {
   test('a thousand images with the longest names get a thousand slots, and the Lease stays within the limit of the API server', () => {
@@ -117,7 +307,7 @@ describe('the queue', () => {
     const of = (name: string, second: number) => queued(name, second, { namespace: 'tenant-a' });
     const images = [of('a', 1), of('b', 2), of('c', 3), queued('d', 4), queued('e', 5)];
     const data = { concurrency: '4', slotsPerNamespace: '1', allowedSources };
-    const inputs = new Map([...theirSecret, ['Secret tenant-a/s3-reader', ['accessKeyId', 'secretKey']]]);
+    const inputs = new Map([...theirSecret, ['Secret tenant-a/s3-reader', { accessKeyId: true, secretKey: true }]]);
     expect(pass(images, { data, inputs }).holders).toEqual(['a', 'd']);
     const lease = aLease([{ ...aHolder(of('x', 0)), uid: 'x' }]);
     const dataVolumes = [aDataVolume(aVMDiskImage({ name: 'x', uid: 'x' }))];
@@ -357,6 +547,28 @@ describe('slots', () => {
     });
     expect(holders).toEqual([]);
     expect(of('recordEvent')[0]).toMatchObject({ type: 'Warning', reason: 'SlotFreed' });
+  });
+  test('a DataVolume that stays Terminating keeps its slot, and is named in a Warning after ten minutes', () => {
+    const volume = aDataVolume(over);
+    const metadata = {
+      ...volume.metadata,
+      deletionTimestamp: at(0),
+      finalizers: ['cdi.kubevirt.io/dataVolumeFinalizer'],
+    };
+    const dataVolumes = [{ ...volume, metadata }];
+    const warningsAt = (seconds: number) => {
+      const { of, holders } = pass([over], {
+        lease: aLease([aHolder(over)]),
+        dataVolumes,
+        nowMs: start + seconds * 1000,
+      });
+      expect(holders).toBeUndefined();
+      return of('recordEvent');
+    };
+    expect(warningsAt(600)).toEqual([]);
+    const [warning] = warningsAt(601);
+    expect(warning).toMatchObject({ type: 'Warning', reason: 'SlotHeld', about: { metadata: { uid: metadata.uid } } });
+    expect(warning?.message).toContain('(finalizers: cdi.kubevirt.io/dataVolumeFinalizer)');
   });
   describe('an importer without a current attempt keeps its slot', () => {
     const failed = (endedAfterSeconds: number) =>
@@ -621,7 +833,10 @@ describe('revisions', () => {
       ...(done.status ? { status: done.status } : {}),
     });
     const conditions = pass([changed]).of('patchStatus')[0]?.status.conditions;
-    expect(conditions).toMatchObject([{ type: 'Ready', status: 'True' }]);
+    expect(conditions).toMatchObject([
+      { type: 'Ready', status: 'True' },
+      { type: 'Reconciling', status: 'True' },
+    ]);
   });
   test('a lost snapshot is synced again only if it is used', () => {
     const lost = (count: number) =>

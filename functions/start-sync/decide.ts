@@ -1,7 +1,10 @@
 import { type Action, requeueNamed, together } from '../../shared/actions.ts';
+import { nextLookMs } from '../../shared/backoff.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
+import { egressIn } from '../../shared/images/egress.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
 import { type Transition, transition } from '../../shared/images/status.ts';
+import { stopOf } from '../../shared/images/stopped.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import {
   diskImageFinalizer,
@@ -20,6 +23,8 @@ import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isUnseen, placesOf } from './places.ts';
+import { correctStalled } from './stalled.ts';
+import { correctWait } from './waiting.ts';
 
 /** The limit of new images that a reconcile writes to. The events of these writes start the next reconcile. */
 export const newImagesPerReconcile = 25;
@@ -31,7 +36,7 @@ export const newImagesPerReconcile = 25;
 export function split(seen: Gathered): Observed[] {
   const fresh = seen.images.filter(isUnseen);
   const places = placesOf(fresh, seen.unfinished);
-  const inTurn = fresh
+  const ordered = fresh
     .filter(({ metadata }) => !seen.unread?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
     .sort(byPlace)
@@ -42,7 +47,7 @@ export function split(seen: Gathered): Observed[] {
   };
   let free = seen.policy.values.concurrency - seen.images.filter(isQueued).length;
   const admitted = new Set<string>();
-  for (const { image, uid } of inTurn) {
+  for (const { image, uid } of ordered) {
     if (free <= 0) break;
     admitted.add(uid);
     // An image that adopts a snapshot, or that fails, leaves the slot to the next.
@@ -50,12 +55,15 @@ export function split(seen: Gathered): Observed[] {
   }
   return [
     { ...seen, places, admitted, assignsSlots: true },
-    ...inTurn.filter(({ uid }) => !admitted.has(uid)).map(({ image }) => alone(image)),
+    ...ordered.filter(({ uid }) => !admitted.has(uid)).map(({ image }) => alone(image)),
   ];
 }
 
 /** The limit of transitions a reconcile, beside images with a slot: the deletion of a class fails every waiting image. */
 const transitionsPerReconcile = 50;
+
+/** The limit of messages and conditions that a sweep or an audit corrects. */
+const correctionsPerSweep = 200;
 
 /**
  * Moves images into and out of the queue, then gives free slots to those that waited longest. If transitions exceed the limit, they follow
@@ -72,17 +80,25 @@ export function decide(observed: Observed): Action[] {
   const holding = new Set(holders.map(({ uid }) => uid));
   const isOther = (move: Moved) => isWrite(move) && !holding.has(move.image.metadata.uid);
   const others = moves.filter(isOther);
-  const [inTurn, later] = [others.slice(0, transitionsPerReconcile), others.slice(transitionsPerReconcile)];
+  const [now, later] = [others.slice(0, transitionsPerReconcile), others.slice(transitionsPerReconcile)];
   const isCrowd = later.length > 0;
+  const corrections = moves
+    .filter((move) => !isWrite(move) && !holding.has(move.image.metadata.uid))
+    .map(({ next }) => [...correctWait(next, observed), ...correctStalled(next, observed)])
+    .filter(({ length }) => length > 0);
   return [
     ...policyFaults(observed),
     ...actionsOf(moves.filter((move) => !isOther(move))),
     // An image that cannot be queued is to keep the slots from those behind it, so this comes first.
-    ...(isCrowd ? [] : actionsOf(inTurn)),
+    ...(isCrowd ? [] : actionsOf(now)),
     ...actions,
     // Before the groups: a group that fails ends what follows without a group.
     ...requeueAfter(observed, later),
-    ...together([...begun, ...(isCrowd ? inTurn.map((move) => move.actions) : [])]),
+    ...together([
+      ...begun,
+      ...(isCrowd ? now.map((move) => move.actions) : []),
+      ...corrections.slice(0, correctionsPerSweep),
+    ]),
   ];
 }
 
@@ -97,7 +113,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   if (unread?.has(uid) || (isUnseen(image) && !admitted.has(uid))) return stays;
   const step = nextTransition(image, observed);
   if (!step) {
-    const others = [...finalizer(image), ...unknownPhase(image), ...lookAgain(image, nowMs)];
+    const others = [...acknowledge(image), ...finalizer(image), ...unknownPhase(image), ...lookAgain(image, nowMs)];
     return image.status?.phase ? { ...stays, actions: others } : stays;
   }
   const actions = transition(image, { ...step, nowMs });
@@ -114,7 +130,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
       // After the status: this write raises the resourceVersion, which decides who came first within a second.
       ...finalizer(image),
       ...judged,
-      ...interrupted(image, step, nowMs),
+      ...interrupted(image, step, observed),
       ...rebuiltStatus(image, step),
       ...lookAgain(next, nowMs),
     ],
@@ -128,7 +144,7 @@ const mostLooksMs = 600_000;
 function lookAgain(image: VMDiskImage, nowMs: number): Action[] {
   const failedMs = nowMs - Date.parse(image.status?.history?.at(-1)?.time ?? '');
   if (!lacksInput(image) || !(failedMs < mostLooksMs)) return [];
-  return [requeueNamed(VMDiskImage, referenceOf(image), Math.max(15_000, failedMs))];
+  return [requeueNamed(VMDiskImage, referenceOf(image), nextLookMs(failedMs, 15_000))];
 }
 
 /** The images that an audit hands to later reconciles, each second. */
@@ -159,10 +175,14 @@ function afterwards(image: VMDiskImage, actions: readonly Action[]): VMDiskImage
 }
 
 /** Records an attempt that start-sync ends: for a newer revision, or because its DataVolume was refused. */
-function interrupted(image: VMDiskImage, { to, reason }: { to: string; reason: string }, nowMs: number): Action[] {
+function interrupted(
+  image: VMDiskImage,
+  { to, reason }: { to: string; reason: string },
+  { nowMs, policy }: Observed,
+): Action[] {
   if (image.status?.phase !== 'Syncing') return [];
   const result = to === 'Failed' ? 'failure' : 'superseded';
-  return attemptEnd(image, { result, reason, nowMs, isUnstarted: image.status.importer === undefined });
+  return attemptEnd(image, { result, reason, nowMs, policy, isUnstarted: image.status.importer === undefined });
 }
 
 /** Reports once that another version of the functions wrote the phase. The image is not changed otherwise. */
@@ -181,6 +201,22 @@ function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Transition, 'fields'
   return [recordEvent(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
 }
 
+/** The spec has changed since the status was written: kstatus takes the image for one that is under way. */
+export const isUnacknowledged = (image: VMDiskImage) => {
+  const { generation, deletionTimestamp } = image.metadata;
+  const { observedGeneration = -1 } = image.status ?? {};
+  return (
+    observedGeneration >= 0 && observedGeneration !== generation && !deletionTimestamp && !isOfAnotherVersion(image)
+  );
+};
+
+/** The change asks for nothing new, or it would be a transition. */
+function acknowledge(image: VMDiskImage): Action[] {
+  if (!isUnacknowledged(image)) return [];
+  const status = { observedGeneration: image.metadata.generation };
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
+}
+
 /** `kubectl replace` of a manifest removes it. */
 export const lacksFinalizer = ({ metadata }: VMDiskImage) => !metadata.finalizers?.includes(diskImageFinalizer);
 
@@ -191,15 +227,20 @@ function finalizer(image: VMDiskImage): Action[] {
   return [{ do: 'patchMetadata', resource: VMDiskImage, of: image, metadata }];
 }
 
-function policyFaults({ policy, policyMap }: Observed): Action[] {
-  if (!policyMap) return [];
+/** Each by what it says of the policy's keys, so that it is one Event however often the policy is looked at, or edited elsewhere. */
+function policyFaults({ policy, policyMap, lease, nowMs, isAboutAll }: Observed): Action[] {
+  if (!policyMap || !isAboutAll) return [];
   const warn = (reason: string, message: string, of: unknown) =>
     recordEvent(policyMap, true, reason, message, digestOf(of));
   const faults = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is fixed.`;
   const strays = strayEntries(policyMap).map(({ key }) => key);
   const unread = `No function reads ${strays.join(', ')}: the defaults hold. Run kubectl ot policy for the names of all keys.`;
+  const stop = stopOf(policy, egressIn(lease), nowMs);
   return [
     ...(policy.faults.length > 0 ? [warn('InvalidPolicy', faults, policy.faults)] : []),
     ...(strays.length > 0 ? [warn('UnknownPolicyKey', unread, strays)] : []),
+    ...(stop && stop.reason !== 'InvalidPolicy'
+      ? [warn(stop.reason, `Nothing starts: ${stop.why}.`, [stop.key, policyMap.data?.[stop.key]])]
+      : []),
   ];
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { noEvents } from '../../shared/function.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { aHolder, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { focusOf, lookAt } from './focus.ts';
@@ -37,13 +38,19 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     ...referenceOf(image),
   }));
   const slots = {
+    egress: {},
     nowMs: start,
     dataVolumes: [],
     pods: [],
     claims: [],
     holders: holders.map((image) => aHolder(image)),
-    concurrency,
-    slotsPerNamespace,
+    policy: parsePolicy({
+      data: {
+        concurrency: `${concurrency}`,
+        inspectTimeout: '0s',
+        ...(slotsPerNamespace ? { slotsPerNamespace: `${slotsPerNamespace}` } : {}),
+      },
+    }),
   };
   const look = await lookAt({ kube, cached: async () => cached as never }, { ...noEvents, subjects });
   const found = look && (await focusOf(kube, look, slots));

@@ -1,10 +1,14 @@
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
-import { byPlace, inTurn, isQueued, placeOf } from '../../shared/images/queue.ts';
+import type { Egress } from '../../shared/images/egress.ts';
+import { byPlace, isQueued, nextInQueue, placeOf } from '../../shared/images/queue.ts';
+import { contentOf, contentsUnderWay, waitsForContent, wantedContent } from '../../shared/images/shared-content.ts';
 import { freeFor, type Holder } from '../../shared/images/slots.ts';
 import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
+import type { Policy } from '../../shared/policy.ts';
+import { eligibleOf } from './eligible.ts';
 import type { Gathered } from './observed.ts';
 import { isActiveAttempt, keptBy, stuckAfterMs } from './occupancy.ts';
 
@@ -31,8 +35,8 @@ const mostNamed = 100;
 
 interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'> {
   holders: readonly Holder[];
-  concurrency: number;
-  slotsPerNamespace?: number | undefined;
+  policy: Policy;
+  egress: Egress;
 }
 
 /**
@@ -73,7 +77,7 @@ async function readLive(kube: Context['kube'], { live, unfinished }: Look, refs:
 export async function focusOf(
   kube: Context['kube'],
   look: Look,
-  { holders, concurrency, slotsPerNamespace, ...downloads }: Slots,
+  { holders, policy, egress, ...downloads }: Slots,
 ): Promise<Focus | undefined> {
   const { live, unfinished } = look;
   const named = new Set(live.keys());
@@ -87,13 +91,14 @@ export async function focusOf(
     doubtful.flatMap(({ image }) => (image ? [referenceOf(image)] : [])),
   );
 
-  const { first, next, kept } = inLine([...unfinished.values()], {
+  const { first, next, kept, awaited } = inLine([...unfinished.values()], {
     holders,
-    concurrency,
-    slotsPerNamespace,
+    policy,
+    egress,
     ...downloads,
   });
-  const toRead = next.filter(({ metadata }) => !live.has(keyOf(metadata)));
+  // What is ahead of those, and waits for another to be downloaded, may wait no longer.
+  const toRead = [...next, ...(next.length > 0 ? awaited : [])].filter(({ metadata }) => !live.has(keyOf(metadata)));
   await readLive(kube, look, toRead.map(referenceOf));
   if (toRead.some((image) => isChanged(image, live.get(keyOf(image.metadata))))) return undefined;
 
@@ -105,15 +110,23 @@ export async function focusOf(
   return { images: inFocus.map(([, image]) => image), unfinished: [...unfinished.values()], live };
 }
 
-/** The first of the queue, those of them that the free slots are for, and the holders that keep theirs. */
+/**
+ * The first of the queue, those of them that the free slots are for, the holders that keep theirs, and the images that others of the queue
+ * wait for.
+ */
 export function inLine(unfinished: readonly VMDiskImage[], slots: Slots) {
-  const { holders, concurrency, slotsPerNamespace, ...downloads } = slots;
+  const { holders, policy, egress, ...downloads } = slots;
+  const { concurrency, slotsPerNamespace } = policy.values;
   const kept = withImages(holders, unfinished).filter(
     ({ holder, image }) => keptBy(holder, image, downloads) !== undefined,
   );
   const held = kept.map(({ holder }) => holder);
   const uids = new Set(held.map(({ uid }) => uid));
-  const queue = unfinished.filter((image) => isQueued(image) && !uids.has(image.metadata.uid));
+  const underWay = contentsUnderWay(unfinished, held);
+  const waiting = unfinished.filter((image) => !uids.has(image.metadata.uid) && waitsForContent(image, underWay));
+  const awaitedContents = new Set(waiting.map(wantedContent));
+  const awaited = unfinished.filter((image) => awaitedContents.has(contentOf(image)) && !isQueued(image));
+  const queue = eligibleOf(unfinished, { holders: held, underWay, policy, egress, nowMs: downloads.nowMs });
   // Twice the number of slots: some images may not be allowed to sync.
   const open =
     slotsPerNamespace === undefined
@@ -122,7 +135,7 @@ export function inLine(unfinished: readonly VMDiskImage[], slots: Slots) {
           firstOf(images, 2 * freeFor(namespace, held, slotsPerNamespace)),
         );
   const first = firstOf(open, 2 * concurrency);
-  return { first, next: inTurn(first, held, { concurrency, slotsPerNamespace }), kept };
+  return { first, next: nextInQueue(first, held, { concurrency, slotsPerNamespace }), kept, awaited };
 }
 
 export interface HeldImage {

@@ -1,5 +1,8 @@
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { type Egress, egressIn } from '../../shared/images/egress.ts';
+import { isQueued } from '../../shared/images/queue.ts';
+import { wantedContent } from '../../shared/images/shared-content.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { downloadOf, missingLine } from '../../shared/images/sources.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -22,24 +25,39 @@ import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { isIn } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyRef } from '../../shared/policy.ts';
+import { type Policy, parsePolicy, policyRef } from '../../shared/policy.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
-import { lacksFinalizer, newImagesPerReconcile } from './decide.ts';
+import { isUnacknowledged, lacksFinalizer, newImagesPerReconcile } from './decide.ts';
+import type { Donors } from './donors.ts';
+import { findDonors } from './find-donors.ts';
 import { type Focus, focusOf, hasBegunBefore, inLine, lookAt } from './focus.ts';
 import { isIdle } from './idle.ts';
-import { type Input, type Inputs, idOf, inputsOf, lacksInput } from './inputs.ts';
+import { type Input, type Inputs, idOf, inputsOf, keysOf, lacksInput } from './inputs.ts';
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
 import { isOfAttempt } from './occupancy.ts';
 import { byFirstSight, isUnseen } from './places.ts';
 import { newRevision } from './revision.ts';
+import { lacksStalled } from './stalled.ts';
 
 /** A failed read, and the images whose decisions need it. */
 interface Failure {
   error: unknown;
   concerns(image: VMDiskImage): boolean;
+}
+
+/** What every stage of the reading starts from. */
+interface Start extends Pick<Context, 'kube' | 'nowMs'> {
+  batch: Batch;
+  /** Undefined if the Lease cannot be read: any image may hold a slot then. */
+  holders: readonly Holder[] | undefined;
+  policy: Policy;
+  egress: Egress;
+  /** Failed reads after which not all slots are known, and reads of Secrets and ConfigMaps, which show no slots. */
+  failures: Failure[];
+  inputFailures: Failure[];
 }
 
 /**
@@ -48,34 +66,89 @@ interface Failure {
  */
 export async function gather(context: Context, batch: Batch): Promise<(Gathered | Unreadable)[]> {
   const { kube, nowMs, refusals, gracePeriodMs } = context;
-  const failures: Failure[] = [];
-  const reading = <T>(read: Promise<T>, otherwise: T, concerns: Failure['concerns'] = () => false): Promise<T> =>
-    read.catch((error: unknown) => {
-      failures.push({ error, concerns });
-      return otherwise;
-    });
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
   const [policyMap, lease] = await Promise.all([
     kube.get(ConfigMap, policyRef),
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
   ]);
-  const holders = holdersOf(lease);
+  const [policy, holders] = [parsePolicy(policyMap), holdersOf(lease)];
+  const start: Start = {
+    kube,
+    nowMs,
+    batch,
+    holders,
+    policy,
+    egress: egressIn(lease),
+    failures: [],
+    inputFailures: [],
+  };
+  const inFocus = await readFocus(context, start);
+  if (!inFocus) return [];
+  const { focus, ofHolders } = inFocus;
+  const groups = groupsOf(start, focus, ofHolders);
+  const ofOpen = await readForOpen(start, focus, groups);
+  const { rest, postponed, unread, lacking } = ofOpen.settled;
+  const ofRest = await readForRest(start, focus, rest, groups);
+
+  const images = [...focus.images, ...rest];
+  // An image that is newer than the policy as it was read may be allowed by an edit in between.
+  const mayBeOlder = focus.images.some((image) => missingLine(policy, downloadOf(image)));
+  const currentMap = mayBeOlder ? await kube.get(ConfigMap, policyRef) : policyMap;
+  const skipped = skippedOf(images, [...start.failures, ...start.inputFailures]);
+  const holding = new Set(holders?.map(({ image }) => image));
+  const [gap] = [...start.failures, ...unread.filter(({ unreadable: ref }) => holding.has(keyOf(ref)))];
+  const attempts = [ofHolders, ofOpen.attempts, ofRest.attempts];
+  const gathered: Gathered = {
+    nowMs,
+    refusals,
+    gracePeriodMs,
+    isAudit: batch.audit,
+    isTimed: isTimed(batch),
+    isAboutAll: isAboutAll(batch),
+    policy: parsePolicy(currentMap),
+    policyMap: currentMap,
+    lease,
+    images,
+    unfinished: focus.unfinished,
+    // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next reconcile.
+    unread: new Set([
+      ...skipped.map(({ uid }) => uid),
+      ...groups.later,
+      ...uidsOf(rest.filter(({ status }) => !status?.phase)),
+    ]),
+    classes: focus.images.length > 0 ? ofOpen.classes : ofRest.classes,
+    inputs: new Map([...ofOpen.inputs, ...ofRest.inputs]),
+    donors: ofOpen.donors,
+    dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
+    pods: attempts.flatMap(({ pods }) => pods),
+    claims: ofHolders.claims,
+    snapshots: ofOpen.snapshots,
+    postponed,
+    lacking,
+    ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
+  };
+  return [...unread, ...skipped.map(({ why }) => why), gathered];
+}
+
+const isTimed = ({ sweep, audit }: Batch) => sweep || audit;
+
+/** What no event reports is found by the timers; a policy concerns all that wait. */
+const isAboutAll = (batch: Batch) => isTimed(batch) || subjectsOf(batch, ConfigMap).length > 0;
+
+/** The images that events can concern, and the attempts of the holders; undefined if nothing is to do. */
+async function readFocus(context: Context, start: Start): Promise<{ focus: Focus; ofHolders: Attempts } | undefined> {
+  const { kube, batch, holders, nowMs } = start;
   const held = holders?.map(({ uid }) => uid);
-  const isHolder = isAmong(held ?? []);
-  const mayHaveAttempt = (image: VMDiskImage) =>
-    image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
-  const { concurrency, slotsPerNamespace } = parsePolicy(policyMap).values;
-  // What no event reports is found by the timers; a policy concerns all that wait.
-  const needsAll = batch.sweep || batch.audit || subjectsOf(batch, ConfigMap).length > 0;
-  const look = needsAll || !holders ? undefined : await lookAt(context, batch).catch(ifFailed);
+  const slots = { ...start, holders: holders ?? [] };
+  const look = isAboutAll(batch) || !holders ? undefined : await lookAt(context, batch).catch(ifFailed);
   let listed: Promise<DataVolume[]> | undefined;
   const volumesOfHeld = () => (listed ??= madeFor(kube, DataVolume, held));
-  const slots = { holders: holders ?? [], concurrency, slotsPerNamespace, nowMs };
-  if (look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return [];
+  if (look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return undefined;
   const ofHeld = reading(
+    start,
     holders ? attemptsOfHolders(kube, holders, volumesOfHeld) : attemptsOf(kube, undefined),
     noAttempts,
-    held ? isHolder : mayHaveAttempt,
+    held ? isAmong(held) : (image) => mayHaveAttempt(image, nowMs),
   );
   const listAll = async (): Promise<Focus> => {
     const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
@@ -87,81 +160,103 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   };
   // A free slot waits for these reads, so they run concurrently.
   const [focus, ofHolders] = await Promise.all([inFocus(), ofHeld]);
-  const open = focus.images;
-  // As many as a reconcile may queue; the others are left to later reconciles.
+  return { focus, ofHolders };
+}
+
+/** The images in focus, by what else has to be read of them. */
+interface Groups {
+  /** By uid: without a status, up to what a reconcile may queue; the others are left to later reconciles. */
+  lost: readonly string[];
+  later: readonly string[];
+  /** By uid: not in the Lease, although they may have an attempt. */
+  others: readonly string[];
+  /** Those that may be queued or get a slot: their inputs are needed. */
+  mayLeave: readonly VMDiskImage[];
+  /** Those that may begin now: another image may have their content. */
+  beginning: readonly VMDiskImage[];
+}
+
+function groupsOf(start: Start, { images: open }: Focus, ofHolders: Attempts): Groups {
+  const { nowMs, holders = [] } = start;
   const withoutStatus = open.filter((image) => isStatusLost(image, nowMs)).sort(byFirstSight);
-  const lost = uidsOf(withoutStatus.slice(0, newImagesPerReconcile));
   const later = uidsOf(withoutStatus.slice(newImagesPerReconcile));
-  const isLater = isAmong(later);
-  // Without a readable Lease, everything was listed just now.
-  const untracked = (images: readonly VMDiskImage[]) =>
-    held ? uidsOf(images.filter((image) => mayHaveAttempt(image) && !isHolder(image) && !isLater(image))) : [];
-  const others = untracked(open);
-  const readClasses = () => reading(classesOf(kube), undefined);
-  const classesOfOpen = open.length > 0 ? readClasses() : undefined;
-  const inputFailures: Failure[] = [];
-  const inputsFor = (images: readonly VMDiskImage[]) =>
-    readInputs(kube, images, (error, concerns) => inputFailures.push({ error, concerns }));
-  const line = inLine(open, { ...slots, ...ofHolders });
-  const mayLeave = [
-    ...(line.next.length > 0 ? line.first : []),
-    ...open.filter(isUnseen).sort(byFirstSight).slice(0, newImagesPerReconcile),
-    ...open.filter((image) => mayBeDue(image, nowMs)),
-  ];
-  const [{ rest, postponed, unread, lacking }, snapshots, ofOthers, inputsOfOpen] = await Promise.all([
+  const line = inLine(open, { ...start, holders, ...ofHolders });
+  const isHolder = isAmong(holders.map(({ uid }) => uid));
+  return {
+    lost: uidsOf(withoutStatus.slice(0, newImagesPerReconcile)),
+    later,
+    others: untracked(start, open, later),
+    mayLeave: [
+      ...(line.next.length > 0 ? line.first : []),
+      ...open.filter(isUnseen).sort(byFirstSight).slice(0, newImagesPerReconcile),
+      ...open.filter((image) => mayBeDue(image, nowMs)),
+    ],
+    // The holders, too: a process may have ended before their attempts began.
+    beginning: [...line.next, ...open.filter((image) => isQueued(image) && isHolder(image))],
+  };
+}
+
+/** What the decisions about the images in focus need, and the finished images that this reconcile looks at. */
+async function readForOpen(start: Start, focus: Focus, { lost, others, mayLeave, beginning }: Groups) {
+  const { kube, batch, holders } = start;
+  const contents = distinct(
+    beginning.map(wantedContent).filter((content) => content !== undefined),
+    (content) => content,
+  );
+  const [settled, snapshots, attempts, inputs, donors, classes] = await Promise.all([
     settledImages(kube, batch, focus, holders ?? []),
-    reading(listLabelled(kube, VolumeSnapshot, imageUidLabel, lost), [], isAmong(lost)),
-    reading(attemptsOf(kube, others), noAttempts, isAmong(others)),
-    inputsFor(mayLeave),
+    reading(start, listLabelled(kube, VolumeSnapshot, imageUidLabel, lost), [], isAmong(lost)),
+    reading(start, attemptsOf(kube, others), noAttempts, isAmong(others)),
+    readInputs(start, mayLeave),
+    reading(start, findDonors(kube, contents), new Map() as Donors, isAmong(uidsOf(beginning))),
+    readClasses(start, focus.images),
   ]);
-  // A finished image that is queued again by this reconcile may still have a download that was requested long ago.
-  const resumed = untracked(rest.filter(canTransition));
-  const [ofResumed, inputsOfRest, classes] = await Promise.all([
-    reading(attemptsOf(kube, resumed), noAttempts, isAmong(resumed)),
-    inputsFor(rest.filter((image) => lacksInput(image) || newRevision(image) !== undefined)),
-    // Without an image no class is needed.
-    classesOfOpen ?? (rest.length > 0 ? readClasses() : noClasses),
+  return { settled, snapshots, attempts, inputs, donors, classes };
+}
+
+/** A finished image that is queued again by this reconcile may still have a download that was requested long ago. */
+async function readForRest(start: Start, focus: Focus, rest: readonly VMDiskImage[], { later }: Groups) {
+  const resumed = untracked(start, rest.filter(canTransition), later);
+  const [attempts, inputs, classes] = await Promise.all([
+    reading(start, attemptsOf(start.kube, resumed), noAttempts, isAmong(resumed)),
+    readInputs(
+      start,
+      rest.filter((image) => lacksInput(image) || newRevision(image) !== undefined),
+    ),
+    focus.images.length > 0 ? undefined : readClasses(start, rest),
   ]);
-  const images = [...open, ...rest];
-  // An image that is newer than the policy as it was read may be allowed by an edit in between.
-  const mayBeOlder = open.some((image) => missingLine(parsePolicy(policyMap), downloadOf(image)));
-  const currentMap = mayBeOlder ? await kube.get(ConfigMap, policyRef) : policyMap;
-  const allFailures = [...failures, ...inputFailures];
-  const skipped = images.flatMap((image) => {
-    const failure = allFailures.find(({ concerns }) => concerns(image));
+  return { attempts, inputs, classes };
+}
+
+/** By uid, those that may have an attempt although they hold no slot. Without a readable Lease, everything was listed just now. */
+function untracked({ holders, nowMs }: Start, images: readonly VMDiskImage[], later: readonly string[]): string[] {
+  if (!holders) return [];
+  const isKnown = isAmong([...holders.map(({ uid }) => uid), ...later]);
+  return uidsOf(images.filter((image) => mayHaveAttempt(image, nowMs) && !isKnown(image)));
+}
+
+const mayHaveAttempt = (image: VMDiskImage, nowMs: number) =>
+  image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
+
+/** The images that a failed read concerns, each with the first such failure. */
+const skippedOf = (images: readonly VMDiskImage[], failures: readonly Failure[]) =>
+  images.flatMap((image) => {
+    const failure = failures.find(({ concerns }) => concerns(image));
     return failure ? [{ uid: image.metadata.uid, why: unreadable(image.metadata, failure.error) }] : [];
   });
-  const holding = new Set(holders?.map(({ image }) => image));
-  const [gap] = [...failures, ...unread.filter(({ unreadable: ref }) => holding.has(keyOf(ref)))];
-  const attempts = [ofHolders, ofOthers, ofResumed];
-  const gathered: Gathered = {
-    nowMs,
-    refusals,
-    gracePeriodMs,
-    isAudit: batch.audit,
-    policy: parsePolicy(currentMap),
-    policyMap: currentMap,
-    lease,
-    images,
-    unfinished: focus.unfinished,
-    // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next reconcile.
-    unread: new Set([
-      ...skipped.map(({ uid }) => uid),
-      ...later,
-      ...uidsOf(rest.filter(({ status }) => !status?.phase)),
-    ]),
-    classes,
-    inputs: new Map([...inputsOfOpen, ...inputsOfRest]),
-    dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
-    pods: attempts.flatMap(({ pods }) => pods),
-    claims: ofHolders.claims,
-    snapshots,
-    postponed,
-    lacking,
-    ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
-  };
-  return [...unread, ...skipped.map(({ why }) => why), gathered];
-}
+
+/** The read, or something else if it fails; no slot is given then, and no object reports why. */
+const reading = <T>(
+  { failures }: Start,
+  read: Promise<T>,
+  otherwise: T,
+  concerns: Failure['concerns'] = () => false,
+): Promise<T> =>
+  read.catch((error: unknown) => {
+    logError('start-sync', error);
+    failures.push({ error, concerns });
+    return otherwise;
+  });
 
 /** A read that fails, fails in the list as well or is one of an image that the list reads without. */
 const ifFailed = (error: unknown) => logError('start-sync', error);
@@ -218,7 +313,12 @@ const mayBeDue = ({ status }: VMDiskImage, nowMs: number) =>
 
 /** The finished images that an audit looks at: all but those that are as wanted. */
 const canTransition = (image: VMDiskImage) =>
-  image.status?.phase === 'Failed' || newRevision(image) !== undefined || !image.status?.phase || lacksFinalizer(image);
+  image.status?.phase === 'Failed' ||
+  newRevision(image) !== undefined ||
+  !image.status?.phase ||
+  lacksFinalizer(image) ||
+  isUnacknowledged(image) ||
+  lacksStalled(image);
 
 const uidsOf = (images: readonly VMDiskImage[]) => images.map(({ metadata }) => metadata.uid);
 
@@ -281,6 +381,10 @@ const madeFor = <T extends KubernetesObject>(
 
 const noClasses: Classes = { storage: new Map(), snapshot: new Map() };
 
+/** Without an image no class is needed. */
+const readClasses = (start: Start, images: readonly VMDiskImage[]) =>
+  images.length > 0 ? reading(start, classesOf(start.kube), undefined) : noClasses;
+
 async function classesOf(kube: Reader): Promise<Classes> {
   const [storage, snapshot] = await Promise.all([kube.list(StorageClass), kube.list(VolumeSnapshotClass)]);
   return {
@@ -292,22 +396,21 @@ async function classesOf(kube: Reader): Promise<Classes> {
 /** The limit of inputs that are read at once; an image whose inputs were not read gets no slot. */
 const mostInputs = 100;
 
-/** Reads each input of the images once. `failed` is called with the error of a read, and with which images name what was not read. */
-async function readInputs(
-  kube: Reader,
-  images: readonly VMDiskImage[],
-  failed: (error: unknown, concerns: (image: VMDiskImage) => boolean) => void,
-): Promise<Inputs> {
+/** Reads each input of the images once; a failed read concerns the images that name what was not read. */
+async function readInputs({ kube, inputFailures }: Start, images: readonly VMDiskImage[]): Promise<Inputs> {
   const wanted = distinct(images.flatMap(inputsOf), idOf).slice(0, mostInputs);
-  const inputs = new Map<string, readonly string[] | undefined>();
+  const inputs = new Map<string, ReturnType<typeof keysOf> | undefined>();
   const read = async (input: Input) => {
     const found = await kube.get<Secret | ConfigMap>(input.resource, input.ref);
-    inputs.set(idOf(input), found && Object.keys(found.data ?? {}));
+    inputs.set(idOf(input), found && keysOf(found.data));
   };
   await Promise.all(
     wanted.map((input) =>
       read(input).catch((error: unknown) =>
-        failed(error, (image) => inputsOf(image).some((one) => idOf(one) === idOf(input))),
+        inputFailures.push({
+          error,
+          concerns: (image) => inputsOf(image).some((one) => idOf(one) === idOf(input)),
+        }),
       ),
     ),
   );

@@ -5,6 +5,7 @@ import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import {
   aDataVolume,
@@ -58,7 +59,13 @@ async function idle({
     read.push('DataVolumes');
     return dataVolumes;
   };
-  const slots = { holders: holders.map((one) => aHolder(one)), concurrency: 1, nowMs: start, volumesOfHeld };
+  const slots = {
+    holders: holders.map((one) => aHolder(one)),
+    policy: parsePolicy({ data: { concurrency: '1', inspectTimeout: '0s' } }),
+    egress: {},
+    nowMs: start,
+    volumesOfHeld,
+  };
   return { isIdle: look && (await isIdle(batch, look, slots)), read };
 }
 

@@ -1,18 +1,22 @@
 import { type Batch, subjectsOf } from '../../shared/function.ts';
-import { isQueued } from '../../shared/images/queue.ts';
+import type { Egress } from '../../shared/images/egress.ts';
+import { contentsUnderWay } from '../../shared/images/shared-content.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
-import { lacksFinalizer } from './decide.ts';
+import type { Policy } from '../../shared/policy.ts';
+import { isUnacknowledged, lacksFinalizer } from './decide.ts';
+import { eligibleOf } from './eligible.ts';
 import { type Look, withImages } from './focus.ts';
 import { isActiveAttempt } from './occupancy.ts';
 import { newRevision } from './revision.ts';
 
 interface Slots {
   holders: readonly Holder[];
-  concurrency: number;
+  policy: Policy;
+  egress: Egress;
   nowMs: number;
   /** Lists the DataVolumes of the holders. */
   volumesOfHeld(): Promise<readonly DataVolume[]>;
@@ -25,14 +29,16 @@ interface Slots {
 export async function isIdle(
   batch: Batch,
   { live, unfinished }: Look,
-  { holders, concurrency, nowMs, volumesOfHeld }: Slots,
+  { holders, policy, egress, nowMs, volumesOfHeld }: Slots,
 ): Promise<boolean> {
   const ended = subjectsOf(batch, DataVolume);
   if (ended.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
   const uids = new Set(holders.map(({ uid }) => uid));
   const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
   const images = [...unfinished.values()];
-  if (holders.length < concurrency && images.some(isQueued)) return false;
+  const underWay = contentsUnderWay(images, holders);
+  const isFree = holders.length < policy.values.concurrency;
+  if (isFree && eligibleOf(images, { holders, underWay, policy, egress, nowMs }).length > 0) return false;
   if (!images.every((image) => isAtRest(image, isHeld(image), nowMs))) return false;
   if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image)))) return false;
   const attempts = withImages(holders, images);
@@ -63,6 +69,7 @@ function isAtRest({ status }: VMDiskImage, isHeld: boolean, nowMs: number) {
 /** The image of an event needs nothing of start-sync: it syncs in its slot, or has gone on without one. */
 function isAsWanted(image: VMDiskImage, isHeld: boolean) {
   const { phase } = image.status ?? {};
-  if (image.metadata.deletionTimestamp || lacksFinalizer(image) || newRevision(image)) return false;
+  if (image.metadata.deletionTimestamp || lacksFinalizer(image) || isUnacknowledged(image)) return false;
+  if (newRevision(image)) return false;
   return phase === 'Syncing' ? isHeld : !isHeld && (phase === 'Snapshotting' || phase === 'Succeeded');
 }

@@ -12,8 +12,9 @@ import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
-import { aHolder, aLease, anImporter, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
+import { aHolder, aLease, anImporter, at, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
+import { known } from '../../test/support/harness/image-decisions.ts';
 import { decide, split } from './decide.ts';
 import declaration from './index.ts';
 
@@ -265,6 +266,56 @@ test('a crowd whose Secrets are missing is read by no pass of the timers, and lo
   expect(await later({ subjects: policyEdit })).toEqual([]);
   expect(Map.groupBy(await later({ audit: true }), (afterMs) => afterMs).get(19_000)).toHaveLength(50);
   expect(read).not.toContain('Secret');
+});
+
+test('what is wrong with the policy is told by the timers and after an edit of it, not at the event of an image', async () => {
+  const metadata = { ...policyRef, uid: 'u', resourceVersion: '7', generation: 1, creationTimestamp: at(0) };
+  const policyMap = { apiVersion: ConfigMap.apiVersion, kind: ConfigMap.kind, metadata, data: { concurrency: '0' } };
+  const kube = {
+    get: async (resource: unknown) => (resource === ConfigMap ? policyMap : undefined),
+    list: async () => [],
+    async *pages() {
+      yield { items: [], resourceVersion: '1' };
+    },
+  } as unknown as Kube;
+  const context = { kube, nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
+  const toldAfter = async (of: Partial<Batch>) => {
+    const decisions = await observeReadable(declaration, context, { ...noEvents, ...of });
+    return decisions
+      .flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)))
+      .flatMap((action) => (action.do === 'recordEvent' && action.about === policyMap ? [action.reason] : []));
+  };
+  const subjectOf = ({ apiVersion, kind }: { apiVersion: string; kind: string }, ref: { name: string }) => ({
+    subjects: [{ apiVersion, kind, namespace: 'vmdi-farm', ...ref }],
+  });
+  for (const batch of [{ sweep: true }, { audit: true }, subjectOf(ConfigMap, policyRef)])
+    expect(await toldAfter(batch)).toEqual(['QueuePaused']);
+  expect(await toldAfter(subjectOf(VMDiskImage, { name: 'a' }))).toEqual([]);
+});
+
+test('an audit finds the image that lost its snapshot before there was the condition Stalled', async () => {
+  const said = { reason: 'SnapshotLost', message: 'Gone.', lastTransitionTime: at(0) };
+  const conditions = [
+    { type: 'Ready', status: 'False' as const, ...said },
+    { type: 'SnapshotLost', status: 'True' as const, ...said },
+  ];
+  const finalizers = [diskImageFinalizer];
+  const image = known({ finalizers, status: { phase: 'Succeeded', observedGeneration: 1, conditions } });
+  const kube = {
+    get: async () => undefined,
+    list: async () => [],
+    async *pages() {
+      yield { items: [image], resourceVersion: '1' };
+    },
+  } as unknown as Kube;
+  const context = { kube, nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
+  const decisions = await observeReadable(declaration, context, { ...noEvents, audit: true });
+  const actions = decisions.flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)));
+  const [written] = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
+  expect(written?.conditions).toMatchObject([
+    ...conditions,
+    { type: 'Stalled', status: 'True', reason: 'SnapshotLost' },
+  ]);
 });
 
 test('a process that ends between a status and its event leaves the event to the next one, which publishes it once', async () => {

@@ -35,7 +35,7 @@ export default defineFunction<Observed, Gathered>({
     on.audit(),
   ],
   may: [
-    { resource: VMDiskImage, verbs: ['get', 'list', 'watch', 'patch'] },
+    { resource: VMDiskImage, verbs: ['get', 'list', 'watch', 'patch'], admissionPolicy: 'metadata' },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: DataVolume, verbs: ['get', 'list', 'create'] },
     { resource: Pod, verbs: ['list'] },

@@ -1,37 +1,18 @@
 import { expect, test } from 'vitest';
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import { parsePolicy } from '../../shared/policy.ts';
-import { aLease, at, aVMDiskImage, start, theirSecret } from '../../test/support/builders/images.ts';
-import { decide, split } from './decide.ts';
-import type { Inputs } from './inputs.ts';
+import { at, start, theirSecret } from '../../test/support/builders/images.ts';
+import { known, only, startSyncOf, statusesIn } from '../../test/support/harness/image-decisions.ts';
+import { type Inputs, keysOf } from './inputs.ts';
 
-const classes = { storage: new Map([['gp3', 'ebs']]), snapshot: new Map([['ebs-snapshot', 'ebs']]) };
 const missing: Inputs = new Map([['Secret vmdi-farm/s3-reader', undefined]]);
 
 /** What a pass does to one image: the phases that it writes, and after how many seconds it looks again. */
 function pass(status: object, inputs: Inputs, spec: object = {}, afterSeconds = 0) {
-  const image = aVMDiskImage({
-    spec,
-    status: { revision: 1, attempt: 0, contentDigest: contentDigest(aVMDiskImage({ spec })), ...status },
-  });
-  const actions = split({
-    nowMs: start + afterSeconds * 1000,
-    policy: parsePolicy({ data: {} }),
-    policyMap: undefined,
-    lease: aLease([]),
-    images: [image],
-    unfinished: [image],
-    ...{ dataVolumes: [], pods: [], claims: [], snapshots: [], refusals: new Map() },
-    classes,
-    inputs,
-    isAudit: false,
-    gracePeriodMs: 0,
-  }).flatMap(decide);
-  const written = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
+  const actions = startSyncOf([known({ spec, status })], { nowMs: start + afterSeconds * 1000, inputs });
+  const written = statusesIn(actions);
   return {
     phases: written.map(({ phase }) => phase),
     said: written.at(-1)?.message,
-    looksAfter: actions.flatMap((action) => (action.do === 'requeueAfter' ? [action.afterMs / 1000] : [])),
+    looksAfter: only(actions, 'requeueAfter').map(({ afterMs }) => afterMs / 1000),
   };
 }
 
@@ -45,7 +26,13 @@ const failed = (reason: string) => ({
 test.each<[string, Inputs, object, unknown]>([
   ['a Secret that exists', theirSecret, {}, ['Syncing']],
   ['a Secret that does not', missing, {}, ['Failed']],
-  ['a Secret without a key', new Map([['Secret vmdi-farm/s3-reader', ['accessKeyId']]]), {}, ['Failed']],
+  ['a Secret without a key', new Map([['Secret vmdi-farm/s3-reader', { accessKeyId: true }]]), {}, ['Failed']],
+  [
+    'a Secret with a line break at the end of a key',
+    new Map([['Secret vmdi-farm/s3-reader', keysOf({ accessKeyId: 'a2V5', secretKey: 'c2VjcmV0Cg==' })]]),
+    {},
+    ['Failed'],
+  ],
   ['a Secret that was not read', new Map(), {}, []],
   ['no Secret', new Map(), { secretRef: undefined, sourceType: 'http' }, ['Syncing']],
   ['a ConfigMap that was not read', theirSecret, { certConfigMap: 'ca' }, []],
@@ -57,7 +44,7 @@ test.each<[string, Inputs, object, unknown]>([
   ],
   [
     'a ConfigMap that exists',
-    new Map([...theirSecret, ['ConfigMap vmdi-farm/ca', []]]),
+    new Map([...theirSecret, ['ConfigMap vmdi-farm/ca', {}]]),
     { certConfigMap: 'ca' },
     ['Syncing'],
   ],

@@ -13,8 +13,16 @@ export interface Input {
   keys: readonly string[];
 }
 
-/** The names of the keys of what was read, by `idOf`; undefined for what does not exist. No value of a Secret is kept. */
-export type Inputs = ReadonlyMap<string, readonly string[] | undefined>;
+/** The keys of what was read, by `idOf`; undefined for what does not exist. */
+export type Inputs = ReadonlyMap<string, Keys | undefined>;
+
+/** By its name, whether a key can be used: a line break at its end makes a password another. No value of a Secret is kept. */
+type Keys = Readonly<Record<string, boolean>>;
+
+export const keysOf = (data: Readonly<Record<string, string>> = {}): Keys =>
+  Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, !/[\r\n]$/.test(Buffer.from(value, 'base64').toString())]),
+  );
 
 export const inputReasons = ['SecretMissing', 'SecretInvalid', 'ConfigMapMissing'] as const;
 
@@ -51,9 +59,11 @@ export function missingInput(
       const message = `Expected ${what}, found none. Create it${given}; the image is queued then.`;
       return { reason: resource.kind === Secret.kind ? 'SecretMissing' : 'ConfigMapMissing', message };
     }
-    const lacks = keys.find((key) => !found.includes(key));
-    if (lacks === undefined) continue;
-    const message = `Expected the keys ${keys.join(' and ')} in ${what}, found no ${lacks}. Add it; the image is queued then.`;
+    const wrong = keys.find((key) => !Object.hasOwn(found, key) || !found[key]);
+    if (wrong === undefined) continue;
+    const message = Object.hasOwn(found, wrong)
+      ? `Expected no line break at the end of ${wrong} in ${what}, found one. Create the Secret again without it (echo -n, --from-literal); the image is queued then.`
+      : `Expected the keys ${keys.join(' and ')} in ${what}, found no ${wrong}. Add it; the image is queued then.`;
     return { reason: 'SecretInvalid', message };
   }
   return undefined;

@@ -2,10 +2,12 @@ import { backoffMs } from '../../shared/backoff.ts';
 import { adopteeOf } from '../../shared/images/adoption.ts';
 import { contentDigest, contentStatus } from '../../shared/images/content-digest.ts';
 import { hasFinishedVolume } from '../../shared/images/current-volume.ts';
+import { isSourceChanged, sourceFaultOf, sourceFaults } from '../../shared/images/inspection.ts';
 import { isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
 import { downloadOf, missingLine } from '../../shared/images/sources.ts';
 import type { Transition } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import {
   attemptLabel,
   contentAnnotation,
@@ -24,6 +26,7 @@ import { isValid, type Policy } from '../../shared/policy.ts';
 import { areRead, type Inputs, inputReasons, lacksInput, missingInput } from './inputs.ts';
 import { lastPlace } from './places.ts';
 import { newRevision } from './revision.ts';
+import { waitFor } from './waiting.ts';
 
 /** The existing classes; class name → driver. */
 export interface Classes {
@@ -34,6 +37,7 @@ export interface Classes {
 interface TransitionInput {
   nowMs: number;
   policy: Policy;
+  lease: Lease | undefined;
   classes?: Classes | undefined;
   inputs: Inputs;
   dataVolumes: readonly DataVolume[];
@@ -49,6 +53,7 @@ type Check = (image: VMDiskImage, world: TransitionInput) => NextTransition | un
 /** Reasons of a Failed image that heal without a user once their cause is removed. */
 const healingReasons = [
   'SourceNotAllowed',
+  ...sourceFaults,
   ...inputReasons,
   'StorageClassMissing',
   'SnapshotClassMissing',
@@ -67,21 +72,14 @@ export function nextTransition(image: VMDiskImage, world: TransitionInput): Next
   return undefined;
 }
 
-/** What a queued image waits for; the limit of its namespace, too, if there is one. */
-function aSlot({ metadata: { namespace } }: VMDiskImage, { policy }: TransitionInput): string {
-  const { slotsPerNamespace: most } = policy.values;
-  return most === undefined
-    ? 'a free slot'
-    : `a free slot; namespace ${namespace} may hold ${most} (slotsPerNamespace)`;
-}
-
 const isNew: Check = (image, world) => {
   if (image.status?.phase) return undefined;
   const made = newestAttempt(image, world);
   const adopt = adopteeOf(image);
   if (adopt) return adopting(image, adopt, made.attempt > 0 ? made.revision + 1 : made.revision);
-  return queued('Queued', `Waiting for ${aSlot(image, world)}.`, {
+  return queued(waitFor(image, world), '', {
     revision: made.revision,
+    sharedFrom: null,
     ...contentStatus(image),
     queuedAt: world.places.get(image.metadata.uid) ?? image.metadata.creationTimestamp,
     attempt: made.attempt,
@@ -97,8 +95,10 @@ const isOtherContent: Check = (image, world) => {
   if (wanted.adopt) return adopting(image, wanted.adopt, revision);
   // A finished download waits for its snapshot, which follow-sync takes.
   if (isSnapshotAsked(image, dataVolumes)) return undefined;
-  return queued('NewRevision', `${wanted.why} Waiting for ${aSlot(image, world)}.`, {
+  const wait = waitFor(image, world);
+  return queued({ ...wait, reason: wait.reason === 'Queued' ? 'NewRevision' : wait.reason }, wanted.why, {
     revision,
+    sharedFrom: null,
     // A snapshot is adopted once while the annotation names it. After its removal it may be named again.
     ...(adopteeOf(image) ? {} : { adoption: null }),
     ...contentStatus(image),
@@ -126,6 +126,13 @@ const isNotAllowed: Check = (image, world) => {
   return refusal && { to: 'Failed', ...refusal };
 };
 
+/** Its inspection found what no download can mend: it gets no slot, and no attempt is counted. */
+const hasFaultySource: Check = (image, { policy }) => {
+  if (image.status?.phase !== 'Queued' || policy.values.inspectTimeout === 0) return undefined;
+  const fault = sourceFaultOf(image);
+  return fault && { to: 'Failed', ...fault };
+};
+
 const hasSpentItsAttempts: Check = (image, { policy }) => {
   const { phase, attempts = 0 } = image.status ?? {};
   if (phase !== 'Queued' || !isValid(policy, 'retryLimit') || attempts <= policy.values.retryLimit) return undefined;
@@ -136,10 +143,11 @@ const hasSpentItsAttempts: Check = (image, { policy }) => {
   };
 };
 
-const isDue: Check = (image, { nowMs, policy }) => {
+const isDue: Check = (image, world) => {
+  const { nowMs, policy } = world;
   if (image.status?.phase !== 'Retrying' || dueAtMs(image.status, policy) > nowMs) return undefined;
   if (!isValid(policy, 'retryLimit', 'retryBackoffDuration', 'maxRetryBackoffDuration')) return undefined;
-  return queued('Queued', 'Waiting for a free slot to try again.', { queuedAt: lastPlace(nowMs) });
+  return queued(waitFor(image, world), 'The pause after the failure is over.', { queuedAt: lastPlace(nowMs) });
 };
 
 /** When a failed image is due again. If a user removed that from the status, a back-off after the last change of phase. */
@@ -157,8 +165,11 @@ const isHealed: Check = (image, world) => {
   // No event reports that a quota, a permission or a name became available.
   if ((reason === 'Forbidden' || reason === 'Rejected') && !world.isAudit) return undefined;
   if (lacksInput(image) && !areRead(image, world.inputs)) return undefined;
+  // An attempt may fail for the same reasons, and costs a download.
+  const isOfSource = sourceFaults.some((fault) => fault === reason);
+  if (isOfSource && (sourceFaultOf(image)?.reason !== reason || !isSourceChanged(image))) return undefined;
   if (!world.classes || !isValid(world.policy, 'allowedSources') || refusalOf(image, world)) return undefined;
-  return queued('Queued', `The cause of the failure was removed. Waiting for ${aSlot(image, world)}.`, {
+  return queued(waitFor(image, world), 'The cause of the failure was removed.', {
     queuedAt: lastPlace(world.nowMs),
   });
 };
@@ -168,15 +179,20 @@ const checks: readonly Check[] = [
   isOtherContent,
   isRefusedByApiServer,
   isNotAllowed,
+  hasFaultySource,
   hasSpentItsAttempts,
   isDue,
   isHealed,
 ];
 
-const queued = (reason: string, message: string, fields: NonNullable<Transition['fields']>): NextTransition => ({
+const queued = (
+  { reason, message }: { reason: string; message: string },
+  why: string,
+  fields: NonNullable<Transition['fields']>,
+): NextTransition => ({
   to: 'Queued',
   reason,
-  message,
+  message: `${why} ${message}`,
   fields: { ...nothingYet, ...fields },
 });
 
@@ -189,6 +205,7 @@ const adopting = (image: VMDiskImage, snapshot: string, revision: number): NextT
     ...nothingYet,
     revision,
     adoption: { snapshot, revision },
+    sharedFrom: null,
     ...contentStatus(image),
     queuedAt: null,
     attempt: 0,

@@ -8,6 +8,7 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
+import type { Donors } from './donors.ts';
 import type { Inputs } from './inputs.ts';
 import type { Classes } from './next-transition.ts';
 
@@ -32,9 +33,15 @@ export interface Gathered {
   classes?: Classes | undefined;
   /** The Secrets and ConfigMaps of the images that may be queued or get a slot now. */
   inputs: Inputs;
+  /** Of the contents that the first of the queue want, while a slot is free. */
+  donors: Donors;
   refusals: Refusals;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
+  /** A sweep or an audit. */
+  isTimed: boolean;
+  /** That, or an event of the policy: what is wrong with the policy is reported. */
+  isAboutAll: boolean;
   gracePeriodMs: number;
   /** Why the slots are not known in full: this reconcile gives and frees none. */
   gap?: string;

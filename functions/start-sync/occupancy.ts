@@ -15,7 +15,7 @@ import type { Gathered } from './observed.ts';
 
 /**
  * A Pod or claim that is Terminating longer than this no longer keeps its slot: its node has most likely failed. A Pod that runs longer than
- * this for an attempt that is over gets a Warning.
+ * this for an attempt that is over gets a Warning, and so does a DataVolume that is Terminating longer.
  */
 export const stuckAfterMs = 10 * 60_000;
 
@@ -71,6 +71,10 @@ export function unwantedPods(holder: Holder, image: VMDiskImage | undefined, dow
       isOld(metadata.creationTimestamp),
   );
 }
+
+/** DataVolumes of this holder that were deleted long ago and are still there. */
+export const stuckVolumes = ({ uid }: Holder, { nowMs, dataVolumes }: Downloads) =>
+  dataVolumes.filter((one) => one.metadata.labels?.[imageUidLabel] === uid && isStuck(one, nowMs));
 
 /** The holders of slots, derived from what is downloading: for a lost Lease. */
 export function rebuild({ nowMs, images, dataVolumes, pods }: Downloads & Pick<Gathered, 'images'>): Holder[] {

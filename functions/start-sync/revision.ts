@@ -1,5 +1,6 @@
 import { adopteeOf, isAdopting } from '../../shared/images/adoption.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
+import { isSourceReplaced } from '../../shared/images/refresh.ts';
 import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
@@ -27,6 +28,7 @@ export function newRevision(image: VMDiskImage): NewRevision | undefined {
   if (isRestored(image))
     return { why: 'It was restored from a backup, and the volume its status names is not its own.' };
   if (isOther) return { why: 'The spec or the requested sync changed.' };
+  if (isSourceReplaced(image)) return { why: 'The object at its url changed.' };
   return isLostInUse(status) ? { why: 'The snapshot is lost and the image is in use.' } : undefined;
 }
 

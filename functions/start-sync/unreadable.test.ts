@@ -1,14 +1,16 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Batch, noEvents, type Subject } from '../../shared/function.ts';
 import { contentStatus } from '../../shared/images/content-digest.ts';
 import { formatHolders, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
+import { policyRef } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { at, aVMDiskImage, keyPair, start } from '../../test/support/builders/images.ts';
@@ -25,6 +27,7 @@ async function cluster(): Promise<Kube> {
   const { spec } = aVMDiskImage();
   await kube.create(StorageClass, { metadata: { name: spec.storageClass }, provisioner: 'csi' });
   await kube.create(VolumeSnapshotClass, { metadata: { name: spec.snapshotClass }, driver: 'csi' });
+  await kube.create(ConfigMap, { metadata: { ...policyRef }, data: { inspectTimeout: '0s' } });
   await kube.create(Secret, { metadata: { namespace, name: 's3-reader' }, data: keyPair });
   const create = (name: string, status?: object) =>
     kube.create(VMDiskImage, {
@@ -123,4 +126,15 @@ test('while its Secret cannot be read, an image is left as it is and none behind
     isRedelivered: true,
   });
   expect((await pass(kube)).phases).toMatchObject({ waits: 'Syncing', new: 'Syncing' });
+});
+
+test('a failing list that no image reports is in the log', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  try {
+    const kube = await cluster();
+    expect(await pass(kube, { verb: 'list', kind: StorageClass.kind })).toMatchObject({ phases: { waits: 'Queued' } });
+    expect(log.mock.calls.flat()).toContainEqual(expect.stringContaining('500 InternalError: out of order'));
+  } finally {
+    log.mockRestore();
+  }
 });

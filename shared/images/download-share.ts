@@ -7,3 +7,35 @@ export function downloadShareOf(image: Pick<VMDiskImage, 'status'> | undefined):
   const percent = Number.parseFloat(progress);
   return phase === 'Syncing' && Number.isFinite(percent) ? Math.min(1, percent / 100) : undefined;
 }
+
+/** From when to when a download is estimated to take, in milliseconds since 1970, where CDI tells no share of it. */
+export interface Estimate {
+  fromMs: number;
+  toMs: number;
+}
+
+/** Bytes in a millisecond: the median of the downloads that are done, each of one of the slots; undefined if none tells. */
+export function rateOf(images: readonly VMDiskImage[]): number | undefined {
+  const rates = images.flatMap(({ status }) => {
+    const { phase, source, startedAt, snapshottingAt, adoption, revision, sharedFrom } = status ?? {};
+    const tookMs = Date.parse(snapshottingAt ?? '') - Date.parse(startedAt ?? '');
+    const isAdopted = adoption !== undefined && adoption.revision === revision;
+    return phase === 'Succeeded' && source?.bytes && tookMs > 0 && !isAdopted && !sharedFrom
+      ? [source.bytes / tookMs]
+      : [];
+  });
+  return rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)];
+}
+
+/** By the size of its source and that rate; undefined for an image that downloads nothing, or whose share CDI tells. */
+export function estimateOf(image: VMDiskImage | undefined, bytesPerMs: number | undefined): Estimate | undefined {
+  const { phase, source, startedAt, sharedFrom } = image?.status ?? {};
+  const fromMs = Date.parse(startedAt ?? '');
+  if (phase !== 'Syncing' || downloadShareOf(image) !== undefined || !source?.bytes || !bytesPerMs || sharedFrom)
+    return undefined;
+  return Number.isNaN(fromMs) ? undefined : { fromMs, toMs: fromMs + source.bytes / bytesPerMs };
+}
+
+/** The share of such a download by now, at most 0.99. */
+export const shareBetween = ({ fromMs, toMs }: Estimate, nowMs: number) =>
+  Math.min(0.99, Math.max(0, (nowMs - fromMs) / (toMs - fromMs)));

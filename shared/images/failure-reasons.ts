@@ -1,5 +1,5 @@
 /** How an attempt may fail. */
-export const attemptFailures = [
+const attemptFailures = [
   'NotFound',
   'AccessDenied',
   'DiskTooSmall',
@@ -11,6 +11,7 @@ export const attemptFailures = [
   'ImporterEvicted',
   'DataVolumeFailed',
   'DataVolumeGone',
+  'CloneFailed',
   'NotStarted',
   'SyncTimeout',
 ] as const;
@@ -24,6 +25,11 @@ export const failureReasons = [
   ...attemptFailures,
   'AttemptsSpent',
   'SourceNotAllowed',
+  'SourceMissing',
+  'SourceForbidden',
+  'NotAnImage',
+  'ImageTruncated',
+  'BackingFile',
   'SecretMissing',
   'SecretInvalid',
   'ConfigMapMissing',

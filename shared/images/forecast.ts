@@ -1,5 +1,8 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
-import { freeIn, type Holder } from './slots.ts';
+import { keyOf } from '../kinds/resource.ts';
+import { downloadShareOf, type Estimate, estimateOf, rateOf, shareBetween } from './download-share.ts';
+import { nextInQueue, type SlotLimits } from './queue.ts';
+import type { Holder } from './slots.ts';
 
 /** What a forecast is computed from: how long the downloads took that are done. */
 export interface Basis {
@@ -9,7 +12,7 @@ export interface Basis {
   mostMs: number;
 }
 
-/** The downloads of the existing images; undefined if none has finished. An adopted disk was never downloaded. */
+/** The downloads of the existing images; undefined if none has finished. A disk that was adopted or cloned was never downloaded. */
 export function basisOf(images: readonly VMDiskImage[]): Basis | undefined {
   const tookMs = images
     .map(durationOf)
@@ -24,48 +27,55 @@ export function basisOf(images: readonly VMDiskImage[]): Basis | undefined {
 
 /** From the slot until the download was done, when the slot is free again: a snapshot needs none. */
 function durationOf({ status }: VMDiskImage): number | undefined {
-  const { phase, startedAt, snapshottingAt, completedAt, adoption, revision } = status ?? {};
-  if (phase !== 'Succeeded' || (adoption && adoption.revision === revision)) return undefined;
+  const { phase, startedAt, snapshottingAt, completedAt, adoption, revision, sharedFrom } = status ?? {};
+  if (phase !== 'Succeeded' || sharedFrom || (adoption && adoption.revision === revision)) return undefined;
   const ms = Date.parse(snapshottingAt ?? completedAt ?? '') - Date.parse(startedAt ?? '');
   return ms >= 0 ? ms : undefined;
 }
 
-/** A slot that is held, and how far its download is, from 0 to 1, where anybody knows. */
+/** A slot that is held, and how far its download is, from 0 to 1, where CDI reports it or it can be estimated. */
 interface Held {
   holder: Holder;
   share: number | undefined;
+  estimate?: Estimate | undefined;
+}
+
+/** The slots with what is known of their downloads. */
+export function heldSlots(holders: readonly Holder[], images: readonly VMDiskImage[], nowMs: number): Held[] {
+  const rate = rateOf(images);
+  const byUid = new Map(images.map((image) => [image.metadata.uid, image]));
+  return holders.map((holder) => {
+    const image = byUid.get(holder.uid);
+    const estimate = estimateOf(image, rate);
+    return { holder, share: downloadShareOf(image) ?? (estimate && shareBetween(estimate, nowMs)), estimate };
+  });
 }
 
 /**
- * When each of the waiting images may start, in queue order; undefined if nothing can be computed: no download to derive it from, or
+ * When each image of the queue may start, in its order; undefined if nothing can be computed: no download to derive it from, or
  * nothing starts at all.
  */
 export function startsOf(
-  waiting: number,
+  queue: readonly VMDiskImage[],
   held: readonly Held[],
-  concurrency: number,
+  limits: SlotLimits,
   basis: Basis | undefined,
   nowMs: number,
 ): (number | undefined)[] {
-  const free = freeIn(
-    held.map(({ holder }) => holder),
-    concurrency,
-  );
-  const now = Array.from({ length: Math.min(waiting, free) }, () => nowMs as number | undefined);
-  const later = waiting - now.length;
-  if (concurrency === 0 || !basis) return [...now, ...Array.from({ length: later }, () => undefined)];
-  // A lowered limit ends no download: this many more have to end before the next may start.
-  const tooMany = Math.max(0, held.length - concurrency);
-  const ends = [...held.map((one) => endOf(one, basis, nowMs)), ...now.map(() => nowMs + basis.medianMs)]
-    .sort((a, b) => a - b)
-    .slice(tooMany);
-  for (let left = later; left > 0; left--) {
-    const start = ends.shift() ?? nowMs;
-    now.push(start);
-    ends.push(start + basis.medianMs);
-    ends.sort((a, b) => a - b);
+  const starts = new Map<VMDiskImage, number>();
+  const waiting = [...queue];
+  const running = held.map((one) => ({ image: one.holder.image, endMs: basis ? endOf(one, basis, nowMs) : nowMs }));
+  for (let atMs = nowMs; ; ) {
+    for (const image of nextInQueue(waiting, running, limits)) {
+      waiting.splice(waiting.indexOf(image), 1);
+      starts.set(image, atMs);
+      running.push({ image: keyOf(image.metadata), endMs: atMs + (basis?.medianMs ?? 0) });
+    }
+    const next = running.sort((a, b) => a.endMs - b.endMs).shift();
+    if (!basis || !next || waiting.length === 0) break;
+    atMs = next.endMs;
   }
-  return now;
+  return queue.map((image) => starts.get(image));
 }
 
 /** By its own pace if known, else the duration of the others. A late download may end at any moment. */

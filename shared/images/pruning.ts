@@ -19,6 +19,17 @@ export const isOrphan = (image: VMDiskImage) =>
   image.status?.unreferencedSince !== undefined &&
   !isKept(image);
 
+/**
+ * From when such an image may be deleted, whatever the policy's prune is, in milliseconds since 1970. A downloaded image is kept for the
+ * policy's workspaceImagesKeptFor, so that a lab that is deleted and applied again downloads nothing.
+ */
+export function orphanDueAtMs(image: VMDiskImage, { values }: Policy): number | undefined {
+  if (!isOrphan(image)) return undefined;
+  const { phase, snapshot, unreferencedSince = '' } = image.status ?? {};
+  const keptMs = snapshot || phase === 'Snapshotting' ? values.workspaceImagesKeptFor : 0;
+  return keptMs === 0 ? 0 : Date.parse(unreferencedSince) + keptMs;
+}
+
 /** When an unused image will have been unused for the policy's pruneAfter, in milliseconds since 1970. */
 export function dueAtMs(image: VMDiskImage, { values }: Policy): number | undefined {
   const { metadata, status } = image;

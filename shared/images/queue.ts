@@ -13,25 +13,30 @@ export const isQueued = ({ metadata, status }: VMDiskImage) =>
 /** The place of a queued image in the queue. */
 export const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
 
+/** The keys of the policy that say how many slots there are. */
+export type SlotLimits = Pick<Policy['values'], 'concurrency' | 'slotsPerNamespace'>;
+
 /** The first of this ordered queue that may get the free slots; an image whose namespace has all of its slots lets the next go ahead. */
-export function inTurn(
+export function nextInQueue(
   queue: readonly VMDiskImage[],
-  holders: readonly Holder[],
-  { concurrency, slotsPerNamespace }: Pick<Policy['values'], 'concurrency' | 'slotsPerNamespace'>,
+  holders: readonly Pick<Holder, 'image'>[],
+  { concurrency, slotsPerNamespace }: SlotLimits,
 ): VMDiskImage[] {
-  let free = freeIn(holders, concurrency);
+  const next: VMDiskImage[] = [];
+  const free = freeIn(holders, concurrency);
   const left = new Map<string | undefined, number>();
-  return queue.filter(({ metadata: { namespace } }) => {
-    if (free === 0) return false;
+  for (const image of queue) {
+    if (next.length === free) break;
+    const { namespace } = image.metadata;
     const own = left.get(namespace) ?? freeFor(namespace, holders, slotsPerNamespace);
     left.set(namespace, Math.max(0, own - 1));
-    if (own > 0) free--;
-    return own > 0;
-  });
+    if (own > 0) next.push(image);
+  }
+  return next;
 }
 
 /** Keys of the policy without which no slot is granted. */
-export const grantKeys = [
+const grantKeys: readonly PolicyKey[] = [
   'concurrency',
   'slotsPerNamespace',
   'retryLimit',
@@ -40,4 +45,8 @@ export const grantKeys = [
   'startTimeout',
   'syncTimeout',
   'allowedSources',
-] as const satisfies readonly PolicyKey[];
+  'egressBudget',
+];
+
+/** What is wrong with the first of them; no slot is granted meanwhile. */
+export const grantFault = ({ faults }: Policy) => faults.find(({ key }) => grantKeys.includes(key));

@@ -37,9 +37,13 @@ export function holdersOf(lease: Lease | undefined): Holder[] | undefined {
 /** The API server refuses an object with more than 256 KiB of annotations. The rest is room for the annotations of others. */
 const mostBytes = 240 * 1024;
 
-/** The holders as the Lease stores them. If not all names fit, the last ones are left out: the uid identifies a holder. */
-export function formatHolders(holders: readonly Holder[]): string {
-  let room = mostBytes - JSON.stringify(holders.map((holder) => ({ ...holder, image: '' }))).length;
+/**
+ * The holders as the Lease stores them beside these annotations. If not all names fit, the last ones are left out: the uid identifies a
+ * holder.
+ */
+export function formatHolders(holders: readonly Holder[], beside: Readonly<Record<string, string>> = {}): string {
+  const taken = Object.entries(beside).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  let room = mostBytes - taken - JSON.stringify(holders.map((holder) => ({ ...holder, image: '' }))).length;
   return JSON.stringify(
     holders.map((holder) => {
       room -= holder.image.length;
@@ -49,14 +53,14 @@ export function formatHolders(holders: readonly Holder[]): string {
 }
 
 /** The namespace of an image that holds a slot; empty if the Lease has no room for it. */
-const namespaceOf = ({ image }: Holder) => image.split('/')[0] ?? '';
+const namespaceOf = ({ image }: Pick<Holder, 'image'>) => image.split('/')[0] ?? '';
 
 /** How many more slots images of this namespace may hold; without `slotsPerNamespace` of the policy any number. */
 export const freeFor = (
   namespace: string | undefined,
-  holders: readonly Holder[],
+  holders: readonly Pick<Holder, 'image'>[],
   slotsPerNamespace = Number.POSITIVE_INFINITY,
 ) => Math.max(0, slotsPerNamespace - holders.filter((holder) => namespaceOf(holder) === namespace).length);
 
 /** How many slots are free, at least 0: a lowered limit ends no download. */
-export const freeIn = (holders: readonly Holder[], concurrency: number) => Math.max(0, concurrency - holders.length);
+export const freeIn = (holders: readonly unknown[], concurrency: number) => Math.max(0, concurrency - holders.length);

@@ -52,6 +52,19 @@ export function missingLine(policy: Policy, { namespace = '', spec, isAskedFor }
   };
 }
 
+/**
+ * Why no function itself asks for a download at this URL, whose host has this address: for a redirect as for the URL of the image, there
+ * must be what the policy asks for, and an address that is not a public one must be named by a line.
+ */
+export function refusalOfAddress(policy: Policy, download: Download, url: string, address: string): string | undefined {
+  const isItself = URL.parse(url)?.href === URL.parse(download.spec.url)?.href;
+  const missing = missingLine(policy, isItself ? download : { ...download, spec: { url } });
+  if (missing) return missing.message;
+  if (ipaddr.process(address).range() === 'unicast') return undefined;
+  if (linesOf(policy).some(({ pattern }) => matches(pattern, pathOf(url)))) return undefined;
+  return `${URL.parse(url)?.host} is at ${address}, which is not a public address, and no line of the policy's allowedSources names it`;
+}
+
 /** The line of allowedSources that allows this url and its neighbours. */
 function lineFor(url: string, secret: string | undefined): string {
   const [, origin = '', bucket] = /^([^:]+:\/\/[^/]*)(?:\/([^/]+)\/.+)?/.exec(pathOf(url)) ?? [];

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { Action } from '../actions.ts';
-import { tellable } from '../kubernetes/events.ts';
-import { imageFactsBy, transition } from './status.ts';
+import type { Phase } from '../kinds/pelotech/vm-disk-image.ts';
+import { recordEvent, tellable } from '../kubernetes/events.ts';
+import { imageFactsBy, reportWhy, transition } from './status.ts';
 
 test('a message of any length fits the schema, in status, condition and history', () => {
   const snapshot = { name: 's', revision: 1 };
@@ -11,6 +12,24 @@ test('a message of any length fits the schema, in status, condition and history'
   const status = (patch as unknown as { status: { message: string; conditions: { message: string }[] } }).status;
   expect(status.message.length).toBeLessThanOrEqual(4096);
   expect(status.conditions[0]?.message.length).toBeLessThanOrEqual(4096);
+});
+
+test('a message is one line, in status, condition, history and Event: kubectl prints no more than the first', () => {
+  const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1 } });
+  const message = 'send request failed\ncaused by: no such host\n';
+  const [patch, event] = transition(image, { to: 'Retrying', reason: 'ImportFailed', message, nowMs: start });
+  const line = 'send request failed caused by: no such host';
+  expect(patch).toMatchObject({
+    status: { message: line, conditions: [{ message: line }, { message: line }], history: [{ message: line }] },
+  });
+  expect(event).toMatchObject({ do: 'recordEvent', message: line });
+  expect(reportWhy(image, { reason: 'Word', message, nowMs: start })).toMatchObject([
+    { status: { message: line, conditions: [{ message: line }, { message: line }] } },
+    { do: 'recordEvent', message: line },
+  ]);
+  expect(recordEvent(image, true, 'PublishedImageRefused', 'conflicts:\n- .spec.url', '1')).toMatchObject({
+    message: 'conflicts: - .spec.url',
+  });
 });
 
 test('a signed URL in a message of CDI is reported without its signature', () => {
@@ -24,7 +43,7 @@ test('a condition that stays True says of what', () => {
   const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 2, snapshot: { name: 's', revision: 1 } } });
   const [patch] = transition(image, { to: 'Retrying', reason: 'ImportFailed', message: 'cut off.', nowMs: start });
   expect(patch).toMatchObject({
-    status: { conditions: [{ status: 'True', message: 'The snapshot of revision 1 is usable. cut off.' }] },
+    status: { conditions: [{ status: 'True', message: 'The snapshot of revision 1 is usable. cut off.' }, {}] },
   });
 });
 
@@ -69,3 +88,25 @@ test('an entry of a history without a revision, as earlier releases wrote it, is
   const history = [{ time: '2026-01-01T00:00:00Z', fact: 'Queued', message: 'why' }];
   expect(imageFactsBy('start-sync').of(aVMDiskImage({ status: { phase: 'Queued', history } }))).toEqual([]);
 });
+
+const typesIn = (actions: readonly Action[]) =>
+  actions.flatMap((action) =>
+    action.do === 'patchStatus' ? (action.status.conditions as { type: string }[]).map(({ type }) => type) : [],
+  );
+
+test.each<[Phase, string[]]>([
+  ['Queued', ['Ready', 'Reconciling']],
+  ['Syncing', ['Ready', 'Reconciling']],
+  ['Snapshotting', ['Ready', 'Reconciling']],
+  ['Retrying', ['Ready', 'Reconciling']],
+  ['Succeeded', ['Ready']],
+  ['Failed', ['Ready', 'Stalled']],
+])(
+  'an image that becomes %s has the conditions %j, whatever it had: kstatus reads the others before Ready',
+  (to, types) => {
+    const said = { status: 'True' as const, reason: 'x', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const conditions = ['Reconciling', 'Stalled'].map((type) => ({ type, ...said }));
+    const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1, conditions } });
+    expect(typesIn(transition(image, { to, reason: 'Word', message: 'why.', nowMs: start }))).toEqual(types);
+  },
+);

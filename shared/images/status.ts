@@ -1,7 +1,7 @@
 import type { Action, Facts, Publish } from '../actions.ts';
 import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../kinds/resource.ts';
-import { conditionOf, withCondition } from '../kubernetes/conditions.ts';
+import { conditionOf, withCondition, withProgress } from '../kubernetes/conditions.ts';
 import { recordEvent, tellable } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { toTime } from '../kubernetes/time.ts';
@@ -22,6 +22,8 @@ export interface Transition {
   reason: string;
   message: string;
   nowMs: number;
+  /** What the attempt that begins asks of its source. */
+  bytes?: number;
   /** Other fields that this transition's owner writes with it; null removes one. */
   fields?: { [K in keyof VMDiskImageStatus]?: VMDiskImageStatus[K] | null };
 }
@@ -29,7 +31,7 @@ export interface Transition {
 /** Makes one transition of an image: status first, then the Kubernetes Event and the domain event that tell of it. */
 export function transition(
   image: VMDiskImage,
-  { to, reason, message: words, nowMs, fields = {} }: Transition,
+  { to, reason, message: words, nowMs, bytes, fields = {} }: Transition,
 ): Action[] {
   const message = tellable(words);
   const now = toTime(nowMs);
@@ -42,19 +44,14 @@ export function transition(
     const found = { type: 'SnapshotLost', status: 'False' as const, reason, message, observedGeneration };
     conditions = withCondition(conditions, found, now);
   }
-  const status = {
-    ...fields,
-    phase: to,
-    message,
-    conditions,
-    observedGeneration,
-    history: [...(before.history ?? []), { time: now, fact: to, revision, reason, message }].slice(-10),
-  };
+  const entry = { time: now, fact: to, revision, reason, message, ...(bytes === undefined ? {} : { bytes }) };
+  const history = [...(before.history ?? []), entry].slice(-10);
+  const status = { ...fields, phase: to, message, conditions, observedGeneration, history };
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     // The history has each step; an Event is a write of its own.
     ...(isOutcome(to) ? [recordEvent(image, to !== 'Succeeded', reason, message, `${revision}/${now}`)] : []),
-    ...told(image, { time: now, fact: to, revision, reason, message }),
+    ...told(image, entry),
   ];
 }
 
@@ -83,22 +80,25 @@ export const imageFactsBy = (name: string): Facts<VMDiskImage> => ({
 const isTransitionBy = (name: string, before: string, after: string) =>
   transitions.some(({ from, to, by }) => from === before && to === after && by === name);
 
+type Why = Pick<Transition, 'reason' | 'message' | 'nowMs'>;
+
 /** Reports why a phase lasts, in message, Ready and an Event. Does nothing if the status reports it already. */
-export function reportWhy(
-  image: VMDiskImage,
-  { reason, message: words, nowMs }: Pick<Transition, 'reason' | 'message' | 'nowMs'>,
-  type: 'Warning' | 'Normal' = 'Warning',
-): Action[] {
-  const { phase = 'Queued', message: said, snapshot, conditions: before, revision } = image.status ?? {};
+export function reportWhy(image: VMDiskImage, why: Why, type: 'Warning' | 'Normal' = 'Warning'): Action[] {
+  const writes = updateWhy(image, why);
+  if (writes.length === 0) return [];
+  const once = `${image.status?.revision ?? 0}/${toTime(why.nowMs)}`;
+  return [...writes, recordEvent(image, type === 'Warning', why.reason, why.message, once)];
+}
+
+/** The same without an Event. */
+export function updateWhy(image: VMDiskImage, { reason, message: words, nowMs }: Why): Action[] {
+  const { phase = 'Queued', message: said, snapshot, conditions: before } = image.status ?? {};
   const message = tellable(words);
   if (said === message && conditionOf(before, 'Ready')?.reason === reason) return [];
   const now = toTime(nowMs);
   const conditions = withReady(image, { to: phase, snapshot, reason, message, now });
   const status = { message, conditions, observedGeneration: image.metadata.generation };
-  return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
-    recordEvent(image, type === 'Warning', reason, message, `${revision ?? 0}/${now}`),
-  ];
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
 }
 
 /** The conditions with Ready as it is in that phase: true as long as the last snapshot is usable. */
@@ -124,8 +124,9 @@ function withReady(
   const said =
     ready && to !== 'Succeeded' ? `The snapshot of revision ${snapshot.revision} is usable. ${message}` : message;
   const observedGeneration = image.metadata.generation;
+  const is = to === 'Failed' ? 'Stalled' : to === 'Succeeded' ? undefined : 'Reconciling';
   return withCondition(
-    before,
+    withProgress(before ?? [], is, { reason, message, observedGeneration }, now),
     { type: 'Ready', status: ready ? 'True' : 'False', reason, message: said, observedGeneration },
     now,
   );

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { aHolder, at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aHolder, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../policy.ts';
 import { failureReasons } from './failure-reasons.ts';
 import { failedFor, idleSince, waitOf } from './waits.ts';
 
-const policyOf = (data: Record<string, string> = {}) => parsePolicy({ data });
+const policyOf = (data: Record<string, string> = {}) => parsePolicy({ data: { inspectTimeout: '0s', ...data } });
 const one = aHolder(aVMDiskImage());
 const importer = { uid: 'pod-1', scratch: false };
 const moved = (seconds: number) => [{ time: at(seconds), fact: 'Any', message: '' }];
@@ -17,6 +17,7 @@ describe('an image on its way waits for', () => {
     ['a policy that parses', queued, { retryLimit: 'many' }, 'InvalidPolicy', 7],
     ['a slot, whatever a key says that no slot depends on', queued, { prune: 'Maybe' }, 'SlotFree', 7],
     ['the end of a pause', queued, { concurrency: '0' }, 'Paused', 7],
+    ['the inspection of its source', queued, { inspectTimeout: '30s' }, 'Inspection', 7],
     ['a slot that another holds', queued, { concurrency: '1' }, 'SlotsTaken', 7],
     ['a slot of its namespace', queued, { slotsPerNamespace: '1' }, 'NamespaceFull', 7],
     ['a slot, as its namespace may hold another', queued, { slotsPerNamespace: '2' }, 'SlotFree', 7],
@@ -33,22 +34,56 @@ describe('an image on its way waits for', () => {
     ],
   ])('%s', (_, status, data, reason, since) => {
     const image = aVMDiskImage(status ? { status } : {});
-    const found = waitOf(image, { policy: policyOf(data), holders: [one] });
+    const found = waitOf(image, { policy: policyOf(data), holders: [one], isBudgetSpent: false, nowMs: start });
     expect({ reason: found?.reason, sinceMs: Date.parse(found?.since ?? '') }).toEqual({
       reason,
       sinceMs: Date.parse(at(since)),
     });
   });
+  test('a budget, unless an admin lets it go ahead', () => {
+    const reasonOf = (annotations: Record<string, string>) =>
+      waitOf(aVMDiskImage({ status: queued, annotations }), {
+        policy: policyOf({ inspectTimeout: '0s' }),
+        holders: [],
+        isBudgetSpent: true,
+        nowMs: start,
+      })?.reason;
+    expect(reasonOf({})).toBe('BudgetSpent');
+    expect(reasonOf({ 'pelotech.ot/ignore-budget': 'true' })).toBe('SlotFree');
+  });
+  test('another of the same content that downloads', () => {
+    const source = { bytes: 1, content: 'same', inspectedAt: at(0), queuedAt: at(7) };
+    const image = aVMDiskImage({ status: { ...queued, source } });
+    const waitFor = (content: string) =>
+      waitOf(image, {
+        policy: policyOf(),
+        holders: [one],
+        nowMs: start,
+        isBudgetSpent: false,
+        underWay: new Set([content]),
+      })?.reason;
+    expect(waitFor('vmdi-farm/same')).toBe('SameContent');
+    expect(waitFor('vmdi-farm/other')).toBe('SlotFree');
+  });
   test('what the Lease cannot say while it cannot be read', () => {
     const image = aVMDiskImage({ status: queued });
-    expect(waitOf(image, { policy: policyOf(), holders: undefined })?.reason).toBe('SlotsUnknown');
+    expect(waitOf(image, { policy: policyOf(), holders: undefined, isBudgetSpent: false, nowMs: start })?.reason).toBe(
+      'SlotsUnknown',
+    );
   });
   test.each(['Succeeded', 'Failed'] as const)('nothing once it has %s', (phase) => {
-    expect(waitOf(aVMDiskImage({ status: { phase } }), { policy: policyOf(), holders: [] })).toBeUndefined();
+    expect(
+      waitOf(aVMDiskImage({ status: { phase } }), {
+        policy: policyOf(),
+        holders: [],
+        isBudgetSpent: false,
+        nowMs: start,
+      }),
+    ).toBeUndefined();
   });
   test('nothing while it is deleted', () => {
     const image = aVMDiskImage({ deleted: true, status: queued });
-    expect(waitOf(image, { policy: policyOf(), holders: [] })).toBeUndefined();
+    expect(waitOf(image, { policy: policyOf(), holders: [], isBudgetSpent: false, nowMs: start })).toBeUndefined();
   });
 });
 

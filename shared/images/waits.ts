@@ -1,9 +1,12 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
-import { isValid, type Policy } from '../policy.ts';
+import type { Policy } from '../policy.ts';
 import { isAdopting } from './adoption.ts';
+import { ignoresBudget } from './egress.ts';
 import { type FailureReason, failureReasons } from './failure-reasons.ts';
-import { grantKeys } from './queue.ts';
+import { inspectionOf, inspectionWaitMs } from './inspection.ts';
+import { grantFault } from './queue.ts';
+import { waitsForContent } from './shared-content.ts';
 import { freeFor, freeIn, type Holder } from './slots.ts';
 
 /** What an image that is not there yet may wait for, in the order of its life. */
@@ -11,6 +14,9 @@ export const waitReasons = [
   'Unseen',
   'InvalidPolicy',
   'Paused',
+  'BudgetSpent',
+  'Inspection',
+  'SameContent',
   'SlotsUnknown',
   'SlotFree',
   'NamespaceFull',
@@ -27,6 +33,11 @@ type WaitReason = (typeof waitReasons)[number];
 interface Slots {
   policy: Policy;
   holders: readonly Holder[] | undefined;
+  /** Nothing of the policy's egressBudget is left. */
+  isBudgetSpent: boolean;
+  nowMs: number;
+  /** The contents that are being downloaded, as far as they are known. */
+  underWay?: ReadonlySet<string>;
 }
 
 /** What an image waits for, and since when; undefined for one at rest or on its way out. */
@@ -50,10 +61,20 @@ export function waitOf(image: VMDiskImage, slots: Slots): { reason: WaitReason; 
   }
 }
 
-function queuedFor({ metadata }: VMDiskImage, { policy, holders }: Slots): WaitReason {
+const nothing: ReadonlySet<string> = new Set();
+
+function queuedFor(
+  image: VMDiskImage,
+  { policy, holders, isBudgetSpent, nowMs, underWay = nothing }: Slots,
+): WaitReason {
+  const { metadata } = image;
   const { concurrency, slotsPerNamespace } = policy.values;
-  if (!isValid(policy, ...grantKeys)) return 'InvalidPolicy';
+  if (grantFault(policy)) return 'InvalidPolicy';
   if (concurrency === 0) return 'Paused';
+  if (waitsForContent(image, underWay)) return 'SameContent';
+  if (isBudgetSpent && !ignoresBudget(image, policy)) return 'BudgetSpent';
+  if (policy.values.egressBudget && inspectionOf(image)?.reason === 'SourceUnreachable') return 'Inspection';
+  if (inspectionWaitMs(image, policy, nowMs) > 0) return 'Inspection';
   if (!holders) return 'SlotsUnknown';
   if (freeIn(holders, concurrency) === 0) return 'SlotsTaken';
   return freeFor(metadata.namespace, holders, slotsPerNamespace) > 0 ? 'SlotFree' : 'NamespaceFull';

@@ -9,3 +9,14 @@ export const Condition = z.looseObject({
   lastTransitionTime: z.string().nullish(),
 });
 export type Condition = z.infer<typeof Condition>;
+
+/** Of each of our kinds. It is -1, the default, until a function has looked: kstatus takes a new object for one that is under way. */
+export const observedGeneration = z
+  .number()
+  .meta({
+    type: 'integer',
+    format: 'int64',
+    minimum: -1,
+    description: 'The generation of the spec that this status speaks of; -1 of an object that was not looked at yet.',
+  })
+  .optional();

@@ -11,6 +11,11 @@ test('the time of a transition is that of the change of the status', () => {
   expect(conditionAfter(before, ready('False'), at(20)).lastTransitionTime).toBe(at(20));
 });
 
+test('its message is one line', () => {
+  const next = { ...ready('False'), message: 'refused:\n- .spec.url\n' };
+  expect(conditionAfter(before, next, at(20)).message).toBe('refused: - .spec.url');
+});
+
 test('it never goes back, although the clock of who writes it is behind', () => {
   expect(conditionAfter(before, ready('False'), at(3)).lastTransitionTime).toBe(at(10));
 });

@@ -1,4 +1,5 @@
 import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
+import { tellable } from './events.ts';
 
 /** The reason of an unready image whose deletion has begun: its snapshot is deleted because it is unused, and is not lost. */
 export const takenDown = 'TakenDown';
@@ -15,11 +16,26 @@ type Next = Omit<Condition, 'lastTransitionTime'>;
  */
 export const conditionAfter = <N extends Next>(before: Condition | undefined, next: N, now: string) => ({
   ...next,
+  message: tellable(next.message),
   lastTransitionTime:
     before && (before.status === next.status || isLater(before, now)) ? before.lastTransitionTime : now,
 });
 
 const isLater = ({ lastTransitionTime }: Condition, now: string) => Date.parse(lastTransitionTime) > Date.parse(now);
+
+/**
+ * What kstatus (Flux, Helm, Argo CD's check of ours) reads before Ready: more is to come, or it has failed and only a change helps. Each exists
+ * only while it is True.
+ */
+export function withProgress(
+  conditions: readonly Condition[],
+  is: 'Reconciling' | 'Stalled' | undefined,
+  said: Omit<Next, 'type' | 'status'>,
+  now: string,
+): Condition[] {
+  const others = conditions.filter(({ type }) => type === is || (type !== 'Reconciling' && type !== 'Stalled'));
+  return is ? withCondition(others, { ...said, type: is, status: 'True' }, now) : others;
+}
 
 /** The list with this condition in it. */
 export function withCondition(conditions: readonly Condition[] | undefined, next: Next, now: string): Condition[] {

@@ -1,4 +1,5 @@
 import type { Action } from '../actions.ts';
+import { oneLine } from '../sentence.ts';
 
 /** A Kubernetes Event about an object. */
 export const recordEvent = (
@@ -12,13 +13,16 @@ export const recordEvent = (
   about,
   type: warning ? 'Warning' : 'Normal',
   reason,
-  message,
+  message: tellable(message),
   once,
 });
 
-/** A message that may go into status, Events and domain events: URLs without a signature or the token of a session, and not over-long. */
+/**
+ * A message that may go into status, conditions, Events and domain events: on one line, with URLs without a signature or the token of a
+ * session, and not over-long.
+ */
 export function tellable(message: string): string {
-  const clean = message.replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#;]*)(?:[?#]|;(?=[^\s"']))[^\s"']*/gi, '$1');
+  const clean = oneLine(message).replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#;]*)(?:[?#]|;(?=[^\s"']))[^\s"']*/gi, '$1');
   return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
 }
 

@@ -39,3 +39,11 @@ export function amountOf(quantity: string): number | undefined {
 
 /** 700 thousandths are 0.7 and not 0.7000000000000001, as they would come out of a multiplication. */
 const exact = (amount: number) => (Number.isInteger(amount) ? amount : Number(amount.toPrecision(15)));
+
+/** Bytes as a quantity that a person reads: "24Gi", "1.5Gi"; never more than there are. */
+export function formatQuantity(bytes: number): string {
+  const [suffix, factor] = binary.find(([, least]) => bytes >= least) ?? ['', 1];
+  return `${Math.floor((bytes / factor) * 10) / 10}${suffix}`;
+}
+
+const binary = (['Ti', 'Gi', 'Mi', 'Ki'] as const).map((suffix) => [suffix, factors[suffix] ?? 1] as const);

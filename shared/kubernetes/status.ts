@@ -9,7 +9,7 @@ import { changesOf } from './status-changes.ts';
 import { toTime } from './time.ts';
 
 /** A condition as it should be; since when it is so is found out by comparing. */
-export interface Finding<Type extends string = string> {
+export interface NewCondition<Type extends string = string> {
   type: Type;
   status: Condition['status'];
   /** One word, the same in condition, Event and status. */
@@ -17,13 +17,13 @@ export interface Finding<Type extends string = string> {
   message: string;
 }
 
-export const isSo = <Type extends string>(type: Type, reason: string, message: string): Finding<Type> => ({
+export const isSo = <Type extends string>(type: Type, reason: string, message: string): NewCondition<Type> => ({
   type,
   status: 'True',
   reason,
   message,
 });
-export const isNotSo = <Type extends string>(type: Type, reason: string, message: string): Finding<Type> => ({
+export const isNotSo = <Type extends string>(type: Type, reason: string, message: string): NewCondition<Type> => ({
   type,
   status: 'False',
   reason,
@@ -31,13 +31,13 @@ export const isNotSo = <Type extends string>(type: Type, reason: string, message
 });
 
 /** The state of an object, as one look at everything says. */
-export interface Standing<Phase extends string = string, Type extends string = string> {
+export interface StatusReport<Phase extends string = string, Type extends string = string> {
   phase: Phase;
   isReady: boolean;
   reason: string;
   message: string;
   /** All conditions but Ready, which sums up, and those of other writers. */
-  findings: readonly Finding<Type>[];
+  conditions: readonly NewCondition<Type>[];
   /** The other fields of the status; undefined where there is nothing to say. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -76,17 +76,17 @@ export interface Reporting<T extends Reported> {
 export function reportStatus<T extends Reported>(
   { resource, foreign, published, measured }: Reporting<T>,
   object: T,
-  { phase, isReady, reason, message: words, findings, fields }: Standing,
+  { phase, isReady, reason, message: words, conditions: wanted, fields }: StatusReport,
   nowMs: number,
 ): Action[] {
   const before: NonNullable<Reported['status']> = object.status ?? {};
   const now = toTime(nowMs);
   const message = tellable(words);
   const observedGeneration = object.metadata.generation;
-  const all = [...findings, (isReady ? isSo : isNotSo)('Ready', reason, message)];
+  const all: NewCondition[] = [...wanted, ...summary({ phase, isReady, reason, message })];
   const kept = new Set([foreign, ...all.map(({ type }) => type)]);
   const conditions = all.reduce<Condition[]>(
-    (list, finding) => withCondition(list, { ...finding, message: tellable(finding.message), observedGeneration }, now),
+    (list, condition) => withCondition(list, { ...condition, observedGeneration }, now),
     (before.conditions ?? []).filter(({ type }) => kept.has(type)),
   );
   const said = conditionOf(before.conditions, 'Ready');
@@ -107,6 +107,17 @@ export function reportStatus<T extends Reported>(
     ...(isReady && before.readyAt === undefined ? (measured?.(object, conditions, nowMs) ?? []) : []),
   ];
 }
+
+/** Ready, and what kstatus reads before it. */
+const summary = ({
+  phase,
+  isReady,
+  reason,
+  message,
+}: Pick<StatusReport, 'phase' | 'isReady' | 'reason' | 'message'>) =>
+  isReady
+    ? [isSo('Ready', reason, message)]
+    : [isSo(phase === 'Failed' ? 'Stalled' : 'Reconciling', reason, message), isNotSo('Ready', reason, message)];
 
 /** The domain event of the present phase of an object, rebuilt from its status. */
 export const factsOf = <T extends Reported>({ resource, published = '' }: Reporting<T>): Facts<T> => ({

@@ -3,7 +3,7 @@ import type { OpenStackRequest } from '../kinds/openstack/request.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
 import type { Refusals } from '../kubernetes/refusal.ts';
-import { type Finding, isNotSo, isSo, type Reported, type Standing } from '../kubernetes/status.ts';
+import { isNotSo, isSo, type NewCondition, type Reported, type StatusReport } from '../kubernetes/status.ts';
 import { callKey } from './call-key.ts';
 
 /** Why there is no OpenStack for a namespace, in one word and a sentence. */
@@ -22,7 +22,7 @@ export interface CloudFault {
 
 /** The condition about the way to OpenStack, which every kind has. */
 export const cloudReady = isSo('CloudReady', 'Reached', 'OpenStack answers.');
-const cloudNotReady = ({ reason, message }: CloudFault): Finding => isNotSo('CloudReady', reason, message);
+const cloudNotReady = ({ reason, message }: CloudFault): NewCondition => isNotSo('CloudReady', reason, message);
 
 /** Ready of the spec as it was written last. */
 export const isReady = ({
@@ -32,11 +32,11 @@ export const isReady = ({
   status?.observedGeneration === metadata.generation && conditionOf(status.conditions, 'Ready')?.status === 'True';
 
 /** The state of an object whose OpenStack is unreachable; what runs there continues. */
-export const unreachable = (fault: CloudFault, isKnown: boolean, fields: Standing['fields']): Standing => ({
+export const unreachable = (fault: CloudFault, isKnown: boolean, fields: StatusReport['fields']): StatusReport => ({
   phase: isKnown ? 'Unknown' : 'Pending',
   isReady: false,
   ...fault,
-  findings: [cloudNotReady(fault)],
+  conditions: [cloudNotReady(fault)],
   fields,
 });
 

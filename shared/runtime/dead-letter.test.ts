@@ -42,6 +42,53 @@ describe('its answer was', () => {
   });
 });
 
+describe('what was wrong with it, in the words of the function', () => {
+  const told = async (answer: string | Buffer, code = '400') =>
+    (
+      await readDeadLetter(
+        post('/preload', {
+          'ce-knativeerrorcode': code,
+          'ce-knativeerrordata': Buffer.from(answer).toString('base64'),
+        }),
+      )
+    )?.faults;
+  test('is what its answer says, on one line', async () => {
+    const answer = JSON.stringify({ faults: ['data.name: expected letters', 'data: Unrecognized key: "secretRef"'] });
+    expect(await told(answer)).toBe('data.name: expected letters; data: Unrecognized key: "secretRef"');
+  });
+  test.each([
+    ['is no JSON', 'hush'],
+    ['is JSON cut off', '{"faults":["hush'],
+    ['is another object', '{"error":"hush"}'],
+    ['has faults that are no list of texts', '{"faults":[{"hush":1}]}'],
+    ['has no faults', '{"faults":[]}'],
+    ['is null', 'null'],
+    ['is no UTF-8', Buffer.from([0xff, 0xfe, 0x00])],
+    ['is longer than Knative hands on', JSON.stringify({ faults: ['x'.repeat(2000)] })],
+  ])('is nothing where the answer %s', async (_, answer) => {
+    expect(await told(answer)).toBeUndefined();
+  });
+  test('is nothing where its answer was another than that the event is malformed', async () => {
+    expect(await told('{"faults":["hush"]}', '503')).toBeUndefined();
+  });
+  test('cannot break the line, steer a terminal or turn the text around', async () => {
+    expect(await told(JSON.stringify({ faults: ['a\nb\u001b[31m\u2028\u202ec\u0000'] }))).toBe('a?b?[31m??c?');
+  });
+  test('whatever it is, is short printable text or nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.json(),
+          fc.record({ faults: fc.array(fc.string({ unit: 'binary' })) }).map((value) => JSON.stringify(value)),
+        ),
+        async (answer) => {
+          expect((await told(answer)) ?? 'x').toMatch(/^[^\p{C}\p{Zl}\p{Zp}]{1,768}$/u);
+        },
+      ),
+    );
+  });
+});
+
 describe('an event', () => {
   const structured = { 'content-type': 'application/cloudevents+json' };
   test('tells of its object', async () => {

@@ -1,28 +1,29 @@
+import * as z from 'zod';
 import type { DeadLetter } from '../function.ts';
 import { operatorNamespace } from '../operator.ts';
+import { type Attributes, attributesOf, identityOf, isStructured, printable } from './attributes.ts';
 
 /**
  * Reads what a dead letter sink is sent: `POST /<function that did not take it>`. Only the attributes are read, so that
  * unreadable or too large data is no fault here; undefined if the request is no event at all.
  */
 export async function readDeadLetter(request: Request): Promise<DeadLetter | undefined> {
-  const isStructured = request.headers.get('content-type')?.startsWith('application/cloudevents') ?? false;
-  const text = await beginningOf(request.body, isStructured ? keptBytes : 0);
-  const attributes = isStructured ? attributesIn(text) : attributesOf(request.headers);
-  const { id, type, source, subject } = attributes;
+  const text = await beginningOf(request.body, isStructured(request.headers.get('content-type')) ? keptBytes : 0);
+  const attributes = attributesOf(request.headers, text);
+  const { id, type, source } = identityOf(attributes);
   if (!id || !type || !source) return undefined;
+  const code = codeOf(attributes);
   return {
-    id: printable(id),
-    type: printable(type),
-    source: printable(withoutSecrets(source)),
-    subject: subject ? printable(subject) : undefined,
+    id,
+    type,
+    source,
+    subject: attributes.subject ? printable(attributes.subject) : undefined,
     about: aboutOf(attributes),
     failed: failedOf(new URL(request.url).pathname, attributes.knativeerrordest),
-    code: codeOf(attributes),
+    code,
+    faults: code === '400' ? faultsIn(attributes.knativeerrordata) : undefined,
   };
 }
-
-type Attributes = Readonly<Record<string, string | undefined>>;
 
 const keptBytes = 1024 * 1024;
 const readBytes = 256 * 1024 * 1024;
@@ -37,20 +38,6 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null, bytes: numbe
     if (length > readBytes) break;
   }
   return Buffer.concat(kept).toString('utf8');
-}
-
-const attributesOf = (headers: Headers): Attributes =>
-  Object.fromEntries(
-    [...headers].filter(([name]) => name.startsWith('ce-')).map(([name, value]) => [name.slice('ce-'.length), value]),
-  );
-
-function attributesIn(text: string): Attributes {
-  try {
-    const fields = Object.entries(JSON.parse(text) as object).filter(([name]) => !name.startsWith('data'));
-    return Object.fromEntries(fields.map(([name, value]) => [name, typeof value === 'object' ? '' : String(value)]));
-  } catch {
-    return {};
-  }
 }
 
 function aboutOf({ apiversion, kind, namespace, name }: Attributes): DeadLetter['about'] {
@@ -72,9 +59,18 @@ const unreached = Buffer.from('dispatch error:').toString('base64');
 const codeOf = ({ knativeerrorcode = '', knativeerrordata = '' }: Attributes) =>
   /^[1-5]\d\d$/.test(knativeerrorcode) && !knativeerrordata.startsWith(unreached) ? knativeerrorcode : undefined;
 
-/** A source is a URI: a password, a token in its query and a fragment are not shown. */
-const withoutSecrets = (source: string) => source.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
+/** The answer of a function to a malformed event. */
+const Answer = z.object({ faults: z.array(z.string()).min(1) });
 
-const longest = 253;
+/** Knative hands on no longer answer. */
+const longestAnswer = 768;
 
-const printable = (text: string) => text.replace(/\p{C}/gu, '?').slice(0, longest);
+/** What the function's answer says was wrong, for people; undefined if the answer is anything else. */
+function faultsIn(data = ''): string | undefined {
+  try {
+    const answer = Answer.parse(JSON.parse(Buffer.from(data.slice(0, 2 * longestAnswer), 'base64').toString('utf8')));
+    return printable(answer.faults.join('; '), longestAnswer) || undefined;
+  } catch {
+    return undefined;
+  }
+}

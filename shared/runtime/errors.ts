@@ -19,7 +19,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The API server did not answer in time. */
+/** The API server cannot be reached, or did not answer in time. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
 }

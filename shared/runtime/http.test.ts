@@ -6,7 +6,7 @@ import { type Batch, defineFunction, type FunctionDeclaration, on } from '../fun
 import { defineResource, type KubernetesObject } from '../kinds/resource.ts';
 import type { Refusal, Refusals } from '../kubernetes/refusal.ts';
 import type { Cached } from './cache.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, NoAnswer } from './errors.ts';
 import { serve } from './http.ts';
 import type { Kube } from './kube.ts';
 import { longestUseMs } from './perform.ts';
@@ -217,11 +217,17 @@ describe('a request that is no event', () => {
     ['no ce-source', without('ce-source'), '{"name":"w"}', 'expected a CloudEvent'],
     ['no ce-type', without('ce-type'), '{"name":"w"}', 'expected a CloudEvent'],
     ['a time that is none', { ...headers, 'ce-time': 'yesterday' }, '{"name":"w"}', 'time: Invalid ISO datetime'],
-    ['data that is no JSON', headers, '{"name":', 'expected a CloudEvent'],
+    ['data that is no JSON', headers, '{"name":', 'data: expected JSON, found text that is none'],
     ['a field of another type', headers, '{"name":7}', 'data.name: '],
     ['a field too many', headers, '{"name":"w","secretRef":"s3"}', 'secretRef'],
     ['a field too few', headers, '{}', 'data.name: '],
-    ['no data', headers, '', 'data: '],
+    ['no data', headers, '', 'data: expected JSON, found none'],
+    [
+      'no data in structured mode',
+      { 'content-type': 'application/cloudevents+json' },
+      JSON.stringify({ specversion: '1.0', id: '1', source: '/test', type: ordered }),
+      'data: expected JSON, found none',
+    ],
     ['structured garbage', { 'content-type': 'application/cloudevents+json' }, 'x', 'expected a CloudEvent'],
     ['an empty structured event', { 'content-type': 'application/cloudevents+json' }, '{}', 'expected a CloudEvent'],
     [
@@ -242,6 +248,38 @@ describe('a request that is no event', () => {
     expect(answer).toBe(400);
     expect(JSON.parse(text)).toEqual({ faults: expect.arrayContaining([expect.stringContaining(words)]) });
     expect(batches).toEqual([]);
+  });
+  test.each([
+    ['binary', { ...headers, 'ce-id': 'e-7', 'ce-source': 'https://ci:hush@ci.example/42?token=hush' }, '["hush'],
+    [
+      'structured',
+      { 'content-type': 'application/cloudevents+json' },
+      JSON.stringify({
+        specversion: '1.0',
+        id: 'e-7',
+        source: 'https://ci:hush@ci.example/42?token=hush',
+        type: ordered,
+        data: { name: ['hush'] },
+      }),
+    ],
+  ])('in %s mode is logged with its id, source and type, and without a word of its data', async (_, sent, body) => {
+    const logged = quietly();
+    await served().post(sent as Record<string, string>, body);
+    expect(JSON.parse(logged())).toEqual({
+      level: 'warn',
+      function: 'turn-widget',
+      message: expect.stringMatching(/^refused an event: data/),
+      id: 'e-7',
+      type: ordered,
+      source: 'https://ci.example/42',
+    });
+    expect(logged()).not.toContain('hush');
+  });
+  test('cannot steer the terminal of who reads the log by the names of its fields', async () => {
+    const logged = quietly();
+    await served().post(headers, JSON.stringify({ name: 'w', '\u009b31m\u2028\u202e': 1 }));
+    expect(logged()).toContain('Unrecognized key');
+    expect(logged()).toMatch(/^[ -~]+$/);
   });
   test('names every fault of the data', async () => {
     const [, text] = await answerOf(served().post(headers, '{"name":7,"size":"large"}'));
@@ -387,7 +425,7 @@ describe('a write', () => {
     expect(batches).toHaveLength(2);
   });
   test.each([
-    ['the API server is away', new TypeError('fetch failed')],
+    ['the API server is away', new NoAnswer('nobody is there')],
     ['the API server is not well', new ApiError(500, 'InternalError', 'etcd is away')],
     ['the API server is busy', new ApiError(429, 'TooManyRequests', 'later')],
   ])('while %s is answered 503 with an empty body at once, and the cause goes to the log', async (_, error) => {
@@ -412,7 +450,7 @@ describe('a write', () => {
     const { post } = served({
       observe: async () => ['a', 'b'],
       decide: (name) => (name === 'a' ? [status] : [makes('b')]),
-      refuse: (write) => (write.startsWith('patch') ? conflict : new TypeError('fetch failed')),
+      refuse: (write) => (write.startsWith('patch') ? conflict : new NoAnswer('nobody is there')),
     });
     expect((await post(changed)).status).toBe(503);
   });
@@ -746,7 +784,7 @@ describe('a pass', () => {
     });
     const told: Action = { do: 'publish', type: 't', id: 'fact', subject: 's', data: {} };
     const refuse: Refuse = (request) =>
-      request.startsWith('create Event') ? new TypeError('fetch failed') : undefined;
+      request.startsWith('create Event') ? new NoAnswer('nobody is there') : undefined;
     const one = served({ decide: () => [recorded('1'), told, recorded('2')], refuse });
     expect((await one.post(changed)).status).toBe(202);
     await one.drain();

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { type Batch, type DeadLetter, type FunctionDeclaration, type Message, noEvents } from '../function.ts';
+import { attributesOf, identityOf } from './attributes.ts';
 import { type Background, backgroundWork } from './background.ts';
 import { readDeadLetter } from './dead-letter.ts';
 import { delayedBatches } from './delayed-batches.ts';
@@ -60,11 +61,13 @@ function eventRoute(context: RouteContext, enqueue: (batch: Batch) => Promise<vo
   app.post('/', bodyLimit({ maxSize: maxBodyBytes, onError: (c) => c.body(null, answers.tooLarge) }), async (c) => {
     const answered = answering(context);
     const headers = c.req.header();
-    const incoming = readIncoming(declaration, headers, await c.req.text());
+    const body = await c.req.text();
+    const incoming = readIncoming(declaration, headers, body);
     if ('ignored' in incoming) return c.body(null, answered('ignored'));
     if ('faults' in incoming) {
-      log('warn', name, `refused an event: ${incoming.faults.join('; ')}`);
-      return c.json({ faults: shortened(incoming.faults) }, answered('malformed'));
+      const faults = shortened(incoming.faults);
+      log('warn', name, `refused an event: ${faults.join('; ')}`, identityOf(attributesOf(c.req.raw.headers, body)));
+      return c.json({ faults }, answered('malformed'));
     }
     origins.note(headers);
     const result = enqueue(incoming.batch).then(
@@ -132,8 +135,7 @@ const betweenReconcilesMs = 1000;
 
 const logLetter = (name: string, { about, ...letter }: DeadLetter) => {
   const object = about && [about.kind, about.namespace, about.name].filter(Boolean).join(' ');
-  const message = 'no function took an event';
-  console.error(JSON.stringify({ level: 'warn', function: name, message, ...letter, object }));
+  log('warn', name, 'no function took an event', { ...letter, object });
 };
 
 /** The status for a result, which is measured with the time since this call. */

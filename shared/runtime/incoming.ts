@@ -11,6 +11,7 @@ import {
   type Subject,
 } from '../function.ts';
 import { signedContent } from '../images/signature.ts';
+import { isStructured } from './attributes.ts';
 
 /** What an HTTP request asks of a function: a reconcile, nothing at all, or it is no event (with the faults to name). */
 type Incoming = { batch: Batch } | { ignored: true } | { faults: string[] };
@@ -52,14 +53,20 @@ function readEvent(headers: Record<string, string>, body: string): Read {
     const read = Received.safeParse({ ...event, time: timeOf(headers, body) });
     return read.success ? { event: read.data } : notAnEvent(faultsOf('', read.error).join('; '));
   } catch (error) {
+    if (error instanceof SyntaxError) return noJson(headers);
     return notAnEvent(error instanceof Error ? error.message : String(error));
   }
 }
 
+/** In words of our own: those of the parser quote what it read. */
+const noJson = (headers: Record<string, string>) =>
+  'ce-id' in headers
+    ? { faults: ['data: expected JSON, found text that is none'] }
+    : notAnEvent('text that is no JSON');
+
 /** The library uses the present if an event has no time, or an invalid one. */
 function timeOf(headers: Record<string, string>, body: string): unknown {
-  const isStructured = headers['content-type']?.startsWith('application/cloudevents');
-  return isStructured ? (JSON.parse(body) as { time?: unknown }).time : headers['ce-time'];
+  return isStructured(headers['content-type']) ? (JSON.parse(body) as { time?: unknown }).time : headers['ce-time'];
 }
 
 const notAnEvent = (found: string) => ({
@@ -103,7 +110,9 @@ function message({ on }: FunctionDeclaration, event: Received): Incoming {
   if (subscription?.on !== 'event') return { ignored: true };
   const data = dataOf(event);
   const parsed = subscription.schema.safeParse(data);
-  if (!parsed.success) return { faults: faultsOf('data', parsed.error) };
+  const isAbsent = data === undefined || data === '';
+  if (!parsed.success)
+    return { faults: isAbsent ? ['data: expected JSON, found none'] : faultsOf('data', parsed.error) };
   const arrival = event.knativearrivaltime;
   const time = event.time ?? (typeof arrival === 'string' ? arrival : undefined);
   const { id, type, source } = event;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Secret } from '../kinds/core/secret.ts';
 import { kubeClient } from './kube.ts';
 
-/** Nobody listens there: whoever asks gets an error. */
+/** No one listens there: a client gets an error. */
 const nowhere = () => {
   const config = new KubeConfig();
   config.loadFromClusterAndUser(

@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  HttpMethod,
-  IsomorphicFetchHttpLibrary,
-  type KubeConfig,
-  RequestContext,
-  type ResponseContext,
-  Watch,
-} from '@kubernetes/client-node';
+import { HttpMethod, type KubeConfig, Watch } from '@kubernetes/client-node';
 import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
-import { boundedText } from './bounded-text.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { ApiError, NoAnswer } from './errors.ts';
+import { type Answer, reasonOf, transport } from './transport.ts';
 
 export interface ListOptions {
   namespace?: string;
@@ -25,7 +18,7 @@ export interface Preconditions {
 
 export type WatchEvent<T extends KubernetesObject> = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T };
 
-/** The API server as a client of any kind sees it: one method for each verb, over the library's own transport. */
+/** The API server as a client of any kind sees it: one method for each verb. */
 export interface Kube {
   /** The object, or undefined if it does not exist. */
   get<T extends KubernetesObject>(resource: Resource<T>, ref: ObjectReference): Promise<T | undefined>;
@@ -86,11 +79,11 @@ const isInPath = (name: string) =>
 
 type Query = Record<string, string | undefined>;
 
-const withQuery = (url: string, query: Query) => {
+const withQuery = (path: string, query: Query) => {
   const search = new URLSearchParams(
     Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
   ).toString();
-  return search ? `${url}?${search}` : url;
+  return search ? `${path}?${search}` : path;
 };
 
 /** What a page of a list is to have: less would cost requests, more would hold up all else in the process while it is parsed. */
@@ -100,16 +93,16 @@ const pageBytes = 1024 * 1024;
 const mostPageBytes = 4 * pageBytes;
 
 /** The limits of objects: for a first page, whose objects may have any size, and for any other. */
-export const firstPage = 250;
+const firstPage = 250;
 const mostPerPage = 500;
 
 /** The limit for the next page, given how large the objects of this one were. */
-export const nextPage = (count: number, bytes: number) =>
+const nextPage = (count: number, bytes: number) =>
   Math.min(mostPerPage, Math.max(1, Math.floor((count * pageBytes) / bytes)));
 
 class TooLong extends Error {}
 
-/** Of a request that is not answered in time, and of a watch that brings nothing for half a minute, which the library ends. */
+/** Of a watch that brings nothing for half a minute, which the library ends. */
 const isTimeout = (error: unknown) => error instanceof Error && error.name === 'TimeoutError';
 
 /**
@@ -145,22 +138,7 @@ export function kubeClient(
 ): Kube {
   // Warn is the API server's own choice.
   const fieldValidation = validation === 'Strict' ? validation : undefined;
-  const http = new IsomorphicFetchHttpLibrary();
-  let dispatcher: ReturnType<RequestContext['getDispatcher']>;
-  const server = () => {
-    const cluster = config.getCurrentCluster();
-    if (!cluster) throw new Error('no cluster: the kubeconfig names no current context');
-    return cluster.server;
-  };
-
-  async function answerTo(context: RequestContext, mostBytes?: number) {
-    const response = await http.send(context).toPromise();
-    if (mostBytes === undefined) return { response, text: await response.body.text() };
-    const text = await boundedText(response.body.stream(), mostBytes);
-    if (text === undefined) throw new TooLong();
-    return { response, text };
-  }
-
+  const send = transport(config, timeoutMs);
   const limited = limitConcurrency(requestsInFlight);
 
   const request = async (...of: Parameters<typeof exchange>) => (await exchange(...of)).object;
@@ -175,46 +153,27 @@ export function kubeClient(
     contentType = 'application/json',
     mostBytes?: number,
   ): Promise<{ object: unknown; length: number }> {
-    const url = withQuery(server() + path, query);
-    const text = body === undefined ? undefined : { body: JSON.stringify(body), contentType };
+    const sent = {
+      method,
+      path: withQuery(path, query),
+      body: body === undefined ? undefined : { text: JSON.stringify(body), contentType },
+      mostBytes,
+    };
     // A request that waits keeps its place: the API server would refuse the next one as well.
-    const answer = await limited(async () => {
+    const { status, text } = await limited(async () => {
       for (let tries = 1, waitedMs = 0; ; tries++) {
-        const answer = await ask(method, url, text, mostBytes);
-        const waitMs = retryAfterMs(method, answer.response);
+        const answer = await send(sent);
+        const waitMs = retryAfterMs(method, answer);
         if (waitMs === undefined || tries === maxTries || waitedMs + waitMs > maxWaitMs) return answer;
         await pause(waitMs);
         waitedMs += waitMs;
       }
     });
-    if (answer.response.httpStatusCode >= 300) throw apiError(resource, answer.response.httpStatusCode, answer.text);
-    const object = parsed(answer.text);
-    if (object !== undefined) return { object, length: answer.text.length };
+    if (text === undefined) throw new TooLong();
+    if (status >= 300) throw apiError(resource, status, text);
+    const object = parsed(text);
+    if (object !== undefined) return { object, length: text.length };
     throw new Error(`expected JSON in answer to ${method} ${path}, found none`);
-  }
-
-  async function ask(
-    method: HttpMethod,
-    url: string,
-    sent: { body: string; contentType: string } | undefined,
-    mostBytes: number | undefined,
-  ) {
-    const context = new RequestContext(url, method);
-    context.setHeaderParam('accept', 'application/json');
-    if (sent) {
-      context.setHeaderParam('content-type', sent.contentType);
-      context.setBody(sent.body);
-    }
-    await config.applySecurityAuthentication(context);
-    // The library makes a dispatcher for each request, which would mean a connection for each.
-    dispatcher ??= context.getDispatcher();
-    if (dispatcher) context.setDispatcher(dispatcher);
-    context.setSignal(AbortSignal.timeout(timeoutMs));
-    return answerTo(context, mostBytes).catch((error: unknown) => {
-      if (!isTimeout(error)) throw error;
-      const { pathname } = new URL(url);
-      throw new NoAnswer(`expected an answer to ${method} ${pathname} within ${timeoutMs / 1000} s, found none`);
-    });
   }
 
   async function* pages<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) {
@@ -328,8 +287,8 @@ export function kubeClient(
  * The time after which the API server accepts the same request again. Undefined if it names none, or may have performed the
  * request: only 429 means that it has not begun.
  */
-function retryAfterMs(method: HttpMethod, { httpStatusCode, headers }: ResponseContext): number | undefined {
-  const isRefusedUnread = httpStatusCode === 429 || (httpStatusCode === 503 && method === HttpMethod.GET);
+function retryAfterMs(method: HttpMethod, { status, headers }: Answer): number | undefined {
+  const isRefusedUnread = status === 429 || (status === 503 && method === HttpMethod.GET);
   const seconds = Number.parseInt(headers['retry-after'] ?? '', 10);
   return isRefusedUnread && seconds >= 0 ? seconds * 1000 : undefined;
 }
@@ -337,9 +296,12 @@ function retryAfterMs(method: HttpMethod, { httpStatusCode, headers }: ResponseC
 /** The object with its kind said, as every body must. */
 const named = ({ apiVersion, kind }: Resource, object: unknown) => ({ apiVersion, kind, ...(object as object) });
 
-/** The library tells an answer other than a stream by its status alone. */
-const watchError = (resource: Resource, error: Error) =>
-  'statusCode' in error ? apiError(resource, Number(error.statusCode), error.message) : error;
+/** The library tells an answer other than a stream by its status alone, and fetch that there is none by these words. */
+function watchError(resource: Resource, error: Error): Error {
+  if ('statusCode' in error) return apiError(resource, Number(error.statusCode), error.message);
+  if (error.message !== 'fetch failed') return error;
+  return new NoAnswer(`expected a watch of ${resource.plural}, found none: ${reasonOf(error.cause)}`);
+}
 
 function apiError({ kind, holdsPasswords }: Resource, httpStatus: number, text: string): ApiError {
   const status = parsed(text) as { code?: number; reason?: string; message?: string } | undefined;

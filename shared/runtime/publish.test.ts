@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { schemaIdOf } from '../events.ts';
 import { publisher } from './publish.ts';
 
 afterEach(() => void vi.restoreAllMocks());
@@ -63,7 +64,7 @@ describe('an event', () => {
   });
 });
 
-test('an event carries its attributes beside its data', async () => {
+test('an event carries its attributes and the name of its schema beside its data', async () => {
   const sent: RequestInit[] = [];
   const send = (async (_url: string, request: RequestInit) => {
     sent.push(request);
@@ -71,7 +72,9 @@ test('an event carries its attributes beside its data', async () => {
   }) as unknown as typeof fetch;
   const { publish } = publisher(() => 'http://broker.test/', '/source', send);
   await publish({ ...event('a'), attributes: { named: 'true' } }, image);
-  expect(sent).toMatchObject([{ headers: { 'ce-id': 'a', 'ce-source': '/source', 'ce-named': 'true' }, body: '{}' }]);
+  const headers = { 'ce-id': 'a', 'ce-source': '/source', 'ce-named': 'true' };
+  expect(sent).toMatchObject([{ headers, body: '{}' }]);
+  expect(sent).toMatchObject([{ headers: { 'ce-dataschema': schemaIdOf('ot.pelotech.disk-image.succeeded.v1') } }]);
 });
 
 test('an event carries the token that its file holds at that moment', async () => {

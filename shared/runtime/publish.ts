@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CloudEvent, HTTP } from 'cloudevents';
+import { schemaIdOf } from '../events.ts';
 import type { ObjectReference } from '../kinds/resource.ts';
 import { mapConcurrently } from './concurrency.ts';
 
@@ -55,7 +56,13 @@ export function publisher(
     const to = sink();
     if (to === undefined) return true;
     const { headers, body } = HTTP.binary(
-      new CloudEvent({ ...event, ...attributes, source, datacontenttype: 'application/json' }),
+      new CloudEvent({
+        ...event,
+        ...attributes,
+        source,
+        datacontenttype: 'application/json',
+        dataschema: schemaIdOf(event.type),
+      }),
     );
     try {
       const file = tokenFile();

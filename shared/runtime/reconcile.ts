@@ -10,6 +10,7 @@ import { observeReadable } from './observe.ts';
 import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
 import { type Effects, notify, type Outcome, perform } from './perform.ts';
 import type { EventPublisher } from './publish.ts';
+import type { ReadSource } from './sources/read-source.ts';
 import type { TimerSpacing } from './spaced-timers.ts';
 import { actionTelemetry } from './telemetry/action-telemetry.ts';
 import { missedEvents } from './telemetry/missed-events.ts';
@@ -27,6 +28,8 @@ export interface Ports extends Cached {
   publisher: EventPublisher;
   /** For functions that work with OpenStack. */
   clouds?: OpenStackClients;
+  /** For the function that inspects the sources of images. */
+  readSource?: ReadSource;
   /** Runs something later, and returns what cancels it; Node's own timers if absent. */
   after?(milliseconds: number, task: () => void): () => void;
   gracePeriodMs?: number;
@@ -93,7 +96,7 @@ const decisionsAtOnce = 32;
 /** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
-  { kube, cached, now, clouds: clients, gracePeriodMs = defaultGracePeriodMs }: Ports,
+  { kube, cached, now, clouds: clients, readSource, gracePeriodMs = defaultGracePeriodMs }: Ports,
   batch: Batch,
   effects: Omit<Effects, 'readMs' | 'clouds'>,
   outcome: Outcome,
@@ -105,7 +108,15 @@ async function decideAll<Observed>(
     clouds = clients.open(allows);
     return clouds;
   };
-  const context = { kube, cached, nowMs: readMs, refusals: new Map(outcome.refusals), openClouds, gracePeriodMs };
+  const context = {
+    kube,
+    cached,
+    nowMs: readMs,
+    refusals: new Map(outcome.refusals),
+    openClouds,
+    readSource,
+    gracePeriodMs,
+  };
   const observed = await observeReadable(declaration, context, batch);
   const limited = limitConcurrency(decisionsAtOnce);
   const made = observed.map((one) =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, NoAnswer } from './errors.ts';
 import type { Kube, ListOptions, WatchEvent } from './kube.ts';
 
 /** What a watcher needs of a client. */
@@ -74,6 +74,5 @@ export async function reflect<T extends KubernetesObject>(
   run(await list()).catch(() => {});
 }
 
-/** An answer other than a stream, or no connection at all; a stream that was cut or became silent is not lost. */
-export const isLost = (error: unknown) =>
-  error instanceof ApiError || (error instanceof TypeError && error.message === 'fetch failed');
+/** An answer other than a stream, or none at all; a stream that was cut or became silent is not lost. */
+export const isLost = (error: unknown) => error instanceof ApiError || error instanceof NoAnswer;

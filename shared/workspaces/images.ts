@@ -43,7 +43,7 @@ export const waitingAmong = (
 /** How a workspace is named among the references of an image. */
 export const formatWorkspace = ({ metadata }: Pick<Workspace, 'metadata'>) => `Workspace ${metadata.name}`;
 
-/** The image was made for a workspace, and no pipeline has published it since: it is deleted with its last reference. */
+/** The image was made for a workspace, and no pipeline has published it since: when nothing uses it, it is deleted, whatever the policy's `prune`. */
 export const isMadeForWorkspaces = ({ metadata: { labels } }: VMDiskImage) =>
   labels?.[createdBy] !== 'preload' &&
   Object.entries(madeForWorkspaces).every(([key, value]) => labels?.[key] === value);

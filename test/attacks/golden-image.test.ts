@@ -7,6 +7,7 @@ import startSync from '../../functions/start-sync/index.ts';
 import { imagePublished } from '../../shared/events.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -155,6 +156,16 @@ test.each<[string, () => Promise<unknown>]>([
     if (await kube.get(ConfigMap, policyRef)) await kube.delete(ConfigMap, policyRef);
     await kube.create(ConfigMap, { metadata: policyRef, data: before?.data });
   }
+});
+
+test('a misspelt key is an Event at the ConfigMap', async () => {
+  await kube.patch(ConfigMap, policyRef, { data: { allowedSource: allowedSources } });
+  await others.startSync.changed(ConfigMap, policyRef);
+  const events = await kube.list(Event, { namespace: policyRef.namespace });
+  expect(events.filter(({ reason }) => reason === 'UnknownPolicyKey')).toMatchObject([
+    { type: 'Warning', involvedObject: { kind: 'ConfigMap' }, message: expect.stringContaining('allowedSource:') },
+  ]);
+  await kube.patch(ConfigMap, policyRef, { data: { allowedSource: null } });
 });
 
 // Gained: a name that no pipeline can publish again for a hundred years.

@@ -7,6 +7,7 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
+import { aVMDiskImage } from '../support/builders/images.ts';
 import { nextSecond, publicationKey, signed, trustPublicationKey } from '../support/builders/publications.ts';
 import { type FunctionHarness, serveFunction } from '../support/harness/function-harness.ts';
 
@@ -79,6 +80,20 @@ test.each(['\ud800', '../..', '', 'sync-operator'])(
     expect(await harness.kube.list(VMDiskImage)).toEqual(before);
   },
 );
+
+// Gained: Events at the images of others, in namespaces where the sender may write nothing.
+test.each([
+  ['a stranger', () => ({})],
+  ['a publisher', (data: object) => signed(data)],
+])('an event of %s about an image elsewhere is reported at the policy, not there', async (who, attributesOf) => {
+  const elsewhere = { namespace: 'default', name: who.replace(' ', '-') };
+  const { apiVersion, kind, spec } = aVMDiskImage();
+  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: elsewhere, spec });
+  const data = { ...published(elsewhere.name), namespace: elsewhere.namespace };
+  expect(await harness.message(imagePublished, data, { id: who, ...attributesOf(data) })).toBe(202);
+  expect(await harness.kube.list(Event, { namespace: elsewhere.namespace })).toEqual([]);
+  expect(await harness.kube.list(Event, { namespace: policyRef.namespace })).not.toEqual([]);
+});
 
 // Gained: another download, an old content, or a deleted image.
 test('a repeated event has no effect, with any attributes that are not signed', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
 /** The least that handing a slot on can cost: what a GET + PUT + POST takes, in milliseconds. */
@@ -12,7 +12,6 @@ export interface Baseline {
   start(everyMs: number): { stop(): Promise<number[]> };
 }
 
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const namespace = 'bench-baseline';
 const lease = { namespace, name: 'slots' };
 

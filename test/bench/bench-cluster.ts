@@ -1,3 +1,5 @@
+import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
+import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
 import { type LocalOptions, startLocal } from '../../deploy/local/start.ts';
 import { systemsOf } from '../../knative/broker.ts';
 import { loadFunctions } from '../../knative/functions.ts';
@@ -42,6 +44,8 @@ export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'>
   const cluster = await startLocal({ simulators: false, gracePeriodMs: 0, schedules, ...options });
   const { kube, server, eventing } = cluster;
   await kube.create(Secret, { metadata: { name: 's3-reader', namespace: benchNamespace }, data: keyPair });
+  const store = await startObjectStore({ keys: [{ accessKeyId: 'key', secretKey: 'secret' }] });
+  await kube.patch(ConfigMap, policyRef, { data: { allowedSources: `${store.url}/**` } });
   let before = new Map<string, number>();
   let sent = 0;
   const post = async (attributes: Record<string, string>, system: System = 'images') => {
@@ -66,14 +70,21 @@ export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'>
     async setConcurrency(limit) {
       await kube.patch(ConfigMap, policyRef, { data: { concurrency: String(limit) } });
     },
-    createImage: (name, metadata = {}) => kube.create(VMDiskImage, imageNamed(name, metadata)),
+    // Each has a content of its own, which its inspection reads: of the same one all but the first would be cloned.
+    createImage: async (name, metadata = {}) => {
+      await store.put('images', name, qcow2Buffer({ virtualBytes: 32 << 20, dataBytes: 512, seed: name }));
+      return kube.create(VMDiskImage, imageNamed(name, metadata, `${store.url}/images/${name}`));
+    },
     settled: () => eventing.idle(),
     muteSources: () => eventing.stopSources(),
-    close: cluster.close,
+    close: async () => {
+      await cluster.close();
+      await store.close();
+    },
   };
 }
 
-const imageNamed = (name: string, metadata: object) => ({
+const imageNamed = (name: string, metadata: object, url: string) => ({
   apiVersion: VMDiskImage.apiVersion,
   kind: VMDiskImage.kind,
   metadata: { name, namespace: benchNamespace, ...metadata },
@@ -81,7 +92,7 @@ const imageNamed = (name: string, metadata: object) => ({
     storageClass: 'gp3',
     snapshotClass: 'ebs-snapshot',
     secretRef: 's3-reader',
-    url: `https://s3.eu-west-1.amazonaws.com/images/${name}.qcow2`,
+    url,
     diskSize: '64Mi',
   },
 });

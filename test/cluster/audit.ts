@@ -38,7 +38,7 @@ export interface Audit {
 const accounts = `system:serviceaccount:${operatorNamespace}:`;
 
 /** What to log: each request of the operator's ServiceAccounts without its body, what Knative asks about their rights, and who deletes Pods. */
-export const auditPolicy = {
+const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
   // A watch is logged when it begins, so that a running one is seen.
@@ -134,7 +134,8 @@ export function unusedOf(granted: readonly Rule[], { requests, reviewed }: Audit
  */
 export function refusedIn({ requests }: Audit): AuditedRequest[] {
   const there = (request: AuditedRequest) => `${inWords(request)} ${request.namespace}`;
-  const answered = new Set(requests.filter(({ code }) => code < 300).map(there));
+  // That there is none (404) is said only to who may ask.
+  const answered = new Set(requests.filter(({ code }) => code < 300 || code === 404).map(there));
   const comesAndGoes = (request: AuditedRequest) =>
     request.namespace?.startsWith(namespaceOf('')) === true && answered.has(there(request));
   return requests.filter(

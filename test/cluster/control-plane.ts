@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from '../support/tools/is-alive.ts';
 import { kubectl } from './kubectl.ts';
 
 type Program = 'kube-apiserver' | 'kube-controller-manager';
@@ -120,13 +121,6 @@ async function lastStart(): Promise<Started> {
 const pidOf = async (name: Program) => Number(await readFile(inState(`pid/${name}`), 'utf8'));
 
 const commandOf = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter(Boolean);
-
-/** Whether any thread of that program is left, which would hold its port: a zombie alone holds nothing. */
-async function isAlive(name: Program, pid: number): Promise<boolean> {
-  const [command] = await commandOf(pid).catch(() => []);
-  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
-  return command?.endsWith(`/${name}`) || threads.length > 1;
-}
 
 const inState = (path: string) => join(fromEnvironment('OT_CLUSTER_STATE'), path);
 

@@ -12,12 +12,11 @@ import { putImage } from '../stories/images.ts';
 import { postWithFetch, takePublications } from '../stories/preload.ts';
 import { setPolicy, untilPhase, type World } from '../stories/world.ts';
 import { trustPublicationKey } from '../support/builders/publications.ts';
-import { applyText, imageUnderTest, removeFunctions, removeObjects, textOf } from './installation.ts';
+import { applyText, imageUnderTest, removeFunctions, removeObjects, textOf, withoutIpv6 } from './installation.ts';
 import { installed } from './installed.ts';
 import { killPods } from './kill-pods.ts';
 import { clusterIpOf, kubectlOrFail, nodeAddress } from './kubectl.ts';
 import { until } from './oidc-cluster.ts';
-import { withoutIpv6 } from './stand-ins.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
 const operator = ['--namespace', 'sync-operator'];
@@ -120,7 +119,7 @@ export function declareGateway({ awayForMs = 0 }: { awayForMs?: number } = {}): 
       ...shipped
         .filter(({ kind }) => kind !== 'EventPolicy')
         .map((object) => (object.kind === 'ConfigMap' ? { ...object, data } : object))
-        .map((object) => (object.kind === 'NetworkPolicy' ? withoutIpv6(object) : object)),
+        .map(withoutIpv6),
     ];
     await applyText(textOf(objects).replaceAll('"image":"ot-functions"', `"image":"${imageUnderTest()}"`));
     await kubectlOrFail('wait', ...operator, 'deployment/gateway', '--for=condition=Available', '--timeout=120s');
@@ -148,7 +147,7 @@ export function declareGateway({ awayForMs = 0 }: { awayForMs?: number } = {}): 
         const awayUntil = Date.now() + awayForMs;
         await killBroker();
         expect((await imageOf('lab-kept'))?.spec).toBeDefined();
-        expect((await imageOf('lab-kept'))?.status).toBeUndefined();
+        expect((await imageOf('lab-kept'))?.status?.phase).toBeUndefined();
 
         await sleep(Math.max(0, awayUntil - Date.now()));
         await scaleFunctions(1);

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documents } from '../../deploy/manifests.ts';
-import { applyText, textOf } from './installation.ts';
+import { applyText, textOf, withoutIpv6 } from './installation.ts';
 import { kubectlOrFail, nodeAddress } from './kubectl.ts';
 import { until } from './oidc-cluster.ts';
 import { ofDeployments, runOnReal } from './run-on-real.ts';
-import { answersTo, component, haveNoRuleTooMany, ofService, standIns, unreachable, withoutIpv6 } from './stand-ins.ts';
+import { answersTo, component, haveNoRuleTooMany, ofService, standIns, unreachable } from './stand-ins.ts';
 
 runOnReal('deployments', ofDeployments);
 

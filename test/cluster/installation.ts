@@ -9,6 +9,13 @@ import { kubectl, kubectlOrFail } from './kubectl.ts';
 /** How the functions run: as Knative Services that sleep, or as Deployments; and whether those for OpenStack are among them. */
 export type Overlay = 'serving' | 'serving-openstack' | 'deployments';
 
+/** With the timers as they are shipped. */
+const productionFolders: Readonly<Record<Overlay, string>> = {
+  serving: '../../knative/serving',
+  'serving-openstack': 'overlays/serving-openstack-production',
+  deployments: '../../knative/deployments',
+};
+
 const isServing = (overlay: Overlay) => overlay !== 'deployments';
 
 const operator = ['--namespace', 'sync-operator'];
@@ -29,7 +36,7 @@ export async function install(
   await prepare();
   // Beside Deployments those that an earlier test left would run on, and Serving would bring their Pods back.
   if (!isServing(overlay)) await removeFunctions('serving');
-  const text = await manifestsOf(timers === 'fast' ? path(`overlays/${overlay}`) : path(`../../knative/${overlay}`));
+  const text = await manifestsOf(path(timers === 'fast' ? `overlays/${overlay}` : productionFolders[overlay]));
   await bringUp(
     overlay,
     documents(text).map((object) => withEnv(object, env)),
@@ -38,13 +45,24 @@ export async function install(
 
 /** Applies objects of an overlay and waits until an event would reach every function among them. */
 export async function bringUp(overlay: Overlay, objects: readonly KubernetesObject[]): Promise<void> {
-  const [senders, receivers] = partition(objects, isSender);
+  const [senders, receivers] = partition(objects.map(withoutIpv6), isSender);
   await applyText(textOf(receivers));
   if (receivers.some(({ kind }) => kind === 'ValidatingAdmissionPolicy')) await fencesSeen();
   await (isServing(overlay) ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
   await applyText(textOf(senders));
   const kinds = [...new Set(senders.map(({ kind }) => kind))];
   await Promise.all(kinds.map((kind) => (kind === 'Trigger' ? triggersReady() : ready(kind))));
+}
+
+type Policy = KubernetesObject & { spec: { egress?: { to?: { ipBlock?: { cidr: string } }[] }[] } };
+
+/** A network policy as the network of the tests can enforce it: it knows IPv4 only, and drops every policy if one says more. */
+export function withoutIpv6(object: KubernetesObject): KubernetesObject {
+  if (object.kind !== 'NetworkPolicy') return object;
+  const policy = structuredClone(object) as Policy;
+  for (const rule of policy.spec.egress ?? [])
+    if (rule.to) rule.to = rule.to.filter(({ ipBlock }) => !ipBlock?.cidr.includes(':'));
+  return policy;
 }
 
 const isSender = ({ apiVersion }: KubernetesObject) => /^(eventing|sources)\./.test(apiVersion);
@@ -63,12 +81,15 @@ export function withEnv<T extends object>(object: T, env: Readonly<Record<string
 export async function untilAvailable(): Promise<void> {
   for (const namespace of ['sync-operator', 'knative-eventing', 'knative-serving']) {
     const available = ['--for=condition=Available', 'deployments', '--all', '--timeout=180s'];
-    await kubectlOrFail('wait', '--namespace', namespace, ...available).catch(async (error: Error) => {
-      error.message += `\n\n${await podsAndWarnings(namespace)}`;
-      throw error;
-    });
+    await kubectlOrFail('wait', '--namespace', namespace, ...available).catch(saying(() => podsAndWarnings(namespace)));
   }
 }
+
+/** Adds to an error what is known of its cause, for no one can look at a cluster that is gone. */
+const saying = (cause: () => Promise<string>) => async (error: Error) => {
+  error.message += `\n\n${await cause()}`;
+  throw error;
+};
 
 /** What says why a Deployment is not available. */
 async function podsAndWarnings(namespace: string): Promise<string> {
@@ -79,7 +100,7 @@ async function podsAndWarnings(namespace: string): Promise<string> {
 }
 
 /** What compose-workspace may write is bounded by admission policies, which the API server enforces a moment after they are created. */
-const fencesSeen = () =>
+export const fencesSeen = () =>
   kubectlOrFail(
     'wait',
     'validatingadmissionpolicies',
@@ -88,7 +109,30 @@ const fencesSeen = () =>
   );
 
 const ready = (kinds: string, condition = 'Ready', timeout = '180s') =>
-  kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', `--timeout=${timeout}`);
+  kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', `--timeout=${timeout}`).catch(
+    saying(() => whyNotReady(kinds)),
+  );
+
+/** The conditions of objects of a kind, and how their controllers are. */
+async function whyNotReady(kinds: string): Promise<string> {
+  const conditions = '{range .items[*]}{.metadata.name}: {.status.conditions}{"\\n"}{end}';
+  const { out } = await kubectl('get', kinds, ...operator, `--output=jsonpath=${conditions}`);
+  const namespaces = ['sync-operator', 'knative-eventing', 'knative-serving', 'kube-system'];
+  const logs = await Promise.all(controllers.map(lastLog));
+  return [out, ...(await Promise.all(namespaces.map(podsAndWarnings))), ...logs].join('\n');
+}
+
+const controllers = [
+  'knative-serving/controller',
+  'knative-eventing/eventing-controller',
+  'knative-eventing/mt-broker-controller',
+];
+
+async function lastLog(controller: string): Promise<string> {
+  const [namespace = '', name = ''] = controller.split('/');
+  const { out, err } = await kubectl('logs', '--namespace', namespace, `deployments/${name}`, '--tail=15');
+  return `${controller}: ${out || err}`;
+}
 
 /**
  * A Trigger that once did not find its subscriber may never look again when that exists (Knative 1.20): if functions
@@ -96,7 +140,8 @@ const ready = (kinds: string, condition = 'Ready', timeout = '180s') =>
  */
 async function triggersReady(): Promise<void> {
   for (let round = 1; round < 9; round++) {
-    if (await ready('triggers', 'Ready', '20s').then(Boolean, () => false)) return;
+    const isReady = await kubectl('wait', ...operator, '--for=condition=Ready', 'triggers', '--all', '--timeout=20s');
+    if (isReady.code === 0) return;
     await kubectlOrFail('annotate', 'triggers', ...operator, '--all', '--overwrite', `pelotech.ot/looked-at=${round}`);
   }
   await ready('triggers', 'Ready', '20s');

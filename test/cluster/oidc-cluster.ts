@@ -18,7 +18,7 @@ export const kubectl = (...args: string[]) =>
 export const field = (path: string, ...object: string[]) => kubectl('get', ...object, '-o', `jsonpath={${path}}`);
 
 /** Whether an object says of itself that it is ready. */
-export const isReady = (...object: string[]) =>
+const isReady = (...object: string[]) =>
   field('.status.conditions[?(@.type=="Ready")].status', ...object).then(
     (status) => status === 'True',
     () => false,
@@ -78,7 +78,7 @@ export async function movedManifests(
 }
 
 /** An event as a subscriber hears it. */
-export interface Heard {
+interface Heard {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { applyText, textOf } from './installation.ts';
 import { clusterIpOf, kubectl, kubectlOrFail } from './kubectl.ts';
 import { until } from './oidc-cluster.ts';
@@ -108,14 +107,6 @@ export const ofService =
   (namespace: string, name: string, scheme = 'http') =>
   async () =>
     `${scheme}://${await clusterIpOf(namespace, name)}`;
-
-/** The network that enforces policies knows IPv4 only, and takes none of a policy that says more. */
-export function withoutIpv6(policy: KubernetesObject): KubernetesObject {
-  const isIpv4 = ({ ipBlock }: { ipBlock?: { cidr: string } }) => !ipBlock?.cidr.includes(':');
-  const changed = structuredClone(policy) as KubernetesObject & { spec: { egress: { to: object[] }[] } };
-  for (const rule of changed.spec.egress) rule.to = rule.to.filter(isIpv4);
-  return changed;
-}
 
 /** By policy, direction, and first port or peer: what ends without the rule, who asks for it, and where. */
 export type Need<Name extends string> = [rule: string, story: string, who: Name, where: () => Promise<string>];

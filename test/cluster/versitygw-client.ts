@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type KeyPair, signHeaders, unsignedPayload, uriEncode } from '../../deploy/local/object-store/sigv4.ts';
+import { encodePath, type KeyPair, signHeaders, unsignedPayload } from '../../deploy/local/object-store/sigv4.ts';
 import type { StoredObject } from '../../deploy/local/object-store/stored-object.ts';
 
 /** What the owner of an S3 server does with it. */
@@ -14,7 +14,7 @@ export interface BucketOwner {
 }
 
 /** The path of an object on the request line. */
-export const pathOf = (bucket: string, key: string) => `/${[bucket, ...key.split('/')].map(uriEncode).join('/')}`;
+const pathOf = (bucket: string, key: string) => encodePath(`/${bucket}/${key}`);
 
 /** Signs what the owner of the server at this port asks of it; every refusal is thrown in the server's words. */
 export function bucketOwner(port: number, keys: KeyPair, region: string): BucketOwner {

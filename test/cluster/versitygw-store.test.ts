@@ -7,6 +7,7 @@ import type { ObjectStore } from '../../deploy/local/object-store/object-store.t
 import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
 import { seededBytes } from '../../deploy/local/object-store/seeded-bytes.ts';
 import { presignQuery, signHeaders } from '../../deploy/local/object-store/sigv4.ts';
+import { declareS3Answers } from '../proofs/contract/s3-answers.ts';
 import { findVersitygw } from './versitygw.ts';
 import { startVersitygwStore } from './versitygw-store.ts';
 
@@ -153,6 +154,8 @@ describe.skipIf(!isThere)('an object store of versitygw', () => {
     expect(message).toMatch(/SignatureDoesNotMatch.*\n?\tstatus code: 403/);
   });
 });
+
+describe.skipIf(!isThere)('versitygw answers', () => declareS3Answers(startVersitygwStore));
 
 test.skipIf(!isThere)('more than one pair of keys is refused', async () => {
   await expect(startVersitygwStore({ keys: [keys, strangers] })).rejects.toThrow(/^expected one pair of keys/);

@@ -16,15 +16,17 @@ import { startVersitygw } from './versitygw.ts';
 import { type BucketOwner, bucketOwner } from './versitygw-client.ts';
 
 /** As of our own object store; `keys` holds one pair, which is the server's owner's, and passwords it knows none. */
-export type VersitygwStoreOptions = Omit<ObjectStoreOptions, 'clock' | 'folder' | 'basicAuthBuckets'>;
-
-const host = '127.0.0.1';
+export interface VersitygwStoreOptions extends Omit<ObjectStoreOptions, 'clock' | 'folder' | 'basicAuthBuckets'> {
+  /** The address to listen on; loopback by default. */
+  host?: string;
+}
 
 /**
  * Starts an object store whose objects, signatures and errors are versitygw's, a real S3 server on loopback. Before it
  * stands what a server does not offer: bytes that are counted, a link of limited speed, and faults.
  */
 export async function startVersitygwStore(options: VersitygwStoreOptions): Promise<ObjectStore> {
+  const { host = '127.0.0.1' } = options;
   const [keys, ...others] = options.keys;
   if (!keys || others.length > 0)
     throw new Error(`expected one pair of keys, versitygw's owner's, found ${options.keys.length}: give it one`);

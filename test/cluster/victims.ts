@@ -18,5 +18,3 @@ export const victims = {
     await startApiServer();
   },
 } satisfies Record<string, () => Promise<void>>;
-
-export type Victim = keyof typeof victims;

@@ -3,7 +3,8 @@ import { sequencerOf } from '../support/tools/sequencer.ts';
 
 /**
  * One file after the other, for all share one cluster: first what wants it untouched, then the stories with what looks at
- * the traces they left and at what was asked of the API server, then what breaks things, last what takes all away.
+ * the traces they left and at what was asked of the API server, then what takes all away, last what kills processes of the
+ * cluster: no other test is to be judged on what is left of one.
  */
 const order = [
   'contract',
@@ -17,18 +18,20 @@ const order = [
   'permissions',
   'sleeping',
   'internal-gateway',
+  'inspection',
   'doctor',
   'machine-scale',
   'workspace-scale',
-  'kills',
-  'soak',
   'deployments',
+  'attacks',
   'gateway',
   'oidc',
   'openstack',
   'mass-deletion',
   'upgrade',
   'install',
+  'kills',
+  'soak',
 ].flatMap((name) => [name, `${name}.slow`]);
 
 /** Of a CI run, which takes a sixth of the others (`--shard`): the stories, what they were refused, and what nothing may break. */

@@ -1,4 +1,4 @@
-/** Who asks: the cloud's administrator, a member of the case's own project, the administrator in that project, or nobody. `{x}` is a token that was saved as x. */
+/** Who asks: the cloud's administrator, a member of the case's own project, the administrator in that project, or no one. `{x}` is a token that was saved as x. */
 export type Who = 'admin' | 'member' | 'owner' | 'nobody' | `{${string}}`;
 
 /** One request; what it is answered is in the recording. In paths, headers and bodies `{x}` is what was saved as x. */

@@ -64,8 +64,8 @@ const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[]
   },
   {
     place: /^deploy\//,
-    may: [/^(deploy|shared)\//, /^knative\/(plural|functions)\.ts$/],
-    rule: 'deploy, shared, and plural.ts and functions.ts of knative',
+    may: [/^(deploy|shared)\//, /^knative\/(plural|functions)\.ts$/, /^package\.json$/],
+    rule: 'deploy, shared, plural.ts and functions.ts of knative, and package.json',
   },
   { place: /^knative\//, may: [/^(knative|shared|functions)\//], rule: 'knative, shared and functions' },
   { place: /^crds\//, may: [/^(crds|shared)\//], rule: 'crds and shared' },

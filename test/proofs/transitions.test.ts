@@ -2,8 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decide as countRefs } from '../../functions/count-refs/decide.ts';
 import { decide as followSync } from '../../functions/follow-sync/decide.ts';
+import { decide as inspectSource } from '../../functions/inspect-source/decide.ts';
+import type { Look } from '../../functions/inspect-source/observed.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import { split, decide as startSync } from '../../functions/start-sync/decide.ts';
+import type { Donors } from '../../functions/start-sync/donors.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { Action } from '../../shared/actions.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
@@ -52,6 +55,8 @@ const anyStatus = fc.record(
     importer: maybe(fc.record({ uid: some('pod-1', 'pod-0'), scratch: fc.boolean() })),
     snapshot: maybe(fc.record({ name: some('current', 'other'), revision: some(1, 2) })),
     adoption: maybe(fc.record({ snapshot: some('golden', 'silver'), revision: some(1, 2) })),
+    sharedFrom: maybe(some({ image: 'b', snapshot: 'b-r1' })),
+    source: maybe(some({ content: 'content', inspectedAt: at(1), queuedAt: at(0) })),
     references: maybe(fc.record({ count: some(0, 1) })),
     reason: some('Queued', 'SourceNotAllowed', 'StorageClassMissing', 'DriverMismatch', 'Forbidden', 'NotFound'),
     isLost: fc.boolean(),
@@ -169,6 +174,7 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
       children: anyChildren(image),
       refusals: anyRefusals(image),
       classes: fc.constant(classes),
+      donors: some<Donors>(new Map(), new Map([['vmdi-farm/content', { image: 'b', snapshot: 'b-r1' }]])),
       inputs: some(theirSecret, new Map(), new Map([['Secret vmdi-farm/s3-reader', undefined]])),
       lease: some(
         undefined,
@@ -187,6 +193,8 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
       unfinished: [image, other],
       policyMap: undefined,
       isAudit: true,
+      isTimed: true,
+      isAboutAll: true,
       gracePeriodMs: 10_000,
     })),
 );
@@ -228,10 +236,24 @@ const pruneFinds = anyImage('a').chain((image) =>
     })),
 );
 
+const inspectSourceFinds = fc
+  .record({
+    image: anyImage('a'),
+    look: some<Look>(
+      { notInspected: 'no' },
+      { unreachable: 'no' },
+      { status: 404, code: 'NoSuchKey' },
+      { bytes: 9, etag: 'e', lastModified: undefined, content: { format: 'qcow2' }, isCut: true },
+      { bytes: 9, etag: 'e', lastModified: undefined, content: { format: undefined }, isCut: false },
+    ),
+  })
+  .map((found) => ({ ...found, nowMs, inspectTimeoutMs: 30_000 }));
+
 /** What each function that may write an image's status decides, over everything it may find. */
 const deciders: Readonly<Record<string, fc.Arbitrary<readonly Action[]>>> = {
   'count-refs': countRefsFinds.map(countRefs),
   prune: pruneFinds.map(prune),
+  'inspect-source': inspectSourceFinds.map(inspectSource),
   'start-sync': startSyncFinds.map((seen) => split(seen).flatMap(startSync)),
   'follow-sync': followSyncFinds.map(followSync),
 };

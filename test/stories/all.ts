@@ -3,6 +3,7 @@ import { stories as badInput } from './bad-input.ts';
 import { stories as deadLetters } from './dead-letters.ts';
 import { stories as deletion } from './deletion.ts';
 import { stories as failures } from './failures.ts';
+import { stories as inspection } from './inspection.ts';
 import { stories as personsDay } from './kubectl.ts';
 import { stories as machineBadInput } from './machine-bad-input.ts';
 import { stories as machineDeletion } from './machine-deletion.ts';
@@ -17,8 +18,10 @@ import { stories as references } from './references.ts';
 import { stories as restored } from './restored.ts';
 import { stories as revisions } from './revisions.ts';
 import { stories as scale } from './scale.ts';
+import { stories as sharedContent } from './shared-content.ts';
 import { stories as subscriptions } from './subscriptions.ts';
 import { stories as takenNames } from './taken-names.ts';
+import { stories as webhook } from './webhook.ts';
 import { stories as workspaceBadInput } from './workspace-bad-input.ts';
 import { stories as workspaceDeletion } from './workspace-deletion.ts';
 import { stories as workspaceFailures } from './workspace-failures.ts';
@@ -38,6 +41,8 @@ export type Groups = Readonly<Record<string, readonly Story[]>>;
 export const subjects = {
   images: {
     queue,
+    inspection,
+    'shared content': sharedContent,
     failures,
     deletion,
     revisions,
@@ -50,6 +55,7 @@ export const subjects = {
     'bad input': badInput,
     preload: storiesWith('curl', postWithCurl),
     'dead letters': deadLetters,
+    'events for others': webhook,
     "a person's day": personsDay,
     'bad input of machines': machineBadInput,
     'bad input of labs': workspaceBadInput,

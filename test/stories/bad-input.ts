@@ -11,6 +11,7 @@ import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { putImage } from './images.ts';
+import { uninspected } from './queue.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
 import { createImage, type Story, setPolicy, until, untilPhase, type World, withKubectl } from './world.ts';
 
@@ -200,6 +201,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'a garbled slot Lease is rebuilt, and a Warning Event reports it',
+    policy: uninspected,
     run: async (world) => {
       for (const name of ['a', 'b', 'c']) await putImage(world, name);
       world.store.limitTo(0);

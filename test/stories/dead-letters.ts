@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
-import { Trigger } from '../../shared/kinds/eventing/trigger.ts';
 import { operatorNamespace as namespace } from '../../shared/operator.ts';
+import { withTrigger } from './triggers.ts';
 import type { Warning } from './warnings.ts';
-import { type Story, until, type World, withKubectl } from './world.ts';
+import { type Story, type World, withKubectl } from './world.ts';
 
 type Letter = Warning & { count: number };
 
@@ -69,31 +69,20 @@ async function letterOf(world: World, type: string): Promise<Letter> {
 }
 
 /** Runs with a Trigger of that name for events of a type of its own, whose subscriber does not exist. */
-async function withTrigger(world: World, name: string, deadLetterSink: object, run: (type: string) => Promise<void>) {
-  const ref = { namespace, name };
+function withoutSubscriber(world: World, name: string, deadLetterSink: object, run: (type: string) => Promise<void>) {
   const type = `test.${name}.v1`;
-  await world.kube.create(Trigger, {
-    metadata: { ...ref, labels: { 'eventing.knative.dev/broker': 'default' } },
-    spec: {
-      broker: 'default',
-      filters: [{ exact: { type } }],
-      subscriber: { uri: 'http://127.0.0.1:1/' },
-      delivery: { retry: 0, timeout: 'PT2S', ...deadLetterSink },
-    },
-  });
-  try {
-    const isReady = (trigger: Trigger | undefined) =>
-      trigger?.status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True');
-    await until(world, Trigger, ref, (trigger) => isReady(trigger) === true);
-    await run(type);
-  } finally {
-    await world.kube.delete(Trigger, ref);
-  }
+  const spec = {
+    broker: 'default',
+    filters: [{ exact: { type } }],
+    subscriber: { uri: 'http://127.0.0.1:1/' },
+    delivery: { retry: 0, timeout: 'PT2S', ...deadLetterSink },
+  };
+  return withTrigger(world, { metadata: { namespace, name }, spec }, () => run(type));
 }
 
 export const stories: readonly Story[] = [
   {
-    name: 'a publication that preload refuses is shown at its Trigger, without a word of its data',
+    name: 'a publication that preload refuses is shown at its Trigger with its faults, without a word of its data',
     quick: true,
     smoke: true,
     run: async (world) => {
@@ -103,6 +92,7 @@ export const stories: readonly Story[] = [
         source: { component: 'dead-letters' },
       });
       expect(letter.message).toContain(`preload answered 400 to ${imagePublished} from https://ci.example/pipelines/7`);
+      expect(letter.message).toContain('data: Unrecognized key: "secretRef"');
       expect(letter.message).toContain('It is lost unless its sender posts it again');
       expect(JSON.stringify(letter)).not.toMatch(/hush|Not A Name/);
     },
@@ -113,6 +103,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const unreadable = await untilLetter(world, about(await publish(world, '{"name":')));
       expect(unreadable.message).toContain('preload answered 400 to');
+      expect(unreadable.message).toContain('data: expected JSON, found text that is none');
       const large = JSON.stringify({ name: 'x'.repeat(1536 * 1024) });
       const tooLarge = await untilLetter(world, about(await publish(world, large)));
       expect(tooLarge.message).toContain('preload answered 413 to');
@@ -139,7 +130,7 @@ export const stories: readonly Story[] = [
     run: (world) => {
       const name = 'nobody-answers';
       const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
-      return withTrigger(world, name, { deadLetterSink: { ref, uri: `/${name}` } }, async (type) => {
+      return withoutSubscriber(world, name, { deadLetterSink: { ref, uri: `/${name}` } }, async (type) => {
         const letter = await letterOf(world, type);
         expect(letter.involvedObject).toMatchObject({ kind: 'Trigger', name });
         expect(letter.message).toContain(`${name} gave no answer (timeout or no connection) to ${type}`);
@@ -150,7 +141,7 @@ export const stories: readonly Story[] = [
     name: "a Trigger without a dead letter sink of its own has the Broker's, and its letters are shown there",
     smoke: true,
     run: (world) =>
-      withTrigger(world, 'nobody-named', {}, async (type) => {
+      withoutSubscriber(world, 'nobody-named', {}, async (type) => {
         const letter = await letterOf(world, type);
         expect(letter.involvedObject).toMatchObject({ kind: 'Broker', name: 'default' });
         expect(letter.message).toContain(`gave no answer (timeout or no connection) to ${type}`);

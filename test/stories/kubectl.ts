@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { putImage } from './images.ts';
+import { createMachine, untilMachine } from './machines.ts';
 import { createImage, untilPhase, type World, withKubectl } from './world.ts';
 
 /** The manifests of the users' own design document (VMDiskImage controller), but for the status block that is no YAML. */
@@ -92,10 +93,10 @@ export const stories = withKubectl([
       await createImage(world, 'day');
       await ok(kubectl('wait', '-n', 'lab', '--for=condition=Ready', 'vmdi/day', '--timeout=20s'));
       expect(await ok(kubectl('get', 'vmdi', '-n', 'lab'))).toMatch(
-        /NAME\s+PHASE\s+PROGRESS\s+REFS\s+AGE\nday\s+Succeeded\s+100%/,
+        /NAME\s+PHASE\s+PROGRESS\s+REFS\s+HELD\s+TERMINATING\s+AGE\nday\s+Succeeded\s+100%/,
       );
       expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toMatch(
-        /ATTEMPTS\s+MESSAGE\s+HELD\n.*Ready to clone from snapshot/,
+        /ATTEMPTS\s+MESSAGE\s+HOLDERS\n.*Ready to clone from snapshot/,
       );
       expect(
         await ok(kubectl('get', 'vmdi', '-A', '--field-selector', 'status.phase=Succeeded', '-o', 'name')),
@@ -110,6 +111,35 @@ export const stories = withKubectl([
       );
       await ok(kubectl('delete', 'vmdi', 'day', '-n', 'lab', '--timeout=20s'));
       expect(await ok(kubectl('get', 'dv,pvc,volumesnapshots', '-n', 'lab', '-o', 'name'))).toBe('');
+    },
+  },
+  {
+    name: 'a deleted image that a machine holds is told from a usable one, within 100 columns',
+    run: async (world) => {
+      const { kubectl } = world;
+      await putImage(world, 'ubuntu-2204');
+      await createImage(world, 'ubuntu-2204');
+      await createMachine(world, 'desktop-1', 'ubuntu-2204');
+      await untilMachine(world, 'desktop-1', 'Ready');
+      await ok(kubectl('delete', 'vmdi', 'ubuntu-2204', '-n', 'lab', '--wait=false'));
+      await ok(kubectl('wait', '--for=condition=DeletionHeld', 'vmdi/ubuntu-2204', '-n', 'lab', '--timeout=20s'));
+      const table = await ok(kubectl('get', 'vmdi', '-A'));
+      expect(table).toMatch(/lab\s+ubuntu-2204\s+Succeeded\s+100%\s+1\s+True\s+\d+s\s+\d+s/);
+      expect(table.split('\n').filter((line) => line.trimEnd().length > 100)).toEqual([]);
+      expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toContain('still used by 1 machine: lab/desktop-1');
+      expect(await ok(kubectl('get', 'ot', '-A'))).toMatch(/otvm|virtualmachine.pelotech.ot\/desktop-1\s+Ready/);
+    },
+  },
+  {
+    name: 'kubectl wait for condition Stalled ends as soon as an image has failed, and says why',
+    run: async (world) => {
+      const { kubectl } = world;
+      await createImage(world, 'nothing-there');
+      await ok(kubectl('wait', '-n', 'lab', '--for=condition=Stalled', 'vmdi/nothing-there', '--timeout=20s'));
+      const cause = '{.status.conditions[?(@.type=="Stalled")].reason}';
+      expect(await ok(kubectl('get', 'vmdi', 'nothing-there', '-n', 'lab', '-o', `jsonpath=${cause}`))).toMatch(
+        /^(NotFound|SourceMissing)$/,
+      );
     },
   },
   {

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import type { DataFolder } from '../../deploy/local/data-folder.ts';
 import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { trustPublicationKey } from '../support/builders/publications.ts';
 import { expectInvariants } from './expect-invariants.ts';
@@ -12,7 +13,6 @@ import { recordHistory } from './history.ts';
 import { type Story, setPolicy, type World } from './world.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
 /**
@@ -24,7 +24,8 @@ export async function onLocalCluster(
   dataFolder?: DataFolder,
   before?: (cluster: LocalCluster) => Promise<void>,
 ): Promise<void> {
-  const store = await startObjectStore({ keys: [keys], publicBuckets: ['public'] });
+  const { startStore = startObjectStore } = story;
+  const store = await startStore({ keys: [keys], publicBuckets: ['public'] });
   const cluster = await startLocal({
     schedules: { sweep: '* * * * * *', audit: '*/2 * * * * *' },
     gracePeriodMs: 0,

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { stringify } from 'yaml';
 import { NetworkAttachmentDefinition } from '../../deploy/local/kubevirt/kinds.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
@@ -16,8 +16,6 @@ import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved
 import { untilCount } from './references.ts';
 import { calm } from './subscriptions.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World, withKubectl } from './world.ts';
-
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 
 const template = {
   storageClass: 'gp3',
@@ -481,7 +479,9 @@ export const stories: readonly Story[] = [
         await untilResolved({ kube, namespace: 'lab' }, 'demo-workspace-1', 'ImageFound');
         expect(await kube.get(VMDiskImage, image)).toMatchObject({ spec: { name: 'harrison-vm', diskSize: '24Gi' } });
         const wide = await kubectl('get', 'otvm', '-n', 'lab', '-o', 'wide');
-        expect(wide.out).toMatch(/^NAME\s+PHASE\s+IMAGE\s+IP\s+NODE\s+AGE\s+MESSAGE\ndemo-workspace-1\s.*demo-vmdi/);
+        expect(wide.out).toMatch(
+          /^NAME\s+PHASE\s+IMAGE\s+IP\s+NODE\s+TERMINATING\s+AGE\s+MESSAGE\ndemo-workspace-1\s.*demo-vmdi/,
+        );
         expect((await kubectl('get', 'ot', '-n', 'lab', '-o', 'name')).out).toContain('demo-workspace-1');
         const selector = 'spec.vmDiskImageRef.name=demo-vmdi,spec.vmDiskImageRef.namespace=vmdi-farm';
         const selected = await kubectl('get', 'otvm', '-A', '--field-selector', selector, '-o', 'name');

@@ -8,7 +8,7 @@ import { untilWarning, warningsOf } from './warnings.ts';
 import { type Story, setPolicy, until, untilPhase, type World } from './world.ts';
 
 /** An event as a pipeline says it: what differs from a plain publication, and the data. */
-export interface Publication {
+interface Publication {
   id?: string;
   /** When it is signed, in milliseconds since 1970. */
   atMs?: number;

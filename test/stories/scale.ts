@@ -6,6 +6,7 @@ import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-
 import { operatorNamespace } from '../../shared/operator.ts';
 import { startStandIn } from '../bench/stand-in.ts';
 import { countReached } from './count-reached.ts';
+import { uninspected } from './queue.ts';
 import { queueOrder } from './queue-order.ts';
 import { createImage, type Story, setPolicy, until, type World } from './world.ts';
 
@@ -29,6 +30,7 @@ export const stories: readonly Story[] = [
       'start-sync has one instance on a real cluster; rivals are what a rolling update makes of it for a moment',
     // CDI and the snapshotter write some sixty times for one image, which other stories look at.
     simulators: false,
+    policy: uninspected,
     local: {
       replicas: { 'start-sync': 3 },
       schedules: { sweep: '*/2 * * * * *' },

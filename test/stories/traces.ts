@@ -4,7 +4,7 @@ import type { CollectedSpan, Collector } from '../support/tools/otlp-collector.t
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import type { Post } from './preload.ts';
-import { aMachine, createWorkspace, policyOf, untilWorkspace } from './workspaces.ts';
+import { aMachine, policyOf, readyWorkspace } from './workspaces.ts';
 import { type Story, setPolicy, untilPhase } from './world.ts';
 
 const pipeline = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
@@ -33,8 +33,7 @@ export const storyWith = (collector: Collector, post: Post, withinMs: number): S
     const users = [{ name: 'demo', plain_text_passwd: password }];
     await createMachine(world, 'vm', 'asked', { vmDiskImageTemplate: templateOf(world, 'asked'), users });
     await untilMachine(world, 'vm', 'Ready', 60_000);
-    await createWorkspace(world, 'lab', { vms: [aMachine(world, 'one', 'labs')] });
-    await untilWorkspace(world, 'lab', 'Ready', 120_000);
+    await readyWorkspace(world, 'lab', { vms: [aMachine(world, 'one', 'labs')] }, 120_000);
     // The longest of all, and sent last; what was sent before by others may still be on its way.
     const ends = ['ot.image.ready.duration', 'ot.machine.ready.duration', 'ot.workspace.ready.duration'];
     await collector.until(() => [3, 2, 1].every((count, index) => countOf(spans, ends[index]) >= count), withinMs);

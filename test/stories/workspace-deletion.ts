@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
 import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
@@ -7,6 +8,7 @@ import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts'
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { policyRef } from '../../shared/policy.ts';
 import { putImage } from './images.ts';
 import { createMachine, untilMachine } from './machines.ts';
 import {
@@ -17,6 +19,7 @@ import {
   deleteWorkspace,
   onControlNet,
   policyOf,
+  readyWorkspace,
   type Spec,
   untilComponent,
   untilWorkspace,
@@ -88,11 +91,31 @@ export const stories: readonly Story[] = [
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', whole(world));
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', whole(world));
       await deleteWorkspace(world, 'lab1');
       await untilGone(world, VMDiskImage, image(world));
       await expectNothingLeft(world);
+    },
+  },
+  {
+    name: 'a lab deleted and created again within workspaceImagesKeptFor downloads nothing',
+    quick: true,
+    smoke: true,
+    policy: { ...policyOf, workspaceImagesKeptFor: '1h' },
+    run: async (world) => {
+      const { kube, store } = world;
+      await putImage(world, 'base');
+      await readyWorkspace(world, 'lab1', whole(world));
+      const before = [await kube.get(VMDiskImage, image(world)), store.bytesSent('images/base.qcow2')] as const;
+      await deleteWorkspace(world, 'lab1');
+      const isUnused = (found: VMDiskImage | undefined) => found?.status?.unreferencedSince !== undefined;
+      await until(world, VMDiskImage, image(world), isUnused);
+      await readyWorkspace(world, 'lab1', whole(world));
+      const after = [await kube.get(VMDiskImage, image(world)), store.bytesSent('images/base.qcow2')] as const;
+      expect([after[0]?.metadata.uid, after[1]]).toEqual([before[0]?.metadata.uid, before[1]]);
+      await kube.patch(ConfigMap, policyRef, { data: { workspaceImagesKeptFor: '0s' } });
+      await deleteWorkspace(world, 'lab1');
+      await untilGone(world, VMDiskImage, image(world));
     },
   },
   {
@@ -112,8 +135,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { kube, namespace } = world;
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
       await createMachine(world, 'outside', 'base');
       await untilMachine(world, 'outside', 'Ready');
       await deleteWorkspace(world, 'lab1');
@@ -149,8 +171,7 @@ export const stories: readonly Story[] = [
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
-      await createWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
       const ref = { namespace: 'ws-lab1', name: 'app' };
       await kube.patch(Deployment, ref, { metadata: { finalizers: ['example.com/held'] } });
       await kube.delete(Workspace, { name: 'lab1' });
@@ -167,8 +188,7 @@ export const stories: readonly Story[] = [
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
-      const first = await createWorkspace(world, 'lab1', whole(world));
-      await untilWorkspace(world, 'lab1', 'Ready');
+      const first = await readyWorkspace(world, 'lab1', whole(world));
       await deleteWorkspace(world, 'lab1');
       const second = await createWorkspace(world, 'lab1', whole(world));
       expect(second.metadata.uid).not.toBe(first.metadata.uid);

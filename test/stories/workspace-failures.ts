@@ -16,6 +16,7 @@ import {
   deleteWorkspace,
   onControlNet,
   policyOf,
+  readyWorkspace,
   untilComponent,
   untilCondition,
   untilTrouble,
@@ -114,8 +115,7 @@ export const stories: readonly Story[] = [
     policy: policyOf,
     simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused', times: 1 }] } },
     run: async (world) => {
-      await createWorkspace(world, 'lab1', { networks: [controlNet], containerClusters: [aCluster('app')] });
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', { networks: [controlNet], containerClusters: [aCluster('app')] });
       await deleteWorkspace(world, 'lab1');
     },
   },
@@ -152,8 +152,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       await putImage(world, 'base');
       const vm = aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.7/24') });
-      await createWorkspace(world, 'lab1', { networks: [controlNet], vms: [vm] });
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', { networks: [controlNet], vms: [vm] });
       await changeWorkspace(world, 'lab1', { networks: [] });
       const refused = await untilCondition(world, 'lab1', 'SpecValid', 'SpecInvalid');
       expect(refused.status?.message).toContain(controlNet.name);

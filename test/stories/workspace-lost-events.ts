@@ -21,10 +21,10 @@ import {
   aMachine,
   comesBack,
   controlNet,
-  createWorkspace,
   deleteWorkspace,
   onControlNet,
   policyOf,
+  readyWorkspace,
   untilWorkspace,
   workloadImage,
 } from './workspaces.ts';
@@ -65,7 +65,7 @@ export const stories: readonly Story[] = [
       const { kube } = world;
       await createSiteKey(kube);
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', {
+      await readyWorkspace(world, 'lab1', {
         networks: [controlNet, { name: 'unused-net', cidr: '10.10.1.0/24' }],
         volumes: [{ name: 'config', size: '1Gi' }],
         vms: [
@@ -83,7 +83,6 @@ export const stories: readonly Story[] = [
           }),
         ],
       });
-      await untilWorkspace(world, 'lab1', 'Ready');
       for (const resource of kinds) await oneComesBack(world, resource, { namespace });
       await untilWorkspace(world, 'lab1', 'Ready');
       const unused = (await kube.list(Subnet)).find(({ metadata }) => metadata.name.startsWith('ws-lab1-unused'));
@@ -104,12 +103,11 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', {
+      await readyWorkspace(world, 'lab1', {
         networks: [controlNet],
         vms: [aMachine(world, 'vm', 'base')],
         containerClusters: [aCluster('app')],
       });
-      await untilWorkspace(world, 'lab1', 'Ready');
       await comesBack(world, Deployment, { namespace, name: 'app' });
       await deleteWorkspace(world, 'lab1');
       expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();

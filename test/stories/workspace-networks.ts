@@ -15,6 +15,7 @@ import {
   deleteWorkspace,
   onControlNet,
   policyOf,
+  readyWorkspace,
   untilWorkspace,
 } from './workspaces.ts';
 import { type Story, setPolicy, untilGone, type World } from './world.ts';
@@ -36,12 +37,11 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', {
+      const lab = await readyWorkspace(world, 'lab1', {
         networks: [controlNet],
         vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
         containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
       });
-      const lab = await untilWorkspace(world, 'lab1', 'Ready');
       expect(lab.status?.networkProvider).toBe('bridge');
       expect(componentOf(lab, 'Network', controlNet.name)?.phase).toBe('Ready');
       const configs = await configsOf(world);

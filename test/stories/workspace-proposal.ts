@@ -4,15 +4,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces } from '../../shared/kinds/pelotech/workspace.ts';
 import { putImage } from './images.ts';
 import type { Shown } from './proposal.ts';
-import {
-  aCluster,
-  aMachine,
-  componentOf,
-  createWorkspace,
-  deleteWorkspace,
-  policyOf,
-  untilWorkspace,
-} from './workspaces.ts';
+import { aCluster, aMachine, componentOf, deleteWorkspace, policyOf, readyWorkspace } from './workspaces.ts';
 import { createImage, type Story, untilGone, untilPhase } from './world.ts';
 
 const exist = '"VMDIs Exist": a lab whose images exist is Ready on them, without another download';
@@ -44,7 +36,7 @@ const branches: readonly Shown[] = [
   ],
   [
     'CheckRef → RemoveVMDIs: Last Reference',
-    'images that were created for workspaces are deleted with the last reference',
+    'images that were created for workspaces are deleted after the last reference, those that were downloaded when workspaceImagesKeptFor is over',
     'a Ready lab deleted leaves nothing, and takes the image that was made for it along',
   ],
   [
@@ -92,8 +84,7 @@ export const stories: readonly Story[] = [
       await putImage(world, 'base');
       await createImage(world, 'base');
       const image = await untilPhase(world, 'base', 'Succeeded');
-      await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
-      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      const lab = await readyWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
       expect(componentOf(lab, 'VMDiskImage', 'base')).toMatchObject({ phase: 'Ready', reason: 'Succeeded' });
       const machine = await kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' });
       expect(machine?.status?.rootDisk).toMatchObject({ image: image.metadata.uid, revision: 1 });
@@ -110,11 +101,10 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { kube, namespace } = world;
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', {
+      await readyWorkspace(world, 'lab1', {
         vms: [aMachine(world, 'one', 'base'), aMachine(world, 'two', 'base')],
         containerClusters: [aCluster('app')],
       });
-      await untilWorkspace(world, 'lab1', 'Ready');
       const image = await kube.get(VMDiskImage, { namespace, name: 'base' });
       expect(image?.metadata.labels).toMatchObject({ ...madeForWorkspaces, 'pelotech.ot/requested-by': 'lab1' });
       expect(world.history.starts().filter(({ image: of }) => of === 'base')).toHaveLength(1);

@@ -16,9 +16,9 @@ import {
   aCluster,
   changeWorkspace,
   controlNet,
-  createWorkspace,
   deleteWorkspace,
   policyOf,
+  readyWorkspace,
   untilComponent,
   untilWorkspace,
   workloadImage,
@@ -68,8 +68,7 @@ export const stories: readonly Story[] = [
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
-      await createWorkspace(world, 'lab1', parts);
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', parts);
       for (const [resource, ref] of await children(world)) {
         await kube.patch(resource, ref, { metadata: { labels: { [workspaceLabel]: 'another' } } });
       }
@@ -83,8 +82,7 @@ export const stories: readonly Story[] = [
     name: 'parts that a lab says no more are taken away, whatever they are; a volume grows no sooner than it is bound',
     policy: policyOf,
     run: async (world) => {
-      await createWorkspace(world, 'lab1', parts);
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', parts);
       await changeWorkspace(world, 'lab1', { volumes: [{ name: 'config', size: '2Gi' }] });
       // Nothing mounts it.
       await untilComponent(world, 'lab1', ['Volume', 'config'], 'Ready', 'GrowsWhenBound');

@@ -19,6 +19,7 @@ import {
   deleteWorkspace,
   onControlNet,
   policyOf,
+  readyWorkspace,
   type Spec,
   untilComponent,
   untilCondition,
@@ -56,8 +57,7 @@ export const stories: readonly Story[] = [
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', withRoles(world, { role: 'runtimeChecks' }));
-      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      const lab = await readyWorkspace(world, 'lab1', withRoles(world, { role: 'runtimeChecks' }));
       expect(conditionIn(lab, 'AnsibleSkipped')).toMatchObject({
         status: 'True',
         reason: 'NoRunnerImage',
@@ -75,8 +75,11 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', withRoles(world, { role: 'router', variables: { enable_nat: true } }));
-      const first = await untilWorkspace(world, 'lab1', 'Ready');
+      const first = await readyWorkspace(
+        world,
+        'lab1',
+        withRoles(world, { role: 'router', variables: { enable_nat: true } }),
+      );
       expect(conditionIn(first, 'AnsibleDeployed')).toMatchObject({ status: 'True' });
       expect(componentOf(first, 'AnsibleRoles', nameOfJob(first))).toMatchObject({ reason: 'RolesDeployed' });
       const [job] = await jobsIn(world);
@@ -201,8 +204,7 @@ export const stories: readonly Story[] = [
     policy: { ...runner, ansible: 'External' },
     run: async (world) => {
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
-      const lab = await untilWorkspace(world, 'lab1', 'Ready');
+      const lab = await readyWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
       expect(conditionIn(lab, 'AnsibleSkipped')).toMatchObject({ reason: 'External' });
       await setPolicy(world, { ansible: undefined, ansibleRunnerImage: undefined });
       await untilCondition(world, 'lab1', 'AnsibleSkipped', 'NoRunnerImage');

@@ -19,10 +19,10 @@ import {
   deleteWorkspace,
   onControlNet,
   policyOf,
+  readyWorkspace,
   type Spec,
   untilCondition,
   untilTrouble,
-  untilWorkspace,
   workloadImage,
 } from './workspaces.ts';
 import { type Story, until, untilGone, type World } from './world.ts';
@@ -52,8 +52,7 @@ const held = (kind: string, resource: Resource, ref: ObjectReference): Story => 
   run: async (world) => {
     const { kube } = world;
     await putImage(world, 'base');
-    await createWorkspace(world, 'lab1', whole(world));
-    await untilWorkspace(world, 'lab1', 'Ready');
+    await readyWorkspace(world, 'lab1', whole(world));
     const before = (await kube.get(resource, ref))?.metadata.finalizers ?? [];
     await kube.patch(resource, ref, { metadata: { finalizers: [...before, holder] } });
     await kube.delete(Workspace, { name: 'lab1' });
@@ -82,8 +81,7 @@ export const stories: readonly Story[] = [
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
-      await createWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
       const notes = here('notes');
       await kube.create(ConfigMap, { metadata: { ...notes, finalizers: [holder] } } as never);
       await kube.delete(Workspace, { name: 'lab1' });

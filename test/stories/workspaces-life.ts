@@ -25,6 +25,7 @@ import {
   deleteWorkspace,
   onControlNet,
   policyOf,
+  readyWorkspace,
   untilComponent,
   untilCondition,
   untilSaid,
@@ -58,8 +59,7 @@ export const stories: readonly Story[] = [
         ignoreOnDeploy: 'Start',
       });
       const { metadata, spec } = await example();
-      await createWorkspace(world, metadata.name, spec);
-      const lab = await untilWorkspace(world, metadata.name, 'Ready', 120_000);
+      const lab = await readyWorkspace(world, metadata.name, spec, 120_000);
       // Nothing here runs Ansible.
       const others = lab.status?.components?.filter(({ phase }) => phase !== 'Ready');
       expect(others).toMatchObject([{ kind: 'AnsibleRoles', name: 'demo-vm', phase: 'Skipped' }]);
@@ -82,12 +82,11 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', {
+      const lab = await readyWorkspace(world, 'lab1', {
         networks: [controlNet],
         vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
         containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
       });
-      const lab = await untilWorkspace(world, 'lab1', 'Ready');
       for (const type of ['SpecValid', 'VMDiskImagesReady', 'NetworksReady', 'VirtualMachinesReady', 'Ready'] as const)
         expect(conditionIn(lab, type), type).toMatchObject({ status: 'True' });
       expect(lab.status?.readyAt).toEqual(expect.any(String));
@@ -199,12 +198,11 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', {
+      await readyWorkspace(world, 'lab1', {
         networks: [controlNet],
         vms: [aMachine(world, 'vm', 'base')],
         containerClusters: [aCluster('app')],
       });
-      await untilWorkspace(world, 'lab1', 'Ready');
       const namespace = 'ws-lab1';
       await kube.patch(Deployment, { namespace, name: 'app' }, { spec: { replicas: 0 } });
       const isOne = (found: Deployment | undefined) => found?.spec?.replicas === 1;
@@ -228,8 +226,7 @@ export const stories: readonly Story[] = [
       const { kube } = world;
       await putImage(world, 'base');
       const vm = aMachine(world, 'vm', 'base');
-      await createWorkspace(world, 'lab1', { vms: [vm], containerClusters: [aCluster('app')] });
-      await untilWorkspace(world, 'lab1', 'Ready');
+      await readyWorkspace(world, 'lab1', { vms: [vm], containerClusters: [aCluster('app')] });
       const env = [{ name: 'DEBUG', value: 'true' }];
       const changed = aCluster('app', { containers: [{ name: 'main', image: workloadImage, env }] });
       await changeWorkspace(world, 'lab1', {

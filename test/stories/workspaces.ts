@@ -14,7 +14,7 @@ type Where = Pick<World, 'kube'>;
 export const workloadImage = process.env.OT_WORKLOAD_IMAGE ?? 'example.com/workload:1';
 
 /** The policy of stories with workspaces: images are made, and looked for, in the story's own namespace. */
-export const policyOf = { imageNamespaces: 'lab' };
+export const policyOf = { imageNamespaces: 'lab', workspaceImagesKeptFor: '0s' };
 
 /** The network of stories that need one. */
 export const controlNet = { name: 'control-net', cidr: '10.10.0.0/24' };
@@ -66,6 +66,12 @@ export async function untilWorkspace(
   const isThere = (workspace: Workspace | undefined) =>
     workspace?.status?.phase === phase && workspace.status.observedGeneration === workspace.metadata.generation;
   return (await until({ kube }, Workspace, { name }, isThere, withinMs)) as Workspace;
+}
+
+/** Creates a workspace and resolves when it is Ready. */
+export async function readyWorkspace(world: Where, name: string, spec: Spec, withinMs?: number): Promise<Workspace> {
+  await createWorkspace(world, name, spec);
+  return untilWorkspace(world, name, 'Ready', withinMs);
 }
 
 /** Resolves with the workspace as soon as that condition has that reason. */

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../deploy/local/object-store/object-store.ts';
+import type { ObjectStore, ObjectStoreOptions } from '../../deploy/local/object-store/object-store.ts';
 import type { LocalOptions } from '../../deploy/local/start.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -46,6 +46,8 @@ export interface Story {
     LocalOptions,
     'faults' | 'gracePeriodMs' | 'intercept' | 'openStack' | 'replicas' | 'schedules' | 'workloads'
   >;
+  /** What its images come from on the local cluster, if not from our own object store. */
+  startStore?: ((options: Pick<ObjectStoreOptions, 'keys' | 'publicBuckets'>) => Promise<ObjectStore>) | undefined;
   /** The policy at its beginning. */
   policy?: Record<string, string>;
   /** The invariants that a person breaks in it, by their numbers: all others are judged at its end. */

@@ -282,3 +282,8 @@ test('a definition may have more than the manifest, but not less', () => {
   expect(lackingIn({ a: [{ b: 1 }] }, { a: [{ b: 1, c: 2 }], d: 3 }, '')).toBeUndefined();
   expect(lackingIn({ a: [{ b: 1 }] }, { a: [{ c: 2 }] }, '')).toBe('a.0.b');
 });
+
+test('what was found is on one line and commands no terminal', () => {
+  const finding = { name: 'Trigger t', expected: 'Ready', found: 'cut\u001b[2J\noff', remedy: 'wait' };
+  expect(findingLines([finding], whole)).toContain('  found     cut [2J off');
+});

@@ -1,3 +1,4 @@
+import { oneLine } from '../../../shared/sentence.ts';
 import { definitions, leaving, platform } from './definitions.ts';
 import { eventing, subscribers, workloads } from './eventing.ts';
 import type { Finding } from './finding.ts';
@@ -37,9 +38,9 @@ export function findingLines(findings: readonly Finding[], { shipped, images }: 
     ...findings.flatMap(({ name, expected, found, remedy }) => [
       '',
       name,
-      `  expected  ${expected}`,
-      `  found     ${found}`,
-      `  remedy    ${remedy}`,
+      `  expected  ${oneLine(expected)}`,
+      `  found     ${oneLine(found)}`,
+      `  remedy    ${oneLine(remedy)}`,
     ]),
   ];
 }

@@ -1,4 +1,4 @@
-import { grantKeys } from '../../../shared/images/queue.ts';
+import { grantFault } from '../../../shared/images/queue.ts';
 import { freeFor, freeIn, holdersOf, leaseName } from '../../../shared/images/slots.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
@@ -17,8 +17,9 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
     const remedy = `kubectl delete lease ${leaseName} -n ${operatorNamespace} (start-sync creates it again from the running downloads)`;
     return [{ name: `Lease ${leaseName}`, expected: 'slots that parse', found: 'garbage', remedy }];
   }
-  const { values, faults } = parsePolicy(policy);
-  const isStopped = values.concurrency === 0 || faults.some(({ key }) => grantKeys.some((name) => name === key));
+  const parsed = parsePolicy(policy);
+  const { values } = parsed;
+  const isStopped = values.concurrency === 0 || grantFault(parsed) !== undefined;
   const isFree = !isStopped && freeIn(holders ?? [], values.concurrency) > 0;
   const holding = new Set(holders?.map(({ uid }) => uid));
   return images.flatMap(({ metadata, status }): Finding[] => {

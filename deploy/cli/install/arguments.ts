@@ -32,7 +32,7 @@ const commands = {
   },
 } as const satisfies Record<string, ParseArgsOptionsConfig>;
 
-export type CommandName = keyof typeof commands;
+type CommandName = keyof typeof commands;
 
 export const usage = `npm run cluster -- <command> [options]
 

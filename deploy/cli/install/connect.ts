@@ -1,5 +1,6 @@
-import { HttpMethod, IsomorphicFetchHttpLibrary, type KubeConfig, RequestContext } from '@kubernetes/client-node';
-import { kubeClient } from '../../../shared/runtime/kube.ts';
+import { HttpMethod, type KubeConfig } from '@kubernetes/client-node';
+import { kubeClient, requestTimeoutMs } from '../../../shared/runtime/kube.ts';
+import { transport } from '../../../shared/runtime/transport.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 
 /** The cluster of a kubeconfig. */
@@ -10,18 +11,12 @@ export const clusterOf = (config: KubeConfig, more: Pick<Cluster, 'say' | 'timeo
 });
 
 async function read(config: KubeConfig, path: string): Promise<unknown> {
-  const server = config.getCurrentCluster()?.server;
-  if (!server) throw new InstallError('expected a kubeconfig with a current context, found none; set KUBECONFIG');
-  const context = new RequestContext(server + path, HttpMethod.GET);
-  context.setHeaderParam('accept', 'application/json');
-  await config.applySecurityAuthentication(context);
-  const response = await new IsomorphicFetchHttpLibrary().send(context).toPromise();
-  const text = await response.body.text();
-  if (response.httpStatusCode === 404) return undefined;
-  if (response.httpStatusCode >= 300) {
-    throw new InstallError(
-      `expected an answer to GET ${path}, found ${response.httpStatusCode}: ${text.slice(0, 500)}`,
-    );
+  if (!config.getCurrentCluster()?.server)
+    throw new InstallError('expected a kubeconfig with a current context, found none; set KUBECONFIG');
+  const { status, text = '' } = await transport(config, requestTimeoutMs)({ method: HttpMethod.GET, path });
+  if (status === 404) return undefined;
+  if (status >= 300) {
+    throw new InstallError(`expected an answer to GET ${path}, found ${status}: ${text.slice(0, 500)}`);
   }
   return JSON.parse(text);
 }

@@ -14,6 +14,7 @@ import {
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { partOf } from '../../../shared/operator.ts';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { aVMDiskImage } from '../../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
@@ -33,7 +34,7 @@ import {
   PingSource,
   Trigger,
 } from './kinds.ts';
-import { partOf, readShipped, readWanted } from './manifests.ts';
+import { readShipped, readWanted } from './manifests.ts';
 import { run } from './run.ts';
 import { startTestCluster, type TestCluster } from './test-cluster.ts';
 import { freeObjects, uninstall } from './uninstall.ts';

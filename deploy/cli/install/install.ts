@@ -1,6 +1,6 @@
 import { publicationKeysRef } from '../../../shared/images/signature.ts';
 import { type KubernetesObject, keyOf } from '../../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
+import { operatorNamespace, partOf } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import { siteKeyRef } from '../../../shared/workspaces/site-key.ts';
@@ -19,7 +19,6 @@ import {
   stageOf,
   stages,
 } from './kinds.ts';
-import { partOf } from './manifests.ts';
 import { untilUp } from './readiness.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers, untilForgotten } from './triggers.ts';

@@ -1,10 +1,9 @@
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
+import { operatorNamespace, partOf } from '../../../shared/operator.ts';
 import { manifestKey } from '../../manifests.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, kindsOf } from './kinds.ts';
-import { partOf } from './manifests.ts';
 import { listOf } from './wait.ts';
 
 /** The field manager of the installer. */

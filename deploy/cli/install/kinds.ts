@@ -70,7 +70,7 @@ export const kindsOf: Readonly<Record<Exclude<Stage, 'definitions' | 'namespace'
     anyOf(admission, 'ValidatingAdmissionPolicy', { ...clusterWide, plural: 'validatingadmissionpolicies' }),
     anyOf(admission, 'ValidatingAdmissionPolicyBinding', clusterWide),
   ],
-  broker: [Broker],
+  broker: [Broker, anyOf('eventing.knative.dev/v1beta2', 'EventType')],
   functions: [
     KnativeService,
     Deployment,

@@ -7,9 +7,6 @@ import { documents, manifestKey, readManifests } from '../../manifests.ts';
 import { InstallError } from './cluster.ts';
 import type { AnyObject } from './kinds.ts';
 
-/** The label of our generated objects, by which the installer finds them again. */
-export const partOf = { 'app.kubernetes.io/part-of': 'ot-functions' } as const;
-
 /** The root folder of this project. */
 export const projectFolder = fileURLToPath(new URL('../../../', import.meta.url));
 const run = promisify(execFile);

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { leaseName } from '../../../shared/images/slots.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
+import { operatorNamespace, partOf } from '../../../shared/operator.ts';
 import { policyName, policyRef } from '../../../shared/policy.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, anyOf, ConfigMap, formatObject, Namespace } from './kinds.ts';
-import { partOf } from './manifests.ts';
 import { removeAll } from './remove.ts';
 import { listOf } from './wait.ts';
 

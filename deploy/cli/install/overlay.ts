@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { publicBroker } from '../../../shared/operator.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { inImagesRole, publicBroker } from '../../../shared/operator.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { inventoryOf, obsoleteOf } from './inventory.ts';
 import { type AnyObject, Broker, formatObject, KnativeService } from './kinds.ts';
@@ -26,11 +27,16 @@ export async function overlayOf(cluster: Cluster): Promise<string> {
   const wanted = Object.values(inventory).some((objects) => objects.length > 0)
     ? (await Promise.all(builtIn.map((overlay) => readWanted(overlay)))).flat()
     : [];
-  assertNoneOf(Object.values(obsoleteOf(inventory, wanted)).flat());
+  const obsolete = Object.values(obsoleteOf(inventory, wanted)).flat();
+  assertNoneOf(obsolete.filter((object) => !isInImageNamespace(object)));
   const isServing = inventory.functions.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
   if (inventory.functions.length > 0) return isServing ? 'serving' : 'deployments';
   return (await servedAt(cluster, 'services.serving.knative.dev', 'v1')) ? 'serving' : 'deployments';
 }
+
+/** Made for the namespaces of images that the policy names, in no overlay. */
+const isInImageNamespace = (object: KubernetesObject) =>
+  (object as { roleRef?: { name?: string } }).roleRef?.name === inImagesRole(object.metadata.name);
 
 function assertNoneOf([first, ...more]: readonly AnyObject[]): void {
   if (!first) return;

@@ -1,8 +1,7 @@
 import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
+import { operatorNamespace, partOf } from '../../../shared/operator.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { type AnyObject, formatObject, KnativeService, Pod, resourceOf, Service } from './kinds.ts';
-import { partOf } from './manifests.ts';
 import { deleteAndWait, listOf, waitFor } from './wait.ts';
 
 /** Deletes objects and waits until each is deleted. */

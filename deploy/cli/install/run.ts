@@ -2,6 +2,7 @@ import { policyRef } from '../../../shared/policy.ts';
 import type { Options } from './arguments.ts';
 import { check, isMet } from './check.ts';
 import { type Cluster, InstallError } from './cluster.ts';
+import { bindingsInImageNamespaces } from './image-namespaces.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
 import { type AnyObject, ConfigMap } from './kinds.ts';
@@ -26,7 +27,8 @@ export async function run(cluster: Cluster, options: Options): Promise<number> {
   if (!met && !options.skipCheck) throw new InstallError('something is missing (above); nothing was installed');
   assertImage(whole);
   cluster.say(`overlay ${overlay}`);
-  await install(cluster, await runnable(cluster, withOverlay(whole, overlay)));
+  const objects = await runnable(cluster, withOverlay(whole, overlay));
+  await install(cluster, [...objects, ...(await bindingsInImageNamespaces(cluster, objects))]);
   await allowSources(cluster, options.allowSource);
   cluster.say('done: kubectl get vmdi,otvm,otws -A shows images, machines and workspaces');
   return 0;

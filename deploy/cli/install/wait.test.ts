@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
-import { ApiError } from '../../../shared/runtime/errors.ts';
+import { ApiError, NoAnswer } from '../../../shared/runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { leftOf, waitFor } from './wait.ts';
 
@@ -34,7 +34,7 @@ test.each([
 
 test.each([
   ['may list but not watch', new ApiError(403, 'Forbidden', 'watch')],
-  ['cannot reach the API server', new TypeError('fetch failed')],
+  ['cannot reach the API server', new NoAnswer('nobody is there')],
 ])('a wait by a client that %s ends with that error', async (_, error) => {
   const { cluster } = cutting(error, [map]);
   await expect(waitFor(cluster, ConfigMap, ref, (found) => found === undefined)).rejects.toBe(error);

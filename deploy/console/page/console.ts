@@ -93,9 +93,20 @@ const describeBasis = ({ downloads, medianMs }: { downloads: number; medianMs: n
     ? `Forecast from the one download that is done: it took ${duration(medianMs)}.`
     : `Forecast from ${downloads} downloads that are done, ${duration(medianMs)} each in the middle.`;
 
-/** CDI tells nothing of a qcow2 in S3 until it has all of it. */
-const formatShare = (share: number | undefined) =>
-  share === undefined ? 'CDI does not say how far' : `${Math.round(share * 100)} %`;
+/** CDI reports no progress of a qcow2 in S3 until the end; a late download never shows 100 %. */
+function shareOf({ share, estimate }: ImageRow): number | undefined {
+  if (share !== undefined || !estimate) return share;
+  return Math.min(0.99, Math.max(0, (Date.now() - estimate.fromMs) / (estimate.toMs - estimate.fromMs)));
+}
+
+function formatShare(row: ImageRow | undefined): string {
+  const share = row && shareOf(row);
+  if (row === undefined || share === undefined) return 'CDI does not say how far';
+  const percent = `${Math.round(share * 100)} %`;
+  if (row.share !== undefined || !row.estimate) return percent;
+  const leftMs = row.estimate.toMs - Date.now();
+  return `~${percent}, ${leftMs > 0 ? `about ${duration(leftMs)} left` : 'late'}`;
+}
 
 /** Slots and queue. */
 function drawDownloads({ slots, queue, basis }: ClusterRow) {
@@ -113,13 +124,14 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
     (held ?? []).map((slot, index) => ({ slot, index })),
     ({ slot, index }) => (view.images[slot.image] ? slot.image : String(index)),
     ({ slot }) => {
-      const share = view.images[slot.image]?.share;
+      const row = view.images[slot.image];
+      const share = row && shareOf(row);
       const bar = h('progress', {
         max: '1',
         value: share === undefined ? undefined : String(share),
-        'aria-label': `${slot.image}: ${formatShare(share)}`,
+        'aria-label': `${slot.image}: ${formatShare(row)}`,
       });
-      const words = `for ${since(slot.since)}${slot.attempt > 1 ? `, attempt ${slot.attempt}` : ''}; ${formatShare(share)}`;
+      const words = `for ${since(slot.since)}${slot.attempt > 1 ? `, attempt ${slot.attempt}` : ''}; ${formatShare(row)}`;
       return h('li', {}, nameButton('images', slot.image), bar, h('span', { class: 'dim' }, words));
     },
   );
@@ -168,15 +180,15 @@ interface Column<T> {
 
 const imageColumns: Column<ImageRow>[] = [
   { title: 'Image', by: (row) => `${row.namespace}/${row.name}`, cell: (_, key) => [nameButton('images', key)] },
-  { title: 'Phase', by: (row) => row.phase, cell: (row) => [phaseSpan(row.isDeleting ? 'Deleting' : row.phase)] },
+  { title: 'Phase', by: (row) => row.phase, cell: (row) => [phaseSpan(row.phase)] },
   {
     title: 'How far',
-    by: (row) => row.place ?? row.share ?? 0,
+    by: (row) => row.place ?? shareOf(row) ?? 0,
     cell: (row) => [
       row.place !== undefined
         ? `number ${row.place}`
         : row.phase === 'Syncing'
-          ? formatShare(row.share)
+          ? formatShare(row)
           : row.isReady
             ? `revision ${row.revision}`
             : '',

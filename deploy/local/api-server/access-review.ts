@@ -7,8 +7,9 @@ import { invalid as invalidField } from './schema-cause.ts';
 import { invalid } from './status-error.ts';
 import { reviewToken } from './token-review.ts';
 
-/** The kinds that are questions, answered at once and not kept: `kubectl auth can-i` asks them, and Knative of its sources. */
+/** The kinds that are questions, answered at once and not kept: `kubectl auth` asks them, and Knative of its sources. */
 export const reviewKinds = [
+  ['authentication.k8s.io', 'SelfSubjectReview'],
   ['authentication.k8s.io', 'TokenReview'],
   ['authorization.k8s.io', 'SelfSubjectAccessReview'],
   ['authorization.k8s.io', 'SelfSubjectRulesReview'],
@@ -33,6 +34,9 @@ export function review({ state, tokens, user }: Reviewing, kind: Kind, body: unk
   const head = { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata: {} };
   if (kind.kind === 'SelfSubjectRulesReview') {
     return { ...head, spec: {}, status: rulesOf(state, user, String(spec.namespace ?? '')) };
+  }
+  if (kind.kind === 'SelfSubjectReview') {
+    return { ...head, status: { userInfo: { username: user.name, groups: user.groups } } };
   }
   if (kind.kind === 'TokenReview') return { ...head, spec, status: reviewToken(state, tokens, spec) };
   return { ...head, spec, status: access(state, kind.kind === 'SubjectAccessReview' ? subjectOf(spec) : user, spec) };

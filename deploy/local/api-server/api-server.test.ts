@@ -27,6 +27,29 @@ test('half of a surrogate pair is kept as U+FFFD, as Go reads it', async () => {
   expect(body.metadata.annotations).toEqual({ a: 'x\ufffd' });
 });
 
+test.each(['/version', '/api', '/apis', '/api/v1', '/apis/apps', '/apis/apps/v1', '/apis/example.com/v1'])(
+  '%s with a slash at its end is the same document: so other clients ask for it',
+  async (path) => {
+    const { status, body } = await send(`GET ${path}/`);
+    expect(status).toBe(200);
+    expect(body).toEqual((await send(`GET ${path}`)).body);
+  },
+);
+
+test('a SelfSubjectReview says who asks', async () => {
+  const head = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+  const { status, body } = await send(`POST ${path}`, head, {
+    'impersonate-user': 'system:serviceaccount:lab:robot',
+    'impersonate-group': 'system:authenticated',
+  });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({
+    ...head,
+    status: { userInfo: { username: 'system:serviceaccount:lab:robot', groups: ['system:authenticated'] } },
+  });
+});
+
 describe('time', () => {
   test('is the clock’s, in whole seconds', async () => {
     clock.step(1999);

@@ -29,10 +29,12 @@ export function nonResource(
   { path, request, response }: { path: string; request: IncomingMessage; response: ServerResponse },
 ) {
   if (['/healthz', '/livez', '/readyz'].includes(path)) return answer(response, 200, 'ok', 'text/plain; charset=utf-8');
-  if ((path === '/api' || path === '/apis') && wantsAggregated(request)) {
-    return answer(response, 200, JSON.stringify(aggregated(kinds, path)), aggregatedType);
+  // Clients that are made of the OpenAPI document ask with a slash.
+  const trimmed = path.replace(/(?<=.)\/$/, '');
+  if ((trimmed === '/api' || trimmed === '/apis') && wantsAggregated(request)) {
+    return answer(response, 200, JSON.stringify(aggregated(kinds, trimmed)), aggregatedType);
   }
-  const document = path === '/version' ? version : (discoveryAt(kinds, path) ?? openApiAt(kinds, path));
+  const document = trimmed === '/version' ? version : (discoveryAt(kinds, trimmed) ?? openApiAt(kinds, path));
   if (path === '/openapi/v2' && wantsProtobuf(request)) return answer(response, 200, emptyOpenApiV2, protobufType);
   if (!document) {
     const text = path.startsWith('/openapi/v3/') ? '' : '404 page not found\n';

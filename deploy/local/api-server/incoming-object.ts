@@ -25,7 +25,7 @@ export function incomingObject(kind: Kind, body: unknown): ApiObject {
 }
 
 /**
- * Drops, in place, the fields its kind does not know; says so or refuses (400), as fieldValidation asks. A built-in kind
+ * Drops, in place, the fields its kind does not know; warns of them or refuses (400), as fieldValidation asks. A built-in kind
  * with a field of the wrong type is refused here too: the real server cannot even decode it.
  */
 export function dropUnknownFields(kind: Kind, object: ApiObject, { fieldValidation, warn }: WriteOptions) {

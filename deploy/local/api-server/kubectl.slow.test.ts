@@ -244,6 +244,7 @@ test(named('api-resources, explain and version tell what the server has'), async
   expect(await kubectl('explain', 'widget.spec.size')).toMatch(/FIELD: size <integer>[\s\S]*How big it is\./);
   expect(await kubectl('explain', 'pod.spec.containers')).toMatch(/imagePullPolicy\s+<string>/);
   expect(await kubectl('version')).toContain('Server Version: v1.34.4');
+  expect(await kubectl('auth', 'whoami', '--as=ann', '--as-group=admins')).toMatch(/Username\s+ann\nGroups\s+\[admins/);
 });
 
 test(named('built-in kinds print as they do on a real cluster'), async () => {

@@ -55,7 +55,7 @@ const accessReview = message(
 );
 const tokenRequest = message([1, 'audiences', 'string', 'repeated'], [4, 'expirationSeconds', 'integer']);
 
-/** What `kubectl create <kind>` and `kubectl auth can-i` send as protobuf, whatever the server says it takes (numbers of k8s.io/api's generated.proto). */
+/** What `kubectl create <kind>` and `kubectl auth` send as protobuf, whatever the server says it takes (numbers of k8s.io/api's generated.proto). */
 const kinds: Record<string, Message> = {
   Namespace: message([1, 'metadata', metadata]),
   ConfigMap: message(
@@ -77,6 +77,7 @@ const kinds: Record<string, Message> = {
   RoleBinding: binding,
   ClusterRoleBinding: binding,
   SelfSubjectAccessReview: message([2, 'spec', accessReview]),
+  SelfSubjectReview: message(),
   SelfSubjectRulesReview: message([2, 'spec', message([1, 'namespace', 'string'])]),
   TokenRequest: message([2, 'spec', tokenRequest]),
 };

@@ -5,6 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { type Kube, kubeClient } from '../../../shared/runtime/kube.ts';
 import { realClock } from '../clock.ts';
@@ -12,7 +13,6 @@ import { type ApiServer, startApiServer } from './api-server.ts';
 import type { ApiObject } from './objects.ts';
 import { openStoreFile, type StoreFile } from './store-file.ts';
 
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const Definition = defineResource(
   {
     apiVersion: 'apiextensions.k8s.io/v1',

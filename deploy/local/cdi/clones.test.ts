@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { defineResource } from '../../../shared/kinds/resource.ts';
 import { realClock } from '../clock.ts';
 import { Claim, DataVolume, StorageClass, VolumeCloneSource } from '../controller/kinds.ts';
-import type { Running } from '../controller/run-controllers.ts';
+import type { Running } from '../controller/simulator.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { FaultRule } from './faults.ts';
 import { done, ends } from './scripted-import.ts';

@@ -1,40 +1,32 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Clock } from '../clock.ts';
-import type { Informer } from '../controller/informer.ts';
-import type {
-  Claim,
-  DataVolume,
-  Pod,
-  StorageClass,
-  VolumeCloneSource,
-  VolumeImportSource,
-} from '../controller/kinds.ts';
-import type { EventText, Write } from '../controller/write.ts';
+import { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from '../controller/kinds.ts';
+import type { Shared } from '../controller/simulator.ts';
+import type { EventText } from '../controller/write.ts';
 import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
-import type { VolumeSnapshot } from '../snapshots/kinds.ts';
+import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { Faults, ImportName } from './faults.ts';
 import type { CdiTimings, CdiVariants } from './settings.ts';
 import type { StorageProfiles } from './storage-profile.ts';
 
 export type ImportImage = (request: ImportRequest) => Promise<ImportResult>;
 
+export const watched = {
+  dataVolumes: DataVolume,
+  claims: Claim,
+  pods: Pod,
+  importSources: VolumeImportSource,
+  cloneSources: VolumeCloneSource,
+  snapshots: VolumeSnapshot,
+  storageClasses: StorageClass,
+};
+
 /** What the simulated controllers share. All of it but the settings can be lost without harm to the objects. */
-export interface CdiContext {
-  kube: Kube;
-  clock: Clock;
+export interface CdiContext extends Shared<typeof watched> {
   timings: CdiTimings;
   variants: CdiVariants;
   profiles: StorageProfiles;
   importImage: ImportImage;
   faults: Faults;
-  dataVolumes: Informer<DataVolume>;
-  claims: Informer<Claim>;
-  pods: Informer<Pod>;
-  importSources: Informer<VolumeImportSource>;
-  cloneSources: Informer<VolumeCloneSource>;
-  snapshots: Informer<VolumeSnapshot>;
-  storageClasses: Informer<StorageClass>;
   /** The metrics endpoint of the importers: the progress that this Pod reports. */
   kubelet: { progressOf(pod: ObjectReference): string | undefined };
   /** The newest event about each claim that is being provisioned, by uid. */
@@ -51,8 +43,6 @@ export interface CdiContext {
   flaps: Map<string, { sinceMs: number; backMs?: number }>;
   /** When the first importer of a claim was found deleted because it needs scratch space, by the uid of the claim. */
   firstPodEnds: Map<string, number>;
-  /** Performs writes; every look after them sees them. */
-  perform(writes: readonly Write[]): Promise<void>;
   /** What fault rules match a claim's import by; undefined for a claim that no import fills. */
   importNameOf(claim: Claim): ImportName | undefined;
   /** How long a controller that is down will still be down for this import; 0 when it is up. */

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { realClock } from '../clock.ts';
 import { DataVolume, Secret } from '../controller/kinds.ts';
-import type { Running } from '../controller/run-controllers.ts';
+import type { Running } from '../controller/simulator.ts';
 import { importImage } from '../importer/import-image.ts';
 import { type ObjectStore, startObjectStore } from '../object-store/object-store.ts';
 import { qcow2Buffer } from '../object-store/qcow2.ts';

@@ -1,7 +1,7 @@
 import { type FaultTable, type FaultTarget, tableOf } from '../controller/fault-table.ts';
 
 /** What can go wrong with an import, or the clone of a snapshot, beyond what a real download brings by itself. */
-export type FaultMode =
+type FaultMode =
   /** The controller looks too late: a failure shows only as one restart more. */
   | { mode: 'missedTerminated' }
   /** As CDI before 1.59: the request for scratch space looks like an error and a restart. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SteppedClock, steppedClock } from '../clock.ts';
 import { DataVolume, Pod } from '../controller/kinds.ts';
-import type { Running } from '../controller/run-controllers.ts';
+import type { Running } from '../controller/simulator.ts';
 import { endless, failed } from './scripted-import.ts';
 import { startCdi } from './start-cdi.ts';
 import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';

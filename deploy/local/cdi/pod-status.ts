@@ -1,35 +1,15 @@
+import { podConditions, unschedulable as withoutNode } from '../controller/conditions.ts';
 import type { ContainerState, ContainerStatus, Pod } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
 
 type PodStatus = NonNullable<Pod['status']>;
 
-const condition = (type: string, status: boolean, time: string, reason?: string, message?: string) => ({
-  type,
-  status: status ? 'True' : 'False',
-  lastTransitionTime: time,
-  ...(reason ? { reason } : {}),
-  ...(message ? { message } : {}),
-});
-
-const conditions = (ready: boolean, time: string, unready = 'ContainersNotReady') => {
-  const why = ready ? undefined : unready;
-  return [
-    condition('PodScheduled', true, time),
-    condition('Initialized', true, time),
-    condition('ContainersReady', ready, time, why),
-    condition('Ready', ready, time, why),
-  ];
-};
-
 /** A pod for which there is no node. */
-export const unschedulable = (nowMs: number) => {
-  const message =
-    '0/3 nodes are available: 3 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.';
-  return {
-    phase: 'Pending',
-    conditions: [condition('PodScheduled', false, timestamp(nowMs), 'Unschedulable', message)],
-  };
-};
+export const unschedulable = (nowMs: number) =>
+  withoutNode(
+    '0/3 nodes are available: 3 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.',
+    nowMs,
+  );
 
 const withContainer = (
   pod: Pod,
@@ -49,7 +29,7 @@ const withContainer = (
     ready,
     started: ready,
   };
-  return { phase, conditions: conditions(ready, timestamp(nowMs)), containerStatuses: [status] };
+  return { phase, conditions: podConditions(ready, nowMs), containerStatuses: [status] };
 };
 
 /** A container that has not started yet, and why. */
@@ -106,7 +86,7 @@ export const over = (pod: Pod, nowMs: number): PodStatus => {
   const phase = state.terminated?.exitCode === 0 ? 'Succeeded' : 'Failed';
   return {
     phase,
-    conditions: conditions(false, timestamp(nowMs), phase === 'Failed' ? 'PodFailed' : 'PodCompleted'),
+    conditions: podConditions(false, nowMs, phase === 'Failed' ? 'PodFailed' : 'PodCompleted'),
     containerStatuses: [{ ...container, state } as ContainerStatus],
   };
 };

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { Claim, DataVolume, Pod, Secret, StorageClass, VolumeImportSource } from '../controller/kinds.ts';
-import type { Running } from '../controller/run-controllers.ts';
+import type { Running } from '../controller/simulator.ts';
 import type { FaultRule } from './faults.ts';
 import { done, endless, ends, failed, qcow2 } from './scripted-import.ts';
 import { type CdiOptions, startCdi } from './start-cdi.ts';

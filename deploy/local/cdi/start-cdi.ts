@@ -1,13 +1,5 @@
-import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
-import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Clock } from '../clock.ts';
-import { type Informer, startInformer } from '../controller/informer.ts';
-import { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from '../controller/kinds.ts';
-import { learning, type Running, runControllers } from '../controller/run-controllers.ts';
-import { type Again, startWorkQueue } from '../controller/work-queue.ts';
-import { writer } from '../controller/write.ts';
-import { VolumeSnapshot } from '../snapshots/kinds.ts';
-import type { CdiContext, ImportImage } from './context.ts';
+import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
+import { type CdiContext, type ImportImage, watched } from './context.ts';
 import { reconcileDataVolume } from './data-volume-controller.ts';
 import { downTimes } from './down-times.ts';
 import { type FaultRule, faultTable } from './faults.ts';
@@ -20,17 +12,13 @@ import { defaultStorageProfiles, type StorageProfiles } from './storage-profile.
 import { reconcileVolume } from './volume-controller.ts';
 import { wakers } from './wakers.ts';
 
-export interface CdiOptions {
-  kube: Kube;
-  clock: Clock;
+export interface CdiOptions extends SimulatorOptions {
   importImage: ImportImage;
   faults?: readonly FaultRule[];
   /** The drivers whose volumes are made here, by provisioner; claims of any other are left alone. */
   storageProfiles?: StorageProfiles;
   variants?: CdiVariants;
   timings?: Partial<CdiTimings>;
-  /** Hears of every look that failed and is going to be repeated. */
-  onError?: (error: unknown, ref: ObjectReference) => void;
 }
 
 /**
@@ -38,30 +26,15 @@ export interface CdiOptions {
  * pods, each as an ordinary client that knows of the others only what stands in the objects.
  */
 export function startCdi(options: CdiOptions): Running {
-  const { kube, clock, onError } = options;
-  const abort = new AbortController();
-  const seen = {
-    dataVolumes: startInformer(kube, DataVolume, abort.signal),
-    claims: startInformer(kube, Claim, abort.signal),
-    pods: startInformer(kube, Pod, abort.signal),
-    importSources: startInformer(kube, VolumeImportSource, abort.signal),
-    cloneSources: startInformer(kube, VolumeCloneSource, abort.signal),
-    snapshots: startInformer(kube, VolumeSnapshot, abort.signal),
-    storageClasses: startInformer(kube, StorageClass, abort.signal),
-  };
-  const informers = Object.values(seen) as Informer<KubernetesObject>[];
-  const out = writer(kube, clock, 'cdi-controller', learning(informers));
+  const { shared, queue, run } = simulator(options, 'cdi-controller', watched);
   const faults = faultTable(options.faults ?? []);
   const context: CdiContext = {
-    ...seen,
-    kube,
-    clock,
+    ...shared,
     faults,
     timings: { ...defaultTimings, ...options.timings },
     variants: options.variants ?? {},
     profiles: options.storageProfiles ?? defaultStorageProfiles,
     importImage: options.importImage,
-    perform: out.perform,
     kubelet: { progressOf: (ref) => node.progressOf(ref) },
     notes: new Map(),
     volumes: new Map(),
@@ -70,12 +43,10 @@ export function startCdi(options: CdiOptions): Running {
     cloneErrors: new Map(),
     flaps: new Map(),
     firstPodEnds: new Map(),
-    importNameOf: (claim) => importNameOfClaim(seen.dataVolumes, claim),
-    downForMs: downTimes(clock, faults),
+    importNameOf: (claim) => importNameOfClaim(shared.dataVolumes, claim),
+    downForMs: downTimes(options.clock, faults),
     wakeOwner: (claim) => wake.owner(claim),
   };
-  const queue = (reconcile: (ref: ObjectReference) => Promise<Again>) =>
-    startWorkQueue({ clock, reconcile, retry: { firstMs: 100, maxMs: 5000 }, onError });
   const queues = {
     dataVolumes: queue((ref) => reconcileDataVolume(context, ref)),
     targets: queue((ref) => reconcileTarget(context, ref)),
@@ -85,5 +56,5 @@ export function startCdi(options: CdiOptions): Running {
   };
   const node = kubelet(context, queues.pods.add);
   const wake = wakers(context, queues);
-  return runControllers({ abort, informers, queues: Object.values(queues), out, stopRest: () => node.stop() });
+  return run(() => node.stop());
 }

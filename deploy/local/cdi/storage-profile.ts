@@ -2,7 +2,7 @@ import type { ClaimSpec, DataVolume, StorageClass } from '../controller/kinds.ts
 import { bytesOf } from '../controller/quantity.ts';
 
 /** What CDI knows about the volumes of a driver: what a `storage` stanza that leaves it open gets. */
-export interface StorageProfile {
+interface StorageProfile {
   accessModes: string[];
   volumeMode: 'Block' | 'Filesystem';
   /** The smallest volume the driver makes; a smaller request is raised to it. */

@@ -16,11 +16,13 @@ const ClaimSpec = z.looseObject({
 });
 export type ClaimSpec = z.infer<typeof ClaimSpec>;
 
-const Condition = z.looseObject({
+/** A condition with all that any of the controllers says in it. */
+export const Condition = z.looseObject({
   type: z.string(),
   status: z.string(),
   reason: z.string().optional(),
   message: z.string().optional(),
+  lastUpdateTime: z.string().optional(),
   lastTransitionTime: z.string().optional(),
   lastHeartbeatTime: z.string().optional(),
 });
@@ -147,7 +149,7 @@ const ContainerState = z.looseObject({
 });
 export type ContainerState = z.infer<typeof ContainerState>;
 
-const ContainerStatus = z.looseObject({
+export const ContainerStatus = z.looseObject({
   name: z.string(),
   ready: z.boolean().default(false),
   started: z.boolean().optional(),

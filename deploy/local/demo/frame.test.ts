@@ -50,7 +50,7 @@ const everyPhase: ImagesView = {
     image(`image-${phase}`, {
       phase,
       attempts: 3,
-      remark: 'Unable to process data: unexpected EOF. Next attempt in 2s.',
+      remark: 'Unable to process data: unexpected EOF. Next attempt at 10:45:20 UTC.',
     }),
   ),
 };

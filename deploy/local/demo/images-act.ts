@@ -14,7 +14,7 @@ import { brokenLink, type DemoImage, manifestOf } from './images.ts';
 import { type DemoWorld, demoPolicy, where } from './set-up.ts';
 import { type Step, watchOf } from './watcher.ts';
 
-/** The first act: images are downloaded in turn, again after a broken connection, and never again after a 404. */
+/** The first act: images are downloaded one after another, again after a broken connection, and never again after a 404. */
 export function playImages({ images, store, cluster: { kube } }: DemoWorld, stage: Stage) {
   const { seen } = stage;
   const imageOf = (name: string) => seen.one(VMDiskImage, { namespace: where.namespace, name });
@@ -145,7 +145,7 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
   } satisfies Act<unknown, unknown>;
 }
 
-/** Attempts are counted, not downloads: an importer that fails begins anew at once, until its attempt is cleared away. */
+/** Attempts are counted, not downloads: an importer that fails begins again at once, until its attempt is cleared away. */
 const isHealed = ({ metadata, status }: VMDiskImage) =>
   metadata.name === brokenLink.name && status?.phase === 'Queued' && (status.attempts ?? 0) >= brokenLink.failures;
 

@@ -32,7 +32,7 @@ const madeKinds: readonly Resource[] = [
   VolumeSnapshot,
 ];
 
-/** The second act: machines on images that are there, that are not there yet, and that are deleted under them. */
+/** The second act: machines on images that exist, that do not exist yet, and that are deleted under them. */
 export function playMachines(world: DemoWorld, stage: Stage) {
   const { seen, startedMs } = stage;
   const { kube } = world.cluster;

@@ -7,7 +7,7 @@ export interface DemoMachine {
   name: string;
   /** The image it names. */
   image: string;
-  /** What it would make that image from, where there is none. */
+  /** What it would make that image from if it is missing. */
   template?: DemoImage;
   diskSize?: string;
   expected: {

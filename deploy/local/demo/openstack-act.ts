@@ -25,7 +25,7 @@ const kinds = [VirtualNetwork, Volume, KupenStackMachine] as readonly Resource[]
 type World = Awaited<ReturnType<typeof setUpOpenStack>>;
 
 /**
- * Makes the example's machine on a simulated OpenStack, enlarges it, deletes its server behind everybody's back, and takes it all
+ * Makes the example's machine on a simulated OpenStack, enlarges it, deletes its server behind everyone's back, and takes it all
  * away again.
  */
 export function playOpenStack({ openStack, images, cluster: { kube } }: World, { seen, command }: Stage) {

@@ -11,7 +11,7 @@ const bytesPerSecond = 6e6;
 
 const keys = { accessKeyId: 'demo-reader', secretKey: 'demo-reader-secret' };
 
-/** The policy of the demo: two at once, and retries that nobody has to wait for. */
+/** The policy of the demo: two at once, and retries that no one has to wait for. */
 export const demoPolicy = { concurrency: 2, retryLimit: 2 } as const;
 
 export const where = { namespace: 'vmdi-farm', secretName: 's3-reader' } as const;
@@ -50,8 +50,12 @@ export async function setUp(images: readonly DemoImage[]): Promise<DemoWorld> {
       data: {
         concurrency: String(demoPolicy.concurrency),
         retryLimit: String(demoPolicy.retryLimit),
+        // What fails is shown by its downloads.
+        inspectTimeout: '0s',
         retryBackoffDuration: '1s',
         maxRetryBackoffDuration: '2s',
+        // The demo ends with nothing left.
+        workspaceImagesKeptFor: '0s',
         allowedSources: `${store.url}/** ${where.secretName}`,
         // What the bare name of a lab's image stands for.
         imageUrlTemplate: `${store.url}/${buckets.secret}/{name}.qcow2`,

@@ -14,7 +14,7 @@ const watch = watchOf({
   saw: (_, known) => void before.push(known?.status?.message),
 });
 
-/** Sees a machine in these states, each at so many milliseconds. */
+/** Sees a machine in these states, each at that many milliseconds. */
 function seeing(...states: [atMs: number, status: VirtualMachineStatus | undefined, more?: MachineOptions][]) {
   const told: Told[] = [];
   const seen = watcher((step) => told.push(step));

@@ -10,7 +10,7 @@ const machine = { kind: 'VirtualMachine', name: 'data', reason: '', message: '' 
 const world = { cluster: {}, store: { onBytes: () => () => {} } } as unknown as DemoWorld;
 const lab = { name: 'lab', image: 'base', parts: [volume], fragile: volume } as unknown as DemoWorkspace;
 
-/** The act, and what was told of a lab that had these parts one after the other. */
+/** The act, and what was reported of a lab that had these parts one after the other. */
 function seeing(...states: [parts: Component[], metadata?: object][]) {
   const told: Told[] = [];
   const tell = (step: Told) => void told.push(step);

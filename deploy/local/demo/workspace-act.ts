@@ -155,7 +155,7 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
       name: lab.name,
       /** From its application; null where it never was. */
       readyAfterSeconds: between('applied', 'ready'),
-      /** Those that have to be there, and whatever else the workspace says it is made of. */
+      /** Those that have to exist, and all others that the workspace reports. */
       parts: [...lab.parts, ...parts.filter((found) => !lab.parts.some((part) => isSame(part, found)))].map(partResult),
       /** The part that was deleted under it. */
       healing: {

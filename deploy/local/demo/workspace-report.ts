@@ -76,7 +76,7 @@ export function workspaceFaults({ name, parts, healing, deletion, leftOver, ...r
   );
 }
 
-/** The policy may leave one out; then it says so. */
+/** The policy may leave one out; then it is reported. */
 const partFaults = ({ kind, name, readyAfterSeconds, phase, message }: PartResult) =>
   faultsIn(
     readyAfterSeconds === null &&

@@ -14,7 +14,7 @@ export interface Part {
   name: string;
 }
 
-/** The lab as somebody applies it, and what has to come of it. */
+/** The lab as someone applies it, and what has to come of it. */
 export interface DemoWorkspace {
   manifest: KubernetesObject;
   name: string;

@@ -69,7 +69,7 @@ async function receive(world: BrokerWorld, broker: Broker, event: Event, headers
   return (await work) ? 202 : 500;
 }
 
-/** Brings the event to all Triggers that want it, at once; true where each of them got rid of it. */
+/** Brings the event to all Triggers that want it, at once; true where each of them delivered it. */
 async function fanOut(world: BrokerWorld, broker: Broker, event: Event, headers: Record<string, string>) {
   const { name, namespace = '' } = broker.metadata;
   const wanting = world

@@ -101,6 +101,12 @@ export const deviations = [
     local: 'Times have milliseconds; there is no jitter and no end.',
     reason: 'No rule of ours depends on it.',
   },
+  {
+    name: 'event-types',
+    real: 'An EventType has the condition Ready while its Broker is there, and is served as v1beta1 to v1beta3.',
+    local: 'It is kept as it was applied, as v1beta2, and has no status.',
+    reason: 'Nothing of ours reads one: they are for people and portals.',
+  },
 ] as const satisfies readonly Deviation[];
 
 /** The names that a case of the contract may give as its reason to fail here. */

@@ -1,4 +1,5 @@
 import { guessedPlural } from '../../../knative/plural.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { defineResource, type KubernetesObject, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube, WatchEvent } from '../../../shared/runtime/kube.ts';
 import { newEvent, type Sending, send } from './adapter.ts';
@@ -77,8 +78,6 @@ function resourceOf({ apiVersion, kind }: { apiVersion: string; kind: string }):
   const resource = defineResource({ apiVersion, kind, plural: guessedPlural(kind) }, {});
   return { ...resource, parse: (value) => Object.assign({ apiVersion, kind }, value) as KubernetesObject };
 }
-
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 
 /** `undefined` stands for one watch over all namespaces. */
 async function watchedNamespaces(source: ApiServerSource, { kube, namespace }: SourceContext) {

@@ -34,7 +34,7 @@ export interface EventingOptions {
 }
 
 /** How often each result came about, by Trigger (namespace/name). */
-export type Deliveries = Record<string, Partial<Record<DeliveryResult, number>>>;
+type Deliveries = Record<string, Partial<Record<DeliveryResult, number>>>;
 
 /** The running eventing of a local cluster. */
 export interface Eventing {

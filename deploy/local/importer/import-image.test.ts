@@ -192,6 +192,15 @@ describe('S3', () => {
     expect(JSON.stringify(result)).not.toMatch(/lab-secret|guess/);
   });
 
+  test.each(['/open//a.img', '/open%2Fa.img', '/closed/..%2Fopen/a.img'])(
+    'cleans the path %s, as the SDK does',
+    async (path) => {
+      const store = await storeWith(raw);
+      expect(await fromAny(`${store.url}${path}`)).toMatchObject({ outcome: 'done' });
+      expect(store.requests('open/a.img')).toBe(1);
+    },
+  );
+
   test('takes the first segment of the path for the bucket, so that a virtual-hosted URL fails', async () => {
     const store = await storeWith(raw);
     expect(await fromAny(`${store.url}/a.img`)).toMatchObject({ message: expect.stringContaining('InvalidParameter') });

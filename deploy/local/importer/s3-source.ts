@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { posix } from 'node:path';
 import { delay } from '../clock.ts';
-import { signHeaders, uriEncode } from '../object-store/sigv4.ts';
+import { encodePath, signHeaders } from '../object-store/sigv4.ts';
 import type { Download, DownloadRequest } from './download.ts';
 import { ImportFailure } from './failure.ts';
 import { body, ConnectionFailed, request } from './request.ts';
 
 /**
- * Opens an object of S3 the way CDI does: one signed GET of a path-style URL, tried again by the AWS SDK
+ * Opens an object of S3 the way CDI does: one signed GET of a path-style URL, cleaned and tried again by the AWS SDK
  * as long as no body has come, redirects not followed, the total length not looked at.
  */
 export async function openS3(wanted: DownloadRequest): Promise<Download> {
@@ -75,7 +76,8 @@ async function getOnce(
   bucket: string,
   key: string,
 ): Promise<IncomingMessage> {
-  const url = new URL(`/${[bucket, ...key.split('/')].map(uriEncode).join('/')}`, new URL(given).origin);
+  const path = encodePath(posix.normalize(`/${bucket}/${key}`));
+  const url = new URL(path, new URL(given).origin);
   const scope = { region: regionOf(url.host), service: 's3', timeMs: clock.now() };
   const signed = signHeaders({ method: 'GET', path: url.pathname, headers: { host: url.host } }, keys, scope);
   const answer = await request({ method: 'GET', url, headers: { host: url.host, ...signed }, signal }).catch(

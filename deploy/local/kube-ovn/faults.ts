@@ -1,7 +1,7 @@
 import { type FaultTable, type FaultTarget, tableOf } from '../controller/fault-table.ts';
 
 /** What can go wrong with a network beyond what two equal ranges in one Vpc or a missing Vpc bring by itself. */
-export type NetworkFaultMode =
+type NetworkFaultMode =
   /** kube-ovn refuses the Subnet (each look is an occasion): not Validated, not Ready. */
   | { mode: 'refused'; message?: string }
   /** The Subnet is valid, and what follows in OVN fails: not Ready. */

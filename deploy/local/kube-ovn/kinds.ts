@@ -1,15 +1,6 @@
 import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../../../shared/kinds/resource.ts';
-
-const Condition = z.looseObject({
-  type: z.string(),
-  status: z.string(),
-  reason: z.string().optional(),
-  message: z.string().optional(),
-  lastUpdateTime: z.string().optional(),
-  lastTransitionTime: z.string().optional(),
-});
-export type Condition = z.infer<typeof Condition>;
+import { Condition } from '../controller/kinds.ts';
 
 const VpcStatus = z.looseObject({
   standby: z.boolean().optional(),

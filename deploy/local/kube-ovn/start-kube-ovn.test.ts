@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { realClock } from '../clock.ts';
-import type { Running } from '../controller/run-controllers.ts';
+import type { Running } from '../controller/simulator.ts';
 import { Pod } from '../workloads/kinds.ts';
 import { finalizer, Subnet, type SubnetSpec, Vpc } from './kinds.ts';
 import { type KubeOvnOptions, startKubeOvn } from './start-kube-ovn.ts';
@@ -110,6 +110,7 @@ describe('a Subnet', () => {
     await makeVpc();
     await makeSubnet('ws-lab-lan');
     await subnets.until(isSaid('ws-lab-lan', 'Ready'));
+    const events = await cluster.record(Event);
     await makeSubnet('ws-lab-other', { cidrBlock: '10.10.0.128/25' });
     const refused = await subnets.until(isSaid('ws-lab-other', 'Ready', 'False'));
     const message = 'subnet ws-lab-other cidr 10.10.0.128/25 is conflict with subnet ws-lab-lan cidr 10.10.0.0/24';
@@ -120,8 +121,7 @@ describe('a Subnet', () => {
         message,
       });
     }
-    const [event] = (await cluster.kube.list(Event)) as unknown as { reason: string; type: string }[];
-    expect(event).toMatchObject({ type: 'Warning', reason: 'ValidateLogicalSwitchFailed' });
+    await events.until(({ type, reason }) => type === 'Warning' && reason === 'ValidateLogicalSwitchFailed');
     await cluster.kube.delete(Subnet, { name: 'ws-lab-lan' });
     const healed = await subnets.until(isSaid('ws-lab-other', 'Ready'));
     // It had an error once, and that stays said.

@@ -1,10 +1,6 @@
 import { type KubernetesObject, keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
-import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Clock } from '../clock.ts';
-import { type Informer, startInformer } from '../controller/informer.ts';
-import { learning, type Running, runControllers } from '../controller/run-controllers.ts';
-import { type Again, startWorkQueue } from '../controller/work-queue.ts';
-import { writer } from '../controller/write.ts';
+import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
+import type { Again } from '../controller/work-queue.ts';
 import { stopwatch } from '../kubevirt/stopwatch.ts';
 import { isOver, Pod } from '../workloads/kinds.ts';
 import { networksOf } from '../workloads/networks.ts';
@@ -13,29 +9,20 @@ import { finalizer, providerOf, Subnet, Vpc } from './kinds.ts';
 import { nextForSubnet } from './subnet-step.ts';
 import { nextForVpc } from './vpc-step.ts';
 
-export interface KubeOvnOptions {
-  kube: Kube;
-  clock: Clock;
+export interface KubeOvnOptions extends SimulatorOptions {
   faults?: readonly NetworkFaultRule[];
   /** As before v1.16: a Subnet whose range conflicts with another reports it, but is Ready. */
   forgivesConflicts?: boolean;
   /** Between two writes about the same object. */
   tickMs?: number;
-  /** First and longest pause between two looks at what could not be finished, doubled in between. */
-  retry?: { firstMs: number; maxMs: number };
-  /** Hears of every look that failed and is going to be repeated. */
-  onError?: (error: unknown, ref: ObjectReference) => void;
 }
 
 /** Simulates kube-ovn's controller for Vpcs and Subnets, as an ordinary client; no packet flows, and addresses are counted only. */
 export function startKubeOvn(options: KubeOvnOptions): Running {
-  const { kube, clock, onError, tickMs = 5, forgivesConflicts = false } = options;
-  const abort = new AbortController();
-  const vpcs = startInformer(kube, Vpc, abort.signal);
-  const subnets = startInformer(kube, Subnet, abort.signal);
-  const pods = startInformer(kube, Pod, abort.signal);
-  const informers = [vpcs, subnets, pods] as unknown as Informer<KubernetesObject>[];
-  const out = writer(kube, clock, 'kube-ovn-controller', learning(informers));
+  const { clock, tickMs = 5, forgivesConflicts = false, retry = { firstMs: 20, maxMs: 5000 } } = options;
+  const kinds = { vpcs: Vpc, subnets: Subnet, pods: Pod };
+  const { shared, queue, run } = simulator({ ...options, retry }, 'kube-ovn-controller', kinds);
+  const { vpcs, subnets, pods, perform } = shared;
   const faults = networkFaults(options.faults ?? []);
   const since = stopwatch(clock);
   let looks = 0;
@@ -63,7 +50,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
     const waitMs = downMs(vpc);
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     const writes = nextForVpc(vpc, [...subnets.objects.values()]);
-    await out.perform(writes);
+    await perform(writes);
     return writes.length > 0 ? { holdMs: tickMs } : undefined;
   }
 
@@ -87,7 +74,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
       forgivesConflicts,
       nowMs: clock.now(),
     });
-    await out.perform(writes);
+    await perform(writes);
     queues.vpcs.add({ name: subnet.spec.vpc ?? '' });
     if (retry !== undefined) throw new Error(retry);
     const kept = faults.inject(uid, name, 'addressInUse');
@@ -97,9 +84,6 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
       : undefined;
   }
 
-  const { retry = { firstMs: 20, maxMs: 5000 } } = options;
-  const queue = (reconcile: (ref: ObjectReference) => Promise<Again>) =>
-    startWorkQueue({ clock, reconcile, retry, onError });
   const queues = { vpcs: queue(lookAtVpc), subnets: queue(lookAtSubnet) };
 
   vpcs.onChange(({ metadata }) => queues.vpcs.add(metadata));
@@ -113,7 +97,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
     for (const { metadata, spec } of subnets.objects.values())
       if (providers.includes(spec.provider ?? '')) queues.subnets.add(metadata);
   });
-  return runControllers({ abort, informers, queues: Object.values(queues), out });
+  return run();
 }
 
 /** Whether something else than a status has changed: what kube-ovn says itself must not wake it. */

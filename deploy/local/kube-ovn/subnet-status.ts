@@ -1,9 +1,9 @@
+import type { Said } from '../controller/conditions.ts';
+import type { Condition } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
 import { cidrIn, countIn } from './cidr.ts';
 import { countExcluded } from './format-subnet.ts';
-import type { Condition, SubnetSpec, SubnetStatus } from './kinds.ts';
-
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+import type { SubnetSpec, SubnetStatus } from './kinds.ts';
 
 /** Sets conditions where they stand; a new one comes last. Go writes no empty message. */
 function withConditions(before: readonly Condition[], said: readonly Said[], nowMs: number): Condition[] {

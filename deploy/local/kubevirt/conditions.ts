@@ -1,22 +1,18 @@
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import type { Said } from '../controller/conditions.ts';
 import { timestamp } from '../controller/write.ts';
 import type { Condition } from './kinds.ts';
 
-/** The contents of a condition, without its times. */
-export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
-
-export const find = (conditions: readonly Condition[] | undefined, type: string) =>
-  conditions?.find((condition) => condition.type === type);
-
 /** Whether a condition of this type has that status and, where one is given, that reason. */
 export function isSaid(conditions: readonly Condition[] | undefined, type: string, status: string, reason?: string) {
-  const found = find(conditions, type);
+  const found = conditionOf(conditions, type);
   return found?.status === status && (reason === undefined || found.reason === reason);
 }
 
 /** Sets conditions: the time moves with the status, a new one comes last. */
 export function withConditions(before: readonly Condition[], said: readonly Said[], nowMs: number): Condition[] {
   const timed = said.map((one): Condition => {
-    const previous = find(before, one.type);
+    const previous = conditionOf(before, one.type);
     const kept = previous?.status === one.status ? previous.lastTransitionTime : undefined;
     return { ...one, lastProbeTime: null, lastTransitionTime: kept ?? timestamp(nowMs) };
   });
@@ -25,9 +21,6 @@ export function withConditions(before: readonly Condition[], said: readonly Said
 
 /** The conditions with others in the place of those of the same type; new ones come last. */
 export const replaced = (before: readonly Condition[], others: readonly Condition[]): Condition[] => [
-  ...before.map((condition) => find(others, condition.type) ?? condition),
-  ...others.filter(({ type }) => !find(before, type)),
+  ...before.map((condition) => conditionOf(others, condition.type) ?? condition),
+  ...others.filter(({ type }) => !conditionOf(before, type)),
 ];
-
-export const without = (conditions: readonly Condition[], ...types: string[]) =>
-  conditions.filter(({ type }) => !types.includes(type));

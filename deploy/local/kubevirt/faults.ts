@@ -4,7 +4,7 @@ import { type FaultTable, type FaultTarget, tableOf } from '../controller/fault-
  * What can go wrong with a machine beyond what a missing Secret, network or disk brings by itself. What is given a time heals
  * when that is over; a fault with `times` heals by itself after that many occasions.
  */
-export type MachineFaultMode =
+type MachineFaultMode =
   /** No node takes the launcher Pod for this time: ErrorUnschedulable. */
   | { mode: 'unschedulable'; forMs: number }
   /** The launcher ends before the guest runs (each start is an occasion): CrashLoopBackOff between the starts. */

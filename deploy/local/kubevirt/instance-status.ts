@@ -1,6 +1,8 @@
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import type { Said } from '../controller/conditions.ts';
 import type { Claim, DataVolume, Pod } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
-import { isSaid, type Said, withConditions } from './conditions.ts';
+import { isSaid, withConditions } from './conditions.ts';
 import { interfacesOf, withAgent } from './guest-network.ts';
 import {
   type Condition,
@@ -124,7 +126,7 @@ function podScheduled(pod: Pod | undefined, phase: string, error: SyncError | un
 
 function dataVolumesReady({ dataVolumes }: ObservedForInstanceStatus): Said[] {
   if (dataVolumes.length === 0) return [];
-  const all = dataVolumes.map(({ status }) => status?.conditions.find(({ type }) => type === 'Ready')?.status);
+  const all = dataVolumes.map(({ status }) => conditionOf(status?.conditions, 'Ready')?.status);
   if (all.every((status) => status === 'True')) {
     const message = "All of the VMI's DVs are bound and ready";
     return [{ type: 'DataVolumesReady', status: 'True', reason: 'AllDVsReady', message }];

@@ -9,7 +9,7 @@ import type { KubevirtTimings } from './settings.ts';
 import { statusPatch } from './status-patch.ts';
 
 /** A volume's claim, and the DataVolume that fills it. */
-export interface ObservedVolume {
+interface ObservedVolume {
   claimName: string;
   claim: Claim | undefined;
   dataVolume: DataVolume | undefined;

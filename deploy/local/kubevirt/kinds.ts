@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../../../shared/kinds/resource.ts';
+import { Condition as Common } from '../controller/kinds.ts';
 
 const Labelled = z.looseObject({
   name: z.string().optional(),
@@ -40,14 +41,7 @@ const InstanceSpec = z.looseObject({
 });
 export type InstanceSpec = z.infer<typeof InstanceSpec>;
 
-const Condition = z.looseObject({
-  type: z.string(),
-  status: z.string(),
-  reason: z.string().optional(),
-  message: z.string().optional(),
-  lastProbeTime: z.string().nullish(),
-  lastTransitionTime: z.string().nullish(),
-});
+const Condition = Common.extend({ lastProbeTime: z.string().nullish(), lastTransitionTime: z.string().nullish() });
 export type Condition = z.infer<typeof Condition>;
 
 const DataVolumeTemplate = z.looseObject({

@@ -1,40 +1,20 @@
-import type { Condition, ContainerState, Pod } from '../controller/kinds.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { podConditions, unschedulable as withoutNode } from '../controller/conditions.ts';
+import type { ContainerState, Pod } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
 
-const condition = (
-  type: string,
-  status: 'True' | 'False',
-  nowMs: number,
-  reason?: string,
-  message?: string,
-): Condition => ({
-  type,
-  status,
-  lastTransitionTime: timestamp(nowMs),
-  ...(reason ? { reason } : {}),
-  ...(message ? { message } : {}),
-});
-
-const unschedulableMessage =
-  '0/3 nodes are available: 3 Insufficient devices.kubevirt.io/kvm. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.';
-
 /** A launcher for which there is no node. */
-export const unschedulable = (nowMs: number) => ({
-  phase: 'Pending',
-  conditions: [condition('PodScheduled', 'False', nowMs, 'Unschedulable', unschedulableMessage)],
-});
+export const unschedulable = (nowMs: number) =>
+  withoutNode(
+    '0/3 nodes are available: 3 Insufficient devices.kubevirt.io/kvm. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+    nowMs,
+  );
 
 const withContainer = (pod: Pod, phase: string, state: ContainerState, nowMs: number, readyReason = '') => {
   const isReady = state.running !== undefined && readyReason === '';
-  const why = isReady ? undefined : readyReason || 'ContainersNotReady';
   return {
     phase,
-    conditions: [
-      condition('PodScheduled', 'True', nowMs),
-      condition('Initialized', 'True', nowMs),
-      condition('ContainersReady', isReady ? 'True' : 'False', nowMs, why),
-      condition('Ready', isReady ? 'True' : 'False', nowMs, why),
-    ],
+    conditions: podConditions(isReady, nowMs, readyReason || undefined),
     containerStatuses: [
       {
         name: 'compute',
@@ -71,10 +51,9 @@ export const ended = (pod: Pod, exitCode: number, nowMs: number) =>
 
 export const waitingReason = ({ status }: Pod) => status?.containerStatuses[0]?.state?.waiting;
 
-export const isScheduled = ({ status }: Pod) =>
-  status?.conditions.some(({ type, status: value }) => type === 'PodScheduled' && value === 'True') ?? false;
+export const isScheduled = ({ status }: Pod) => conditionOf(status?.conditions, 'PodScheduled')?.status === 'True';
 
-export const readyConditionOf = ({ status }: Pod) => status?.conditions.find(({ type }) => type === 'Ready');
+export const readyConditionOf = ({ status }: Pod) => conditionOf(status?.conditions, 'Ready');
 
 export const isReady = (pod: Pod) => readyConditionOf(pod)?.status === 'True';
 

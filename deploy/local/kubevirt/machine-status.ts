@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { find, replaced, type Said, withConditions, without } from './conditions.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { type Said, without } from '../controller/conditions.ts';
+import { replaced, withConditions } from './conditions.ts';
 import { hasRun, type MachineStatus, type VirtualMachine, type VirtualMachineInstance, word } from './kinds.ts';
 import { type ObservedForPrinting, printableStatus } from './printable-status.ts';
 import { failedEarly, isRequestMet, isRestarted, runStrategyOf } from './run-strategy.ts';
@@ -25,7 +27,7 @@ export function nextMachineStatus(observed: ObservedForStatus): MachineStatus {
   return {
     ...kept,
     created: instance !== undefined,
-    ready: find(instance?.status?.conditions, 'Ready')?.status === 'True',
+    ready: conditionOf(instance?.status?.conditions, 'Ready')?.status === 'True',
     // Mirrored once an instance exists, which shows that the machine was ever started.
     ...(instance || before.runStrategy ? { runStrategy: runStrategyOf(machine) } : {}),
     ...(wanted.length > 0 ? { stateChangeRequests: wanted } : {}),
@@ -76,7 +78,7 @@ export const isOutdated = (machine: VirtualMachine, instance: VirtualMachineInst
 
 function readiness(instance: VirtualMachineInstance | undefined): Said {
   if (!instance) return { type: 'Ready', status: 'False', reason: 'VMINotExists', message: 'VMI does not exist' };
-  const { status, reason, message } = find(instance.status?.conditions, 'Ready') ?? {
+  const { status, reason, message } = conditionOf(instance.status?.conditions, 'Ready') ?? {
     status: 'False',
     reason: 'VMIConditionMissing',
     message: 'VMI is missing the Ready condition',

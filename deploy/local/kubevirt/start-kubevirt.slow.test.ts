@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { defineResource } from '../../../shared/kinds/resource.ts';
 import { done, ends } from '../cdi/scripted-import.ts';
 import { startCdi } from '../cdi/start-cdi.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { realClock } from '../clock.ts';
 import { Claim, DataVolume, Pod, Secret } from '../controller/kinds.ts';
-import type { Running } from '../controller/run-controllers.ts';
+import type { Running } from '../controller/simulator.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { admitMachine } from './admit.ts';
 import type { MachineFaultRule } from './faults.ts';
@@ -103,7 +104,6 @@ const makeSecret = (data: Record<string, string>) =>
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
   });
 
-const Namespace = defineResource({ apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, {});
 const rbac = 'rbac.authorization.k8s.io';
 const Role = defineResource({ apiVersion: `${rbac}/v1`, kind: 'Role', plural: 'roles' }, {});
 const RoleBinding = defineResource({ apiVersion: `${rbac}/v1`, kind: 'RoleBinding', plural: 'rolebindings' }, {});

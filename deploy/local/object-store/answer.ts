@@ -68,6 +68,8 @@ async function route(asked: Asked, request: IncomingMessage, response: ServerRes
   const isDownload = asked.method === 'GET' && asked.key !== '';
   const fault = isDownload ? shelves.faults.meet(asked.name) : shelves.faults.see(asked.name);
   if (fault?.mode === 'status') throw s3Errors.ofStatus(fault.status);
+  if (asked.bucket && !isBucketName(asked.bucket)) throw s3Errors.invalidBucketName();
+  if (Buffer.byteLength(asked.key) > longestKey) throw s3Errors.keyTooLong();
   authorize(asked, shelves);
   if (asked.method === 'PUT') return receive(asked, request, response, shelves);
   if (asked.method !== 'GET' && asked.method !== 'HEAD') throw s3Errors.methodNotAllowed();
@@ -85,6 +87,9 @@ async function route(asked: Asked, request: IncomingMessage, response: ServerRes
   await sendBody(response, { bytes: end - start, chunks: object.read(start, end), fault, onSent }, shelves.bandwidth);
 }
 
+const isBucketName = (name: string) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name);
+const longestKey = 1024;
+
 function authorize(asked: Asked, shelves: Shelves) {
   const { authorization = '' } = asked.headers;
   const isSigned = authorization.startsWith('AWS4') || asked.query.includes('X-Amz-Signature=');
@@ -92,7 +97,8 @@ function authorize(asked: Asked, shelves: Shelves) {
   if (!isSigned && reads && shelves.publicBuckets.includes(asked.bucket)) return;
   if (!isSigned && reads && shelves.basicAuthBuckets.includes(asked.bucket))
     return verifyBasic(authorization, shelves.access);
-  if (!isSigned) throw s3Errors.accessDenied();
+  // Which buckets exist, anyone may know.
+  if (!isSigned) throw shelves.buckets.has(asked.bucket) ? s3Errors.accessDenied() : s3Errors.noSuchBucket();
   verifySignature(asked, shelves.access, shelves.nowMs());
 }
 

@@ -5,7 +5,7 @@
 export type Fault = { match: RegExp | string; times?: number } & FaultMode;
 
 /** `cutAt`: the connection breaks after that share of the bytes; `stall`: nothing more comes after it; `status`: refused with that status. */
-export type FaultMode =
+type FaultMode =
   | { mode: 'cutAt'; fraction: number }
   | { mode: 'stall'; fraction: number }
   | { mode: 'status'; status: number };

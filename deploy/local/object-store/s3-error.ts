@@ -32,6 +32,8 @@ export const s3Errors = {
   missingHeader: (name: string) =>
     new S3Error(400, 'InvalidRequest', `Missing required header for this request: ${name}`),
   noSuchBucket: () => new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist'),
+  invalidBucketName: () => new S3Error(400, 'InvalidBucketName', 'The specified bucket is not valid.'),
+  keyTooLong: () => new S3Error(400, 'KeyTooLongError', 'Your key is too long.'),
   noSuchKey: () => new S3Error(404, 'NoSuchKey', 'The specified key does not exist.'),
   methodNotAllowed: () =>
     new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.'),

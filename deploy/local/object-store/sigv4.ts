@@ -80,9 +80,12 @@ export function parseAmzDate(text: string): number {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** A path or a query part as S3 writes it for signing: everything but A-Z a-z 0-9 - . _ ~ is escaped. */
+/** A segment of a path or a part of a query as S3 writes it for signing: everything but A-Z a-z 0-9 - . _ ~ is escaped. */
 export const uriEncode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** A path as S3 writes it: each of its segments is escaped. */
+export const encodePath = (path: string) => path.split('/').map(uriEncode).join('/');
 
 const algorithm = 'AWS4-HMAC-SHA256';
 
@@ -98,12 +101,8 @@ function canonicalRequest(request: SignableRequest, signedHeaders: readonly stri
   ].join('\n');
 }
 
-// S3 alone escapes a path once and leaves "." and "//" in it; other services of AWS do otherwise.
-const canonicalPath = (path: string) =>
-  path
-    .split('/')
-    .map((segment) => uriEncode(decodeURIComponent(segment)))
-    .join('/');
+// S3 alone escapes a path once, leaves "." and "//" in it, and takes an encoded slash for one; other services of AWS do otherwise.
+const canonicalPath = (path: string) => encodePath(decodeURIComponent(path));
 
 function canonicalQuery(query: string): string {
   return [...new URLSearchParams(query)]

@@ -1,16 +1,12 @@
 import { type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
-import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Clock } from '../clock.ts';
 import type { Again } from '../controller/work-queue.ts';
-import { type Writer, withoutFinalizer } from '../controller/write.ts';
+import { withoutFinalizer } from '../controller/write.ts';
 import { nextForContent, type Refusal } from './content-step.ts';
 import { faultOf, type SnapshotFaultRule } from './faults.ts';
 import { finalizer, VolumeSnapshotContent } from './kinds.ts';
 import type { World } from './world.ts';
 
 interface SidecarOptions {
-  kube: Kube;
-  clock: Clock;
   cutMs: number;
   readyMs: number;
   faults: readonly SnapshotFaultRule[];
@@ -25,8 +21,9 @@ interface Memory {
 }
 
 /** Looks at one content on behalf of its driver and brings it a step further; throws what has to be tried again. */
-export function contentSidecar(options: SidecarOptions, world: World, { perform }: Writer) {
-  const { kube, clock, faults, drivers } = options;
+export function contentSidecar(world: World, options: SidecarOptions) {
+  const { kube, clock, perform } = world;
+  const { faults, drivers } = options;
   const memories = new Map<string, Memory>();
 
   return async (ref: ObjectReference): Promise<Again> => {

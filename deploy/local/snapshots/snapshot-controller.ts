@@ -1,10 +1,7 @@
 import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
-import type { Kube } from '../../../shared/runtime/kube.ts';
 import { classFor } from '../cdi/storage-profile.ts';
-import type { Clock } from '../clock.ts';
 import { Claim } from '../controller/kinds.ts';
 import type { Again } from '../controller/work-queue.ts';
-import type { Writer } from '../controller/write.ts';
 import {
   contentName,
   snapshotAnnotation,
@@ -17,33 +14,29 @@ import { nextForSnapshot, releaseOf } from './snapshot-step.ts';
 import type { World } from './world.ts';
 
 /** Looks at one VolumeSnapshot and brings it a step further; throws what has to be tried again. */
-export function snapshotController(
-  { kube, clock, contentMs }: { kube: Kube; clock: Clock; contentMs: number },
-  world: World,
-  { perform }: Writer,
-) {
+export function snapshotController(world: World, contentMs: number) {
   const paused = new Set<string>();
   const claimOf = new Map<string, string>();
   return async (ref: ObjectReference): Promise<Again> => {
     const snapshot = world.snapshots.find(ref);
-    if (!snapshot) return void (await perform(releaseOf(freeClaim(world, ref, claimOf.get(keyOf(ref))))));
+    if (!snapshot) return void (await world.perform(releaseOf(freeClaim(world, ref, claimOf.get(keyOf(ref))))));
     claimOf.set(keyOf(ref), snapshot.spec.source.persistentVolumeClaimName ?? '');
-    if (!world.contents.find({ name: contentName(snapshot) })) await refresh(kube, world, snapshot);
-    const { writes, failure } = nextForSnapshot(observe(world, snapshot, clock.now()));
+    if (!world.contents.find({ name: contentName(snapshot) })) await refresh(world, snapshot);
+    const { writes, failure } = nextForSnapshot(observe(world, snapshot, world.clock.now()));
     const makesContent = writes.some((write) => write.do === 'create' && write.resource === VolumeSnapshotContent);
     if (makesContent && !paused.has(snapshot.metadata.uid)) {
       paused.add(snapshot.metadata.uid);
       return { holdMs: contentMs };
     }
     paused.delete(snapshot.metadata.uid);
-    await perform(writes);
+    await world.perform(writes);
     if (failure) throw new Error(failure);
     return writes.length > 0 ? { holdMs: 0 } : undefined;
   };
 }
 
 /** Looks at claim and class themselves before a snapshot fails for them: what was seen of them may be older than the snapshot. */
-async function refresh(kube: Kube, { claims, classes }: World, { metadata, spec }: VolumeSnapshot) {
+async function refresh({ kube, claims, classes }: World, { metadata, spec }: VolumeSnapshot) {
   const { volumeSnapshotClassName: className, source } = spec;
   const claimName = source.persistentVolumeClaimName;
   const claim = claimName && (await kube.get(Claim, { namespace: metadata.namespace, name: claimName }));

@@ -4,7 +4,7 @@ import { Event } from '../../../shared/kinds/core/event.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { type SteppedClock, steppedClock } from '../clock.ts';
 import { Claim } from '../controller/kinds.ts';
-import type { Running } from '../controller/run-controllers.ts';
+import type { Running } from '../controller/simulator.ts';
 import type { SnapshotFaultRule } from './faults.ts';
 import { finalizer, snapshotAnnotation, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
 import { startSnapshotter } from './start-snapshotter.ts';

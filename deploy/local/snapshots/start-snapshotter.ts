@@ -1,20 +1,12 @@
-import { type KubernetesObject, keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
-import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Clock } from '../clock.ts';
-import { type Informer, startInformer } from '../controller/informer.ts';
-import { Claim, StorageClass } from '../controller/kinds.ts';
-import { learning, type Running, runControllers } from '../controller/run-controllers.ts';
-import { startWorkQueue } from '../controller/work-queue.ts';
-import { writer } from '../controller/write.ts';
+import { type KubernetesObject, keyOf } from '../../../shared/kinds/resource.ts';
+import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
 import { contentSidecar } from './content-sidecar.ts';
 import type { SnapshotFaultRule } from './faults.ts';
-import { snapshotAnnotation, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
+import { snapshotAnnotation } from './kinds.ts';
 import { snapshotController } from './snapshot-controller.ts';
-import type { World } from './world.ts';
+import { watched } from './world.ts';
 
-export interface SnapshotterOptions {
-  kube: Kube;
-  clock: Clock;
+export interface SnapshotterOptions extends SimulatorOptions {
   /** Until the driver has cut a snapshot. */
   cutMs: number;
   /** From then until its copy is complete and it can be used. */
@@ -24,41 +16,30 @@ export interface SnapshotterOptions {
   faults?: readonly SnapshotFaultRule[];
   /** The drivers that have a sidecar here. */
   drivers?: readonly string[];
-  /** First and longest pause between two tries, doubled in between; by default those of the real one. */
-  retry?: { firstMs: number; maxMs: number };
-  /** Hears of every failure that is going to be tried again. */
-  onError?: (error: unknown, ref: ObjectReference) => void;
 }
 
 /** Simulates the external-snapshotter: the controller of VolumeSnapshots and the sidecar of the drivers that cut them. */
 export function startSnapshotter(options: SnapshotterOptions): Running {
-  const { kube, clock, contentMs = 50, faults = [], drivers = ['ebs.csi.aws.com'] } = options;
-  const abort = new AbortController();
-  const world: World = {
-    snapshots: startInformer(kube, VolumeSnapshot, abort.signal),
-    contents: startInformer(kube, VolumeSnapshotContent, abort.signal),
-    classes: startInformer(kube, VolumeSnapshotClass, abort.signal),
-    claims: startInformer(kube, Claim, abort.signal),
-    storageClasses: startInformer(kube, StorageClass, abort.signal),
-  };
-  const informers = Object.values(world) as Informer<KubernetesObject>[];
-  const out = writer(kube, clock, 'snapshot-controller', learning(informers));
-  const { onError, retry = { firstMs: 1000, maxMs: 300_000 } } = options;
-  const reconcileSnapshot = snapshotController({ kube, clock, contentMs }, world, out);
-  const reconcileContent = contentSidecar({ ...options, faults, drivers }, world, out);
-  const snapshotQueue = startWorkQueue({ clock, retry, onError, reconcile: reconcileSnapshot });
-  const contentQueue = startWorkQueue({ clock, retry, onError, reconcile: reconcileContent });
+  const {
+    contentMs = 50,
+    faults = [],
+    drivers = ['ebs.csi.aws.com'],
+    retry = { firstMs: 1000, maxMs: 300_000 },
+  } = options;
+  const { shared, queue, run } = simulator({ ...options, retry }, 'snapshot-controller', watched);
+  const snapshotQueue = queue(snapshotController(shared, contentMs));
+  const contentQueue = queue(contentSidecar(shared, { ...options, faults, drivers }));
 
   const snapshotChanged = changes();
-  world.snapshots.onChange((snapshot) => {
+  shared.snapshots.onChange((snapshot) => {
     if (snapshotChanged(snapshot)) snapshotQueue.add(snapshot.metadata);
   });
   const contentChanged = changes();
-  world.contents.onChange((content) => {
+  shared.contents.onChange((content) => {
     if (contentChanged(content)) contentQueue.add(content.metadata);
     snapshotQueue.add(content.spec.volumeSnapshotRef);
   });
-  return runControllers({ abort, informers, queues: [snapshotQueue, contentQueue], out });
+  return run();
 }
 
 /** Tells whether an object changed by others' hands: a failed look must not be woken by what it wrote itself. */

@@ -1,12 +1,14 @@
-import type { Informer } from '../controller/informer.ts';
-import type { Claim, StorageClass } from '../controller/kinds.ts';
-import type { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
+import { Claim, StorageClass } from '../controller/kinds.ts';
+import type { Shared } from '../controller/simulator.ts';
+import { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
 
-/** Everything the snapshotter looks at. */
-export interface World {
-  snapshots: Informer<VolumeSnapshot>;
-  contents: Informer<VolumeSnapshotContent>;
-  classes: Informer<VolumeSnapshotClass>;
-  claims: Informer<Claim>;
-  storageClasses: Informer<StorageClass>;
-}
+export const watched = {
+  snapshots: VolumeSnapshot,
+  contents: VolumeSnapshotContent,
+  classes: VolumeSnapshotClass,
+  claims: Claim,
+  storageClasses: StorageClass,
+};
+
+/** What the two controllers of the snapshotter share. */
+export type World = Shared<typeof watched>;

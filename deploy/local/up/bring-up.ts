@@ -82,7 +82,12 @@ async function startCluster(ports: Ports, store: ObjectStore, dataFolder: DataFo
     const secret = secretManifest({ namespace: 'vmdi-farm', secretName: 's3-reader', keys });
     await applyChangedManifests(cluster.kube, [secret]);
     // Templates and pipelines may ask for what the object store has, with its Secret; only this machine reaches the Broker.
-    const data = { allowedSources: `${store.url}/** s3-reader`, unsignedPublications: 'Accept' };
+    const data = {
+      allowedSources: `${store.url}/** s3-reader`,
+      unsignedPublications: 'Accept',
+      // Where the image of the example of a lab comes from.
+      imageUrlTemplate: `${store.url}/images/{name}.qcow2`,
+    };
     if (dataFolder.isNew) await cluster.kube.patch(ConfigMap, policyRef, { data });
     return cluster;
   } catch (error) {

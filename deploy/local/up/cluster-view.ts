@@ -26,7 +26,7 @@ export interface ImageRow {
   waiting: string;
 }
 
-export interface MachineRow {
+interface MachineRow {
   /** namespace/name. */
   name: string;
   phase: ShownPhase;

@@ -16,6 +16,8 @@ export async function putSampleImages(store: ObjectStore): Promise<void> {
 
 const samples: Readonly<Record<string, () => Content>> = {
   'ubuntu-24.04.qcow2': () => qcow2('ubuntu', 30),
+  // What crds/examples/workspace.yaml and the virtual-machine.yaml beside it name.
+  'demo-vmdi.qcow2': () => qcow2('demo', 20),
   'debian-12.qcow2': () => qcow2('debian', 30),
   'windows-2022.qcow2': () => qcow2('windows', 120),
   'alpine-3.20.img.gz': () =>

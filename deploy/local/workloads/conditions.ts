@@ -1,18 +1,11 @@
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { type Said, without } from '../controller/conditions.ts';
+import type { Condition } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
-import type { Condition } from './kinds.ts';
-
-/** The contents of a condition, without its times. */
-export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
-
-export const find = (conditions: readonly Condition[], type: string) =>
-  conditions.find((condition) => condition.type === type);
-
-export const without = (conditions: readonly Condition[], type: string) =>
-  conditions.filter((condition) => condition.type !== type);
 
 /** As the controllers of apps/v1 set one: what says the same stays; what does not comes last. */
 export function withCondition(conditions: readonly Condition[], said: Said, nowMs: number): Condition[] {
-  const before = find(conditions, said.type);
+  const before = conditionOf(conditions, said.type);
   if (before?.status === said.status && before.reason === said.reason) return [...conditions];
   return [...without(conditions, said.type), timed(said, before, nowMs)];
 }

@@ -1,4 +1,5 @@
-import type { Container, ContainerStatus } from './kinds.ts';
+import type { ContainerStatus } from '../controller/kinds.ts';
+import type { Container } from './kinds.ts';
 import { type Exit, running, terminated, waiting } from './pod-status.ts';
 import type { WorkloadTimings } from './settings.ts';
 

@@ -1,5 +1,8 @@
-import { find, type Said, timed, withCondition, without } from './conditions.ts';
-import type { Condition, Deployment, DeploymentStatus, ReplicaSet } from './kinds.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { type Said, without } from '../controller/conditions.ts';
+import type { Condition } from '../controller/kinds.ts';
+import { timed, withCondition } from './conditions.ts';
+import type { Deployment, DeploymentStatus, ReplicaSet } from './kinds.ts';
 
 interface Rollout {
   deployment: Deployment;
@@ -61,7 +64,7 @@ const progressing = (status: string, reason: string, message: string): Said => (
 
 function withProgress(rollout: Rollout, status: DeploymentStatus, conditions: Condition[]): Condition[] {
   const { deployment, newest, stalledMs, deadlineMs, nowMs } = rollout;
-  const current = find(conditions, 'Progressing');
+  const current = conditionOf(conditions, 'Progressing');
   const name = newest ? `ReplicaSet "${newest.metadata.name}"` : `Deployment "${deployment.metadata.name}"`;
   const isDone = status.replicas === status.updatedReplicas && current?.reason === 'NewReplicaSetAvailable';
   if (isDone) return conditions;

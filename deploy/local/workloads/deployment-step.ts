@@ -1,7 +1,8 @@
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { ownedBy } from '../controller/owner.ts';
 import { deletionOf, patchOf, statusOf, type Write } from '../controller/write.ts';
 import { statusPatch } from '../kubevirt/status-patch.ts';
-import { find, withCondition } from './conditions.ts';
+import { withCondition } from './conditions.ts';
 import type { Step } from './context.ts';
 import { deploymentStatus } from './deployment-status.ts';
 import { Deployment, isGoing, isOver, isTrue, type Pod, ReplicaSet, templateHash } from './kinds.ts';
@@ -106,7 +107,7 @@ function tell(observed: ObservedDeployment, newest: ReplicaSet | undefined, old:
   const status = deploymentStatus({ deployment, replicaSets, newest, deadlineMs, stalledMs, nowMs });
   const patch = statusPatch(deployment.status, status);
   const writes = patch ? [statusOf(Deployment, deployment, patch)] : forgotten(deployment, old);
-  const waits = find(status.conditions ?? [], 'Progressing');
+  const waits = conditionOf(status.conditions, 'Progressing');
   const isCounted = waits?.status === 'True' && waits.reason !== 'NewReplicaSetAvailable';
   return { writes, ...(isCounted ? { waitMs: Math.max(1, deadlineMs - stalledMs) } : {}) };
 }

@@ -1,7 +1,8 @@
+import type { Condition } from '../controller/kinds.ts';
 import { deletionOf, statusOf, timestamp, type Write, withoutFinalizer } from '../controller/write.ts';
 import { statusPatch } from '../kubevirt/status-patch.ts';
 import type { Step } from './context.ts';
-import { type Condition, isGoing, isOver, isReady, isTrue, Job, type JobStatus, jobTracking, Pod } from './kinds.ts';
+import { isGoing, isOver, isReady, isTrue, Job, type JobStatus, jobTracking, Pod } from './kinds.ts';
 import { newPod } from './new-pod.ts';
 
 export interface ObservedJob {

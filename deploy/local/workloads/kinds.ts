@@ -1,15 +1,7 @@
 import * as z from 'zod';
 import { defineResource, type KubernetesObject, type ObjectOf } from '../../../shared/kinds/resource.ts';
-
-const Condition = z.looseObject({
-  type: z.string(),
-  status: z.string(),
-  reason: z.string().optional(),
-  message: z.string().optional(),
-  lastUpdateTime: z.string().optional(),
-  lastTransitionTime: z.string().optional(),
-});
-export type Condition = z.infer<typeof Condition>;
+import { conditionOf as conditionAmong } from '../../../shared/kubernetes/conditions.ts';
+import { Condition, ContainerStatus } from '../controller/kinds.ts';
 
 const Named = z.looseObject({ name: z.string() });
 const Key = z.looseObject({ name: z.string(), key: z.string(), optional: z.boolean().optional() });
@@ -53,26 +45,6 @@ const PodSpec = z.looseObject({
   containers: z.array(Container),
   volumes: z.array(Volume).optional(),
 });
-
-const State = z.looseObject({
-  waiting: z.looseObject({ reason: z.string().optional(), message: z.string().optional() }).optional(),
-  running: z.looseObject({ startedAt: z.string().optional() }).optional(),
-  terminated: z
-    .looseObject({ exitCode: z.number(), reason: z.string().optional(), message: z.string().optional() })
-    .optional(),
-});
-
-const ContainerStatus = z.looseObject({
-  name: z.string(),
-  ready: z.boolean(),
-  started: z.boolean().optional(),
-  restartCount: z.number(),
-  image: z.string(),
-  imageID: z.string(),
-  state: State.optional(),
-  lastState: State.optional(),
-});
-export type ContainerStatus = z.infer<typeof ContainerStatus>;
 
 const PodStatus = z.looseObject({
   phase: z.string().optional(),
@@ -197,7 +169,7 @@ export const jobTracking = 'batch.kubernetes.io/job-tracking';
 export const templateHash = 'pod-template-hash';
 
 export const conditionOf = (object: { status?: { conditions?: Condition[] | undefined } | undefined }, type: string) =>
-  object.status?.conditions?.find((condition) => condition.type === type);
+  conditionAmong(object.status?.conditions, type);
 
 export const isTrue = (object: { status?: { conditions?: Condition[] | undefined } | undefined }, type: string) =>
   conditionOf(object, type)?.status === 'True';

@@ -1,12 +1,13 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';
+import type { ContainerStatus } from '../controller/kinds.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { ObservedContainer } from './container-step.ts';
 import type { WorkloadContext } from './context.ts';
 import type { ContainerName, WorkloadFaultMode } from './faults.ts';
 import { hasTakenPort } from './host-ports.ts';
 import { jobOf } from './job-controller.ts';
-import { type Container, type ContainerStatus, claimNamesOf, isGoing, isOver, type Pod } from './kinds.ts';
+import { type Container, claimNamesOf, isGoing, isOver, type Pod } from './kinds.ts';
 import { missingAround, missingIn } from './missing.ts';
 import { nextForPod, type ObservedPod } from './pod-step.ts';
 import { defaultScheduler, isSimulated } from './simulated.ts';

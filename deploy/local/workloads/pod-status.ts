@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Condition, ContainerStatus } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
-import type { Condition, Container, ContainerStatus, Pod, PodStatus } from './kinds.ts';
+import type { Container, Pod, PodStatus } from './kinds.ts';
 
 /** The node that all Pods of workspaces are on, and its address. */
 const hostIP = '172.30.0.1';

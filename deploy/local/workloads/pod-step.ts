@@ -1,10 +1,10 @@
 import { annotation } from '../cdi/annotation.ts';
-import { Claim } from '../controller/kinds.ts';
+import { Claim, type ContainerStatus } from '../controller/kinds.ts';
 import { patchOf, statusOf, type Write } from '../controller/write.ts';
 import { nodeName } from '../kubevirt/launcher-pod.ts';
 import { nextForContainer, type ObservedContainer } from './container-step.ts';
 import type { Step } from './context.ts';
-import { type ContainerStatus, claimNamesOf, conditionOf, isGoing, isOver, Pod } from './kinds.ts';
+import { claimNamesOf, conditionOf, isGoing, isOver, Pod } from './kinds.ts';
 import { networkStatus, networksOf } from './networks.ts';
 import { podIPFor, podStatus, scheduled, terminated, unschedulable, waiting } from './pod-status.ts';
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { deletionOf, statusOf, type Write } from '../controller/write.ts';
 import { timed } from './conditions.ts';
 import type { Step } from './context.ts';
-import { isGoing, isOver, isReady, Pod, ReplicaSet } from './kinds.ts';
+import { conditionOf, isGoing, isOver, isReady, Pod, ReplicaSet } from './kinds.ts';
 import { newPod } from './new-pod.ts';
 
 export interface ObservedReplicaSet {
@@ -59,7 +59,7 @@ const positive = (count: number) => (count > 0 ? count : undefined);
 /** The condition if the server refuses a Pod. */
 export function refusedReplicaSet({ replicaSet, pods, nowMs }: ObservedReplicaSet, message: string): Write[] {
   const condition = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message };
-  const before = replicaSet.status?.conditions?.find(({ type }) => type === condition.type);
+  const before = conditionOf(replicaSet, condition.type);
   const { lastUpdateTime: _, ...kept } = timed(condition, before, nowMs);
   return said(replicaSet, {
     observedGeneration: replicaSet.metadata.generation,

@@ -5,7 +5,7 @@ import { startCdi } from '../cdi/start-cdi.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { realClock } from '../clock.ts';
 import { Claim, Secret, StorageClass } from '../controller/kinds.ts';
-import type { Running } from '../controller/run-controllers.ts';
+import type { Running } from '../controller/simulator.ts';
 import { NetworkAttachmentDefinition } from '../kubevirt/kinds.ts';
 import type { WorkloadFaultRule } from './faults.ts';
 import { ConfigMap, conditionOf, Deployment, isGoing, isReady, isTrue, Job, Pod, ReplicaSet } from './kinds.ts';

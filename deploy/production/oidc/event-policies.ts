@@ -3,7 +3,7 @@ import { brokerSink } from '../../../knative/broker.ts';
 import { filesOf } from '../../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { operatorNamespace, publicBroker } from '../../../shared/operator.ts';
+import { operatorNamespace, partOf, publicBroker } from '../../../shared/operator.ts';
 import { documents } from '../../manifests.ts';
 import { headerOf } from '../yaml-text.ts';
 
@@ -45,7 +45,7 @@ const eventPolicy = (
 ) => ({
   apiVersion: 'eventing.knative.dev/v1alpha1',
   kind: 'EventPolicy',
-  metadata: { name, namespace: operatorNamespace, labels: { 'app.kubernetes.io/part-of': 'ot-functions' } },
+  metadata: { name, namespace: operatorNamespace, labels: partOf },
   spec: {
     to: brokers.map(brokerSink),
     from: serviceAccounts.map((account) => ({ sub: `system:serviceaccount:${operatorNamespace}:${account}` })),

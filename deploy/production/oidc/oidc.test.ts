@@ -44,7 +44,7 @@ test('every policy has filters, names senders without "*", and no sender is in t
 
 test('sources and timers may post to the internal Brokers, all others to the public one', async () => {
   const brokers = (await policies()).map(({ metadata, spec }) => [metadata.name, spec.to.map(({ ref }) => ref.name)]);
-  const internal = ['images', 'machines', 'pruning', 'workspaces'];
+  const internal = ['images', 'inspection', 'machines', 'pruning', 'workspaces'];
   expect(Object.fromEntries(brokers)).toEqual({
     ...{ sources: internal, timers: internal },
     ...{ functions: ['default'], gateway: ['default'], 'in-cluster-pipelines': ['default'] },

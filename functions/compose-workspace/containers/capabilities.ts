@@ -1,12 +1,12 @@
 import type { ContainerCluster } from '../../../shared/kinds/pelotech/workspace.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
-import { failed, type Standing, waiting } from '../stage.ts';
+import { type ComponentStatus, failed, waiting } from '../stage.ts';
 
 /**
  * Why a container cluster is not made, or is stopped: it adds capabilities that the policy does not allow. The namespaces of
  * workspaces accept any, and some of them are a way to be root on a node (Kubernetes' Pod Security Standards, Baseline).
  */
-export function beyondCapabilities({ containers }: ContainerCluster, policy: Policy): Standing | undefined {
+export function beyondCapabilities({ containers }: ContainerCluster, policy: Policy): ComponentStatus | undefined {
   const added = containers.flatMap(({ capabilities }) => capabilities?.add ?? []);
   if (added.length === 0) return undefined;
   if (!isValid(policy, 'workspaceCapabilities')) {

@@ -1,6 +1,6 @@
 import type { ContainerCluster, WorkspaceContainer } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
-import type { Standing } from '../stage.ts';
+import type { ComponentStatus } from '../stage.ts';
 
 type PortMapping = NonNullable<WorkspaceContainer['portMappings']>[number];
 
@@ -12,15 +12,19 @@ export const hostPortOf = (mapping: PortMapping, { values }: Policy) =>
   mapping.hostPort !== undefined && values.hostPorts.includes(formatHostPort(mapping)) ? mapping.hostPort : undefined;
 
 /** What a container cluster that runs also reports: the host ports that it lacks. */
-export function withoutHostPorts(standing: Standing, { containers }: ContainerCluster, policy: Policy): Standing {
+export function withoutHostPorts(
+  status: ComponentStatus,
+  { containers }: ContainerCluster,
+  policy: Policy,
+): ComponentStatus {
   const lacking = containers
     .flatMap(({ portMappings = [] }) => portMappings)
     .filter((mapping) => mapping.hostPort !== undefined && hostPortOf(mapping, policy) === undefined)
     .map(formatHostPort);
-  if (standing.phase !== 'Ready' || lacking.length === 0) return standing;
+  if (status.phase !== 'Ready' || lacking.length === 0) return status;
   return {
-    ...standing,
+    ...status,
     reason: 'HostPortNotAllowed',
-    message: `${standing.message.replace(/\.$/, '')}, without host port${lacking.length > 1 ? 's' : ''} ${lacking.join(', ')}; to claim them, an admin adds a line for each to the policy's hostPorts.`,
+    message: `${status.message.replace(/\.$/, '')}, without host port${lacking.length > 1 ? 's' : ''} ${lacking.join(', ')}; to claim them, an admin adds a line for each to the policy's hostPorts.`,
   };
 }

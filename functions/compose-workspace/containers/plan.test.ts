@@ -44,7 +44,7 @@ const backingOff = (metadata: object = {}) => {
   return aPod({ containerStatuses: [{ name: 'app', restartCount: 3, state, lastState }] }, metadata);
 };
 
-function standing(status: object, pods: Pod[], workspace = lab(), data: Record<string, string> = {}) {
+function componentStatus(status: object, pods: Pod[], workspace = lab(), data: Record<string, string> = {}) {
   const metadata = workspaceChild(workspace, { namespace: 'ws-lab', name: 'app' });
   const deployments = [Deployment.parse({ metadata, status })];
   const found = { ...nothingInside, workspace, policy: parsePolicy({ data }), nowMs: start, deployments, pods };
@@ -54,27 +54,30 @@ function standing(status: object, pods: Pod[], workspace = lab(), data: Record<s
 
 describe('containers that start again', () => {
   test('are not up until they have run for as long as they may take to come up', () => {
-    expect(standing(up, [restarted(2, -10)], lab('True'))).toMatchObject({
+    expect(componentStatus(up, [restarted(2, -10)], lab('True'))).toMatchObject({
       phase: 'Provisioning',
       reason: 'CrashLoopBackOff',
       message: expect.stringMatching(
         /restarted 2 times.*exit code 137 \(OOMKilled\).*kubectl logs app-1 -c app -n ws-lab/,
       ),
     });
-    expect(standing(up, [restarted(2, -301)], lab('True'))).toMatchObject({ phase: 'Ready' });
-    expect(standing(up, [restarted(2, -10)], lab('True'), { machineFailedAfter: '5s' })).toMatchObject({
+    expect(componentStatus(up, [restarted(2, -301)], lab('True'))).toMatchObject({ phase: 'Ready' });
+    expect(componentStatus(up, [restarted(2, -10)], lab('True'), { machineFailedAfter: '5s' })).toMatchObject({
       phase: 'Ready',
     });
   });
   test('that ran for long before have not failed because they ended once', () => {
-    expect(standing(up, [restarted(1, -10)], lab('False', -15))).toMatchObject({ phase: 'Provisioning' });
+    expect(componentStatus(up, [restarted(1, -10)], lab('False', -15))).toMatchObject({ phase: 'Provisioning' });
   });
   test.each([
     ['while they wait', {}, backingOff()],
     ['while they run', up, restarted(3, -3)],
   ])('have failed once that has gone on for long, for one reason: %s', (_, status, pod) => {
-    expect(standing(status, [pod], lab('False', -301))).toMatchObject({ phase: 'Failed', reason: 'CrashLoopBackOff' });
-    expect(standing({ ...status, conditions: [overdue] }, [pod], lab('False', -60))).toMatchObject({
+    expect(componentStatus(status, [pod], lab('False', -301))).toMatchObject({
+      phase: 'Failed',
+      reason: 'CrashLoopBackOff',
+    });
+    expect(componentStatus({ ...status, conditions: [overdue] }, [pod], lab('False', -60))).toMatchObject({
       phase: 'Failed',
       reason: 'CrashLoopBackOff',
     });
@@ -83,7 +86,7 @@ describe('containers that start again', () => {
     ['while they wait', {}, backingOff({ creationTimestamp: at(-60) })],
     ['while they run', up, restarted(3, -3, { creationTimestamp: at(-60) })],
   ])('of a Pod that is new have not failed: %s', (_, status, pod) => {
-    expect(standing(status, [pod], lab('False', -3600))).toMatchObject({
+    expect(componentStatus(status, [pod], lab('False', -3600))).toMatchObject({
       phase: 'Provisioning',
       reason: 'CrashLoopBackOff',
     });
@@ -92,13 +95,13 @@ describe('containers that start again', () => {
     ['goes', restarted(3, -3, { deletionTimestamp: at(-1) })],
     ['was evicted', aPod({ ...restarted(3, -3).status, phase: 'Failed', reason: 'Evicted' })],
   ])('are of no account in a Pod that %s', (_, pod) => {
-    expect(standing(up, [pod], lab('True'))).toMatchObject({ phase: 'Ready' });
+    expect(componentStatus(up, [pod], lab('True'))).toMatchObject({ phase: 'Ready' });
   });
 });
 
 test.each(['ErrImagePull', 'ImagePullBackOff'])('%s is one trouble, told once', (reason) => {
   const pod = aPod({ containerStatuses: [{ name: 'app', state: { waiting: { reason, message: 'no such image' } } }] });
-  expect(standing({ conditions: [overdue] }, [pod])).toMatchObject({
+  expect(componentStatus({ conditions: [overdue] }, [pod])).toMatchObject({
     phase: 'Failed',
     reason: 'ImagePullBackOff',
     message: expect.stringContaining('no such image'),
@@ -118,7 +121,7 @@ describe('a Pod that cannot be made', () => {
     ['has failed where Kubernetes gives up', [refused(-10), overdue], 'Failed'],
     ['has failed where that lasts, of which Kubernetes says nothing later on', [refused(-301)], 'Failed'],
   ])('%s', (_, conditions, phase) => {
-    expect(standing({ conditions }, [])).toMatchObject({
+    expect(componentStatus({ conditions }, [])).toMatchObject({
       phase,
       reason: 'FailedCreate',
       message: expect.stringContaining('serviceaccount "default" not found'),
@@ -130,7 +133,7 @@ test.each([
   ['a Pod', [aPod({ containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }] })], 'pod app-1'],
   ['no Pod', [], 'deployment app'],
 ])('%s that did not come up in time is named, with how to find out why', (_, pods, named) => {
-  expect(standing({ conditions: [overdue] }, pods)).toMatchObject({
+  expect(componentStatus({ conditions: [overdue] }, pods)).toMatchObject({
     phase: 'Failed',
     reason: 'ProgressDeadlineExceeded',
     message: expect.stringContaining(`kubectl describe ${named} -n ws-lab`),

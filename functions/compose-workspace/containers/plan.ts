@@ -6,11 +6,11 @@ import { type Child, type Make, named } from '../child.ts';
 import type { Provider } from '../network/plan.ts';
 import type { Inside } from '../observed.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
-import { type Part, type Stage, type Standing, skipped, stageOf, standingOf, waiting } from '../stage.ts';
+import { type ComponentStatus, type Part, type Stage, skipped, stageOf, statusOf, waiting } from '../stage.ts';
 import { beyondCapabilities } from './capabilities.ts';
 import { deploymentChild, podsOf } from './deployment.ts';
 import { withoutHostPorts } from './host-ports.ts';
-import { standingOfDeployment } from './status.ts';
+import { statusOfDeployment } from './status.ts';
 
 interface Containers extends Pick<Inside, 'deployments' | 'services' | 'claims' | 'pods'> {
   workspace: Workspace;
@@ -45,23 +45,21 @@ function partOf(found: Containers, cluster: ContainerCluster, make: Make): Part 
   const { name } = cluster;
   const deployment = named(found.deployments, name);
   const isOurs = deployment !== undefined && owns(workspace, deployment);
-  if (!isOurs && isSkipped(cluster, policy)) return { name, writes: [], standing: skipped(skippedByPolicy) };
+  if (!isOurs && isSkipped(cluster, policy)) return { name, writes: [], status: skipped(skippedByPolicy) };
   const why = beyondCapabilities(cluster, policy) ?? takenVolume(found, cluster);
-  if (why && !isOurs) return { name, writes: [], standing: why };
+  if (why && !isOurs) return { name, writes: [], status: why };
   const made = [make(deploymentChild(workspace, cluster, policy, provider), deployment)];
   if (!why && portsOf(cluster).length > 0) made.push(make(serviceChild(cluster), named(services, name)));
   return {
     name,
     writes: made.flatMap(({ writes }) => writes),
-    standing:
-      why ??
-      standingOf(made) ??
-      withoutHostPorts(standingOfDeployment(found, cluster, deployment, pods), cluster, policy),
+    status:
+      why ?? statusOf(made) ?? withoutHostPorts(statusOfDeployment(found, cluster, deployment, pods), cluster, policy),
   };
 }
 
 /** A claim of another owner under the name of a volume is not written to before it is handed over. */
-function takenVolume({ workspace, claims }: Containers, { containers }: ContainerCluster): Standing | undefined {
+function takenVolume({ workspace, claims }: Containers, { containers }: ContainerCluster): ComponentStatus | undefined {
   const names = new Set(containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
   const taken = claims.find((claim) => names.has(claim.metadata.name) && !owns(workspace, claim));
   return (

@@ -5,7 +5,7 @@ import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { isHalted } from '../skipped.ts';
-import { failed, provisioning, ready, type Standing } from '../stage.ts';
+import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 import { podsOf } from './deployment.ts';
 import { crashing, isCurrent, type PodTrouble, podTrouble } from './pods.ts';
 
@@ -17,12 +17,12 @@ interface Patience {
 }
 
 /** How a container cluster stands whose objects are as they should be. */
-export function standingOfDeployment(
+export function statusOfDeployment(
   patience: Patience,
   cluster: ContainerCluster,
   found: Deployment | undefined,
   podsOfAll: readonly Pod[],
-): Standing {
+): ComponentStatus {
   const { workspace, policy, nowMs } = patience;
   const { status, metadata } = found ?? {};
   if (!status || status.observedGeneration < (metadata?.generation ?? 0)) {

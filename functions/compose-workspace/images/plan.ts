@@ -9,17 +9,17 @@ import { heldNamespace, imageNamesOf } from '../../../shared/workspaces/images.t
 import type { Inside, Observed, Own } from '../observed.ts';
 import { isSkipped } from '../skipped.ts';
 import {
+  type ComponentStatus,
   failed,
   type Part,
   provisioning,
   ready,
   type Stage,
-  type Standing,
   skipped,
   stageOf,
   waiting,
 } from '../stage.ts';
-import { describeLost, isUsable, standingOfImage } from './status.ts';
+import { describeLost, isUsable, statusOfImage } from './status.ts';
 import { templateOf } from './template.ts';
 
 /** An image that machines of the workspace name. */
@@ -29,7 +29,7 @@ export interface WantedImage {
   image: VMDiskImage | undefined;
   /** What the first machine that names it asks to be in it, by its template or by the policy's. */
   template: ReturnType<typeof templateOf> | undefined;
-  /** Why the image that is there does not count for this workspace. */
+  /** Why the existing image does not count for this workspace. */
   refused?: Why | undefined;
 }
 
@@ -48,8 +48,7 @@ export function wantedImages({ workspace, images, policy }: Seen, ownMachines: O
     imageNamesOf(workspace).map((name) => {
       const exists = (namespace: string | undefined) =>
         namespace !== undefined && images.has(keyOf({ namespace, name }));
-      const held = heldNamespace(workspace, name);
-      const found = exists(held) ? held : imageNamespaces.find(exists);
+      const found = [heldNamespace(workspace, name), ...imageNamespaces].find(exists);
       const ref = { namespace: usedNamespace(ownMachines, name) ?? found ?? imageNamespaces[0] ?? '', name };
       const image = images.get(keyOf(ref));
       const [first] = machinesOn(workspace, name);
@@ -86,13 +85,13 @@ function partOf(
   { ref, image, template, refused }: WantedImage,
 ): Part {
   const machines = machinesOn(workspace, ref.name);
-  const part = (standing: Standing, writes: Action[] = []): Part => ({ name: ref.name, writes, standing });
+  const part = (status: ComponentStatus, writes: Action[] = []): Part => ({ name: ref.name, writes, status });
   if ((refused || !isUsable(image)) && machines.every((machine) => hasDisk(machine, found))) {
     const message = `${nameOf(VMDiskImage, ref)} ${refused ? 'is of another author' : describeLost(image)}; the disks were cloned before.`;
     return part(ready('DiskCloned', message));
   }
   if (refused) return part(failed(refused.reason, refused.message));
-  if (image) return part(standingOfImage(image, machines));
+  if (image) return part(statusOfImage(image, machines));
   if (machines.every((machine) => isSkipped(machine, policy))) {
     return part(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
   }
@@ -101,13 +100,13 @@ function partOf(
   if (why) return part(why);
   const refusal = refusals.get(refusalKey(VMDiskImage, ref, workspace.metadata.name));
   if (refusal)
-    return part(failed('ImageRefused', `${nameOf(VMDiskImage, ref)} was refused: ${formatRefusal(refusal)}`));
+    return part(failed('ImageRefused', `It was refused in namespace ${ref.namespace}: ${formatRefusal(refusal)}`));
   const made = newImage(ref, template.spec, {
     madeBy: 'compose-workspace',
     askedBy: { name: workspace.metadata.name },
   });
   const object = { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, ...madeForWorkspaces } } };
-  return part(provisioning('Creating', `${nameOf(VMDiskImage, ref)} is being made.`), [
+  return part(provisioning('Creating', `It is being made in namespace ${ref.namespace}.`), [
     { do: 'create', resource: VMDiskImage, object, askedBy: workspace.metadata.name },
   ]);
 }
@@ -132,7 +131,7 @@ function whyMayNot(
   imageNamespaces: Observed['imageNamespaces'],
   ref: ObjectReference,
   spec: VMDiskImage['spec'],
-): Standing | undefined {
+): ComponentStatus | undefined {
   if (!isValid(policy, 'imageNamespaces')) {
     return waiting('InvalidPolicy', "Waiting until the policy's imageNamespaces parses again.");
   }

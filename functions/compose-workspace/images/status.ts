@@ -1,9 +1,9 @@
-import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { troubleOf } from '../../../shared/images/stopped.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
-import { nameOf } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { contains } from '../contains.ts';
-import { failed, provisioning, ready, type Standing } from '../stage.ts';
+import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 
 /** Disks can be cloned from it. */
 export const isUsable = (image: VMDiskImage | undefined): image is VMDiskImage =>
@@ -12,26 +12,26 @@ export const isUsable = (image: VMDiskImage | undefined): image is VMDiskImage =
   (image.status?.phase === 'Succeeded' || conditionOf(image.status?.conditions, 'Ready')?.status === 'True');
 
 /** How an existing image stands that these machines want. */
-export function standingOfImage(image: VMDiskImage, machines: readonly WorkspaceMachine[]): Standing {
+export function statusOfImage(image: VMDiskImage, machines: readonly WorkspaceMachine[]): ComponentStatus {
   const { metadata, status } = image;
-  const called = nameOf(VMDiskImage, metadata);
+  const place = `in namespace ${metadata.namespace}`;
   if (metadata.deletionTimestamp)
-    return provisioning('ImageTerminating', `${called} is being deleted; waiting until it is gone.`);
+    return provisioning('ImageTerminating', `It is being deleted ${place}; waiting until it is gone.`);
   const others = differing(image, machines).join(', ');
   if (isUsable(image)) {
     return others === ''
-      ? ready('Succeeded', `${called} exists.`)
-      : ready('TemplateMismatch', `${called} exists and is used, though vmDiskImageTemplate has another ${others}.`);
+      ? ready('Succeeded', `It exists ${place}.`)
+      : ready('TemplateMismatch', `It exists ${place} and is used, though vmDiskImageTemplate has another ${others}.`);
   }
   const { phase, message = '' } = status ?? {};
   // The image itself reports its progress and its place in the queue: they change all the time.
   if (phase === 'Failed') {
     const cure = others === '' ? '' : ` Its ${others} is not that of vmDiskImageTemplate: delete it to recreate it.`;
-    return failed('ImageFailed', `${called} Failed: ${message}${cure}`);
+    return failed('ImageFailed', `Failed ${place}: ${message}${cure}`);
   }
-  return phase === undefined
-    ? provisioning('ImageQueued', `${called} has not been looked at yet.`)
-    : provisioning(`Image${phase}`, `${called} is ${phase}.`);
+  if (phase === undefined) return provisioning('ImageQueued', `It exists ${place} and has not been looked at yet.`);
+  const trouble = troubleOf(image);
+  return provisioning(`Image${phase}`, `${phase} ${place}${trouble ? `: ${trouble}` : '.'}`);
 }
 
 /** The fields in which an image differs from the template of one of the machines. */

@@ -13,8 +13,8 @@ import { keyFor } from '../roles/credentials.ts';
 import { type Access, accessTo } from '../roles/login.ts';
 import { hasKeys, type RolesFound } from '../roles/roles.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
-import { type Part, provisioning, type Stage, skipped, stageOf, standingOf, waiting } from '../stage.ts';
-import { standingOfMachine } from './status.ts';
+import { type Part, provisioning, type Stage, skipped, stageOf, statusOf, waiting } from '../stage.ts';
+import { statusOfMachine } from './status.ts';
 
 interface Machines extends Pick<Inside, 'machines'>, Pick<RolesFound, 'workspace' | 'policy' | 'site'> {
   provider: Provider;
@@ -42,22 +42,22 @@ function partOf(
   const { name, backingVMDiskImage } = machine;
   const found = named(machines, name);
   const isOurs = found !== undefined && owns(workspace, found);
-  if (!isOurs && isSkipped(machine, policy)) return { name, writes: [], standing: skipped(skippedByPolicy) };
+  if (!isOurs && isSkipped(machine, policy)) return { name, writes: [], status: skipped(skippedByPolicy) };
   const image = wanted.get(backingVMDiskImage);
   const hasImage = isUsable(image?.image) && !image?.refused;
   if (isOurs && found.spec.vmDiskImageRef.name !== backingVMDiskImage) {
     return { name, ...replaced(found, machine, hasImage) };
   }
   if (!found && !hasImage) {
-    return { name, writes: [], standing: waiting('ImageNotReady', `Waiting for VMDiskImage ${backingVMDiskImage}.`) };
+    return { name, writes: [], status: waiting('ImageNotReady', `Waiting for VMDiskImage ${backingVMDiskImage}.`) };
   }
   const access = accessTo({ workspace, policy }, machine, key);
   const keys = hostKeys && hasKeys(machine, workspace, policy) ? [hostKeys] : [];
-  const because = 'because' in access ? access.because : keys[0]?.obstacle && standingOf(keys);
-  if (!found && because) return { name, writes: [], standing: because };
+  const because = 'because' in access ? access.because : keys[0]?.obstacle && statusOf(keys);
+  if (!found && because) return { name, writes: [], status: because };
   const known = 'because' in access ? (found?.spec ?? {}) : access;
   const made = make(machineChild(workspace.spec, machine, known, provider, image?.ref), found);
-  return { name, writes: made.writes, standing: standingOf([...keys, made]) ?? standingOfMachine(found) };
+  return { name, writes: made.writes, status: statusOf([...keys, made]) ?? statusOfMachine(found) };
 }
 
 /**
@@ -67,10 +67,10 @@ function partOf(
 function replaced(found: VirtualMachine, { backingVMDiskImage }: WorkspaceMachine, hasImage: boolean) {
   if (!hasImage) {
     const until = `Waiting for VMDiskImage ${backingVMDiskImage}; until then it stays on ${found.spec.vmDiskImageRef.name}.`;
-    return { writes: [], standing: waiting('ImageNotReady', until) };
+    return { writes: [], status: waiting('ImageNotReady', until) };
   }
   const message = `It is recreated, from VMDiskImage ${backingVMDiskImage} instead of ${found.spec.vmDiskImageRef.name}.`;
-  return { writes: unwanted(VirtualMachine, [found]), standing: provisioning('ImageChanged', message) };
+  return { writes: unwanted(VirtualMachine, [found]), status: provisioning('ImageChanged', message) };
 }
 
 function machineChild(

@@ -1,9 +1,9 @@
 import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { failed, provisioning, ready, type Standing } from '../stage.ts';
+import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 
 /** How a machine of the workspace stands, in the words of its own Ready condition. */
-export function standingOfMachine(found: VirtualMachine | undefined): Standing {
+export function statusOfMachine(found: VirtualMachine | undefined): ComponentStatus {
   const { phase, message = '', conditions, observedGeneration } = found?.status ?? {};
   const reason = conditionOf(conditions, 'Ready')?.reason ?? 'Provisioning';
   if (phase === 'Failed') return failed(reason, message);

@@ -6,18 +6,18 @@ import { inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts'
 import { namespaceOf, workspacePrefix } from '../../../shared/workspaces/workspace.ts';
 import { type Child, isRoleBindingNew, type Made, type Make, named } from '../child.ts';
 import type { Observed } from '../observed.ts';
-import { component, ready, type Stage, standingOf } from '../stage.ts';
+import { component, ready, type Stage, statusOf } from '../stage.ts';
 
 const functionName = 'compose-workspace';
 
 /** What the function may do in the namespace of a workspace, and nowhere else. */
 export const roleBindingName = inWorkspaceRole(functionName);
 
-type Home = Pick<Observed, 'workspace' | 'namespace' | 'roleBinding' | 'inside' | 'isForbidden' | 'nowMs'>;
+type Seen = Pick<Observed, 'workspace' | 'namespace' | 'roleBinding' | 'inside' | 'isForbidden' | 'nowMs'>;
 
 /** The Namespace, the RoleBinding to write in it, and the NetworkPolicy that isolates it, before anything runs there. */
 export function namespaceStage(
-  { workspace, namespace, roleBinding, inside, isForbidden, nowMs }: Home,
+  { workspace, namespace, roleBinding, inside, isForbidden, nowMs }: Seen,
   make: Make,
 ): Stage {
   const name = namespaceOf(workspace.metadata.name);
@@ -30,11 +30,11 @@ export function namespaceStage(
     ? [ofNamespace]
     : [ofNamespace, { ...granted, obstacle }, ...(denyAll ? [denyAll] : [])];
   // The NetworkPolicy is written before everything that follows in this reconcile, so it need not exist yet.
-  const standing = standingOf(made.filter((one) => one !== denyAll || one.obstacle));
+  const status = statusOf(made.filter((one) => one !== denyAll || one.obstacle));
   return {
     condition: 'NamespaceReady',
     writes: made.flatMap(({ writes }) => writes),
-    components: [component('Namespace', name, standing ?? ready('Created', `Namespace ${name} exists.`))],
+    components: [component('Namespace', name, status ?? ready('Created', `Namespace ${name} exists.`))],
   };
 }
 

@@ -4,10 +4,10 @@ import type { Policy } from '../../../shared/policy.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { type Made, type Make, named } from '../child.ts';
 import type { Inside, Outside, Own } from '../observed.ts';
-import { failed, type Part, ready, type Stage, type Standing, stageOf, standingOf } from '../stage.ts';
+import { type ComponentStatus, failed, type Part, ready, type Stage, stageOf, statusOf } from '../stage.ts';
 import { bridgeChildren } from './bridge.ts';
 import { definitionChild, subnetChild, vpcChild } from './kube-ovn.ts';
-import { standingOfSubnet } from './status.ts';
+import { statusOfSubnet } from './status.ts';
 
 export type Provider = Policy['values']['networkProvider'];
 
@@ -40,14 +40,14 @@ export function networkStage(found: Networks, make: Make): Stage {
     return stageOf(
       'NetworksReady',
       'Network',
-      networks.map(({ name }) => ({ name, writes: [], standing: missing })),
+      networks.map(({ name }) => ({ name, writes: [], status: missing })),
     );
   }
   if (networks.length === 0) return stageOf('NetworksReady', 'Network', []);
   return provider === 'kube-ovn' ? ofKubeOvn(found, networks, make) : ofBridges(found, networks, make);
 }
 
-function missingKinds({ hasMultus, provider, isServed }: Networks): Standing | undefined {
+function missingKinds({ hasMultus, provider, isServed }: Networks): ComponentStatus | undefined {
   if (!hasMultus) {
     return failed('MultusMissing', 'Expected the kind NetworkAttachmentDefinition, found none; install Multus.');
   }
@@ -75,7 +75,7 @@ function ofKubeOvn(
     return {
       name: network.name,
       writes: writesOf(made),
-      standing: standingOf([vpc, ...made]) ?? standingOfSubnet(subnet),
+      status: statusOf([vpc, ...made]) ?? statusOfSubnet(subnet),
     };
   });
   const stage = stageOf('NetworksReady', 'Network', parts);
@@ -91,7 +91,7 @@ function ofBridges({ workspace, definitions }: Networks, networks: readonly Work
   const defined = ready('Defined', 'It is a bridge on the node of its members.');
   const parts = networks.map((network): Part => {
     const made = bridgeChildren(namespace, network).map((child) => make(child, named(definitions, child.name)));
-    return { name: network.name, writes: writesOf(made), standing: standingOf(made) ?? defined };
+    return { name: network.name, writes: writesOf(made), status: statusOf(made) ?? defined };
   });
   return stageOf('NetworksReady', 'Network', parts);
 }

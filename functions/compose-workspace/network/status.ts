@@ -1,9 +1,9 @@
 import type { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { failed, provisioning, ready, type Standing } from '../stage.ts';
+import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 
 /** How a network stands, in the words of kube-ovn. */
-export function standingOfSubnet(subnet: Subnet | undefined): Standing {
+export function statusOfSubnet(subnet: Subnet | undefined): ComponentStatus {
   const conditions = subnet?.status?.conditions;
   const isTrue = (type: string) => conditionOf(conditions, type)?.status === 'True';
   if (isTrue('Ready')) return ready('SubnetReady', 'kube-ovn has set it up.');

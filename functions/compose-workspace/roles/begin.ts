@@ -6,7 +6,7 @@ import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { type Child, type Made, type Make, named } from '../child.ts';
 import { unwanted } from '../garbage.ts';
-import { component, standingOf } from '../stage.ts';
+import { component, statusOf } from '../stage.ts';
 import { credentialsFor } from './credentials.ts';
 import { machineLabel } from './metadata.ts';
 import type { RoleObject, Roles, RolesFound } from './roles.ts';
@@ -39,9 +39,9 @@ export function begin(
     ],
     components: new Map(
       runs.flatMap((run) => {
-        const standing = standingOf([...inputs, run.made]);
+        const status = statusOf([...inputs, run.made]);
         const machine = machineOf(run.job);
-        return standing ? [[machine, component('AnsibleRoles', run.job.metadata.name, standing)]] : [];
+        return status ? [[machine, component('AnsibleRoles', run.job.metadata.name, status)]] : [];
       }),
     ),
   };

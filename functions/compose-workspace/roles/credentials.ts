@@ -5,7 +5,7 @@ import { linuxLoginOf } from '../../../shared/machines/linux-login.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { makeSiteKey, siteKeyForm, siteKeyIn, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
 import type { Site } from '../observed.ts';
-import { type Standing, waiting } from '../stage.ts';
+import { type ComponentStatus, waiting } from '../stage.ts';
 import { metadataOf } from './metadata.ts';
 import { derivedKey } from './ssh-key.ts';
 
@@ -44,7 +44,7 @@ export function credentialsFor(workspace: Workspace, { values }: Policy, site: S
 }
 
 /** What waits for the site's key, and what to do. */
-export const withoutSiteKey: Standing = waiting(
+export const withoutSiteKey: ComponentStatus = waiting(
   'CredentialsMissing',
   `Expected Secret ${keyOf(siteKeyRef)} with ${siteKeyForm} (policy key ansibleCredentials), found no such key: ${makeSiteKey}`,
 );

@@ -15,7 +15,7 @@ export const controlAddressOf = ({ interfaces }: WorkspaceMachine, network: stri
   interfaces?.find((one) => one.network === network)?.ipAddress?.split('/')[0];
 
 /** The inventory's file of host keys, where a Job has it. */
-export const knownHostsFile = '/runner/inventory/known_hosts';
+const knownHostsFile = '/runner/inventory/known_hosts';
 
 const knowingHosts = [
   'StrictHostKeyChecking=yes',

@@ -2,7 +2,7 @@ import type { User, VirtualMachine } from '../../../shared/kinds/pelotech/virtua
 import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { linuxLoginOf } from '../../../shared/machines/linux-login.ts';
 import { isValid } from '../../../shared/policy.ts';
-import type { Standing } from '../stage.ts';
+import type { ComponentStatus } from '../stage.ts';
 import { loginFor, withoutSiteKey } from './credentials.ts';
 import { hostKeysName } from './host-keys.ts';
 import { hasKeys, type RolesFound, unreadablePolicy } from './roles.ts';
@@ -28,7 +28,7 @@ export function accessTo(
   { workspace, policy }: Pick<RolesFound, 'workspace' | 'policy'>,
   vm: WorkspaceMachine,
   key: string | undefined,
-): Access | { because: Standing } {
+): Access | { because: ComponentStatus } {
   const asSaid = { users: vm.users };
   if (deployRolesOf(vm).length === 0) return asSaid;
   if (!isValid(policy, ...loginKeys)) return { because: unreadablePolicy };

@@ -22,11 +22,11 @@ export function skippedRoles(own: Own, vms: readonly WorkspaceMachine[], because
     const machine = metadata.labels?.[machineLabel];
     return machine !== undefined && !vms.some(({ name }) => name === machine);
   };
-  const standing = { ...skipped(describeSkipped(because)), reason: because };
+  const status = { ...skipped(describeSkipped(because)), reason: because };
   return {
     condition: 'AnsibleSkipped',
     writes: deleted(own, own.jobs.filter(isObsolete), own.configMaps.filter(isObsolete)),
-    components: vms.map(({ name }) => component('AnsibleRoles', name, standing)),
+    components: vms.map(({ name }) => component('AnsibleRoles', name, status)),
   };
 }
 

@@ -14,6 +14,7 @@ import { observeOne } from '../gather.ts';
 import { type Inside, nothingInside, ownObjects, type Site } from '../observed.ts';
 import { hostKeysOf } from './host-keys.ts';
 import { rolesStage } from './plan.ts';
+import { runsOf } from './status.ts';
 
 const workspace = aWorkspace();
 const namespace = 'ws-demo-workspace-1';
@@ -35,7 +36,11 @@ function stage(
   const outside = { isServed: false, vpc: undefined, subnets: [] };
   const own = ownObjects({ ...found, namespace: undefined, inside: found, outside });
   const make = makeFor({ workspace: of, roleBinding: undefined, refusals: new Map(), nowMs: 0 });
-  return rolesStage({ ...found, own, keys: hostKeysOf(of, site) }, make, areMachinesReady);
+  return rolesStage(
+    { ...found, own, keys: hostKeysOf(of, site), runs: runsOf(own.jobs, found.pods) },
+    make,
+    areMachinesReady,
+  );
 }
 
 const written = (found: ReturnType<typeof stage>) =>

@@ -1,11 +1,11 @@
-import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { controlAddressOf } from './inventory.ts';
 import { hasRolesToRun } from './roles.ts';
 
 /** Why the deploy roles of a machine cannot be begun where the policy says that they come from; undefined where they can. */
 export function unreached(
-  spec: WorkspaceSpec,
+  workspace: Workspace,
   policy: Policy,
   vm: WorkspaceMachine,
   runners: ReadonlyMap<string, string>,
@@ -16,8 +16,8 @@ export function unreached(
     return { reason: 'NoControlAddress', message };
   }
   if (runners.has(vm.name)) return undefined;
-  const cidr = spec.networks?.find(({ name }) => name === network)?.cidr;
-  const run = (spec.vms ?? []).filter((one) => hasRolesToRun(one, policy));
+  const cidr = workspace.spec.networks?.find(({ name }) => name === network)?.cidr;
+  const run = (workspace.spec.vms ?? []).filter((one) => hasRolesToRun(one, policy));
   const message = `Expected ${run.length + 1} free addresses on network ${network}, one for each machine with deploy roles and one for a gateway, found fewer in ${cidr}.`;
   return { reason: 'NoFreeAddress', message };
 }

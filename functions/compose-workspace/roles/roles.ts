@@ -7,6 +7,7 @@ import { inventoryFor, projectFor } from './config-maps.ts';
 import type { HostKeys } from './host-keys.ts';
 import { jobFor } from './job.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
+import type { Runs } from './status.ts';
 
 /** An object that the roles of a machine need: its name says what it is made of. */
 export interface RoleObject {
@@ -18,18 +19,19 @@ export interface RoleObject {
 }
 
 /** What decides on the roles of a workspace, and the objects that run them. */
-export interface RolesFound extends Pick<Inside, 'jobs' | 'configMaps' | 'pods'> {
+export interface RolesFound extends Pick<Inside, 'jobs' | 'configMaps'> {
   workspace: Workspace;
   policy: Policy;
   site?: Observed['site'];
   keys: HostKeys;
   own: Own;
+  runs: Runs;
 }
 
 /** Why no roles are run, as the reason of condition AnsibleSkipped. */
 export type Skipped = 'NoDeployRoles' | 'External' | 'NoRunnerImage' | 'NotStarted';
 
-/** What is to be there for the deploy roles of a workspace. */
+/** What has to exist for the deploy roles of a workspace. */
 export interface Roles {
   /** One for each machine with deploy roles, whose name is in its label. Begun once that machine is Ready, and never changed. */
   jobs: readonly ReturnType<typeof jobFor>[];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Job } from '../../../shared/kinds/batch/job.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { parseOutcome } from './outcome.ts';
-import { standingOfJob } from './status.ts';
+import { statusOfJob } from './status.ts';
 
 const job = (status: object = { active: 1 }) => Job.parse({ metadata: { name: 'j' }, status });
 const ended = (type: string, reason = '', message = '') =>
@@ -116,7 +116,7 @@ test.each([
     'Expected the ssh host key that the workspace gave the machine, found another: its disk was first started before, its image has no cloud-init, or another machine answers at its address.',
   ],
 ] as const)('%s', (_, found, of, phase, reason, message) => {
-  expect(standingOfJob(found, of)).toEqual({ phase, reason, message });
+  expect(statusOfJob(found, of)).toEqual({ phase, reason, message });
 });
 
 test.each(['', 'null', '7', '[]', '{', 'no JSON', '{"ok":'])('%j is no outcome', (text) => {

@@ -1,10 +1,25 @@
 import type { Job } from '../../../shared/kinds/batch/job.ts';
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
-import { failed, provisioning, ready, type Standing } from '../stage.ts';
+import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
+import { type ComponentStatus, component, failed, provisioning, ready } from '../stage.ts';
 import { type Outcome, parseOutcome } from './outcome.ts';
 
+/** How roles stand that were begun, by the name of their Job. */
+export type Runs = ReadonlyMap<string, Component>;
+
+/** By the own Jobs: whatever comes after, what they are for ran or runs. */
+export const runsOf = (jobs: readonly Job[], pods: readonly Pod[]): Runs =>
+  new Map(
+    jobs
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((job) => {
+        const { name } = job.metadata;
+        return [name, component('AnsibleRoles', name, statusOfJob(job, newestPodOf(job, pods)))];
+      }),
+  );
+
 /** What a Job says, and the newest of its Pods: as long as tries are left, a failed Pod is no failed Job. */
-export function standingOfJob({ status }: Job, pod: Pod | undefined): Standing {
+export function statusOfJob({ status }: Job, pod: Pod | undefined): ComponentStatus {
   const ended = status?.conditions.find(
     (one) => one.status === 'True' && (one.type === 'Complete' || one.type === 'Failed'),
   );
@@ -21,7 +36,7 @@ export function standingOfJob({ status }: Job, pod: Pod | undefined): Standing {
 }
 
 /** Of several Pods of a Job the newest shows how it goes. */
-export const newestPodOf = ({ metadata: { uid } }: Job, pods: readonly Pod[]): Pod | undefined =>
+const newestPodOf = ({ metadata: { uid } }: Job, pods: readonly Pod[]): Pod | undefined =>
   pods
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
     .sort((a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp))[0];
@@ -32,7 +47,7 @@ const outcomeOf = (pod: Pod | undefined) => parseOutcome(containerOf(pod)?.state
 const describeDone = (outcome: Outcome | undefined) =>
   outcome ? `${outcome.ok} tasks ok, ${outcome.changed} changed something.` : 'All roles are deployed.';
 
-type Reason = Pick<Standing, 'reason' | 'message'>;
+type Reason = Pick<ComponentStatus, 'reason' | 'message'>;
 
 function failureOf(pod: Pod | undefined): Reason | undefined {
   const ended = containerOf(pod)?.state?.terminated;

@@ -5,16 +5,16 @@ import type { Policy } from '../../../shared/policy.ts';
 import { type Child, type Make, named } from '../child.ts';
 import type { Inside } from '../observed.ts';
 import { isHalted, isSkipped } from '../skipped.ts';
-import { type Part, type Stage, stageOf, standingOf } from '../stage.ts';
-import { requestOf, standingOfClaim } from './status.ts';
+import { type Part, type Stage, stageOf, statusOf } from '../stage.ts';
+import { requestOf, statusOfClaim } from './status.ts';
 
 /** The claims of the volumes. */
 export function volumeStage(spec: WorkspaceSpec, claims: Inside['claims'], policy: Policy, make: Make): Stage {
   const parts = (spec.volumes ?? []).map((volume): Part => {
     const found = named(claims, volume.name);
     const made = make(claimChild(volume, found), found);
-    const standing = standingOf([made]) ?? standingOfClaim(volume, found, isMounted(spec, policy, volume.name));
-    return { name: volume.name, writes: made.writes, standing };
+    const status = statusOf([made]) ?? statusOfClaim(volume, found, isMounted(spec, policy, volume.name));
+    return { name: volume.name, writes: made.writes, status };
   });
   return stageOf('VolumesReady', 'Volume', parts);
 }

@@ -1,16 +1,16 @@
 import type { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
 import type { WorkspaceVolume } from '../../../shared/kinds/pelotech/workspace.ts';
 import { isLarger } from '../../../shared/kubernetes/quantity.ts';
-import { failed, provisioning, ready, type Standing } from '../stage.ts';
+import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 
 export const requestOf = (claim: PersistentVolumeClaim | undefined) => claim?.spec?.resources?.requests?.storage;
 
 /** How a volume stands whose claim is as it should be; `hasUser` if something that runs mounts it. */
-export function standingOfClaim(
+export function statusOfClaim(
   volume: WorkspaceVolume,
   claim: PersistentVolumeClaim | undefined,
   hasUser: boolean,
-): Standing {
+): ComponentStatus {
   const phase = claim?.status?.phase;
   if (phase === 'Lost') return failed('ClaimLost', 'What the claim was bound to is gone.');
   const has = requestOf(claim);
@@ -41,7 +41,7 @@ export function standingOfClaim(
 }
 
 /** Kubernetes gives the default class to a claim that names none, where there is one. */
-const pending = (claim: PersistentVolumeClaim | undefined): Standing =>
+const pending = (claim: PersistentVolumeClaim | undefined): ComponentStatus =>
   claim?.spec?.storageClassName === undefined
     ? provisioning(
         'NoStorageClass',

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { observedGeneration } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import { conditions, group, int, quantity, remoteName, time } from './condition.ts';
 
@@ -64,7 +65,7 @@ export const KupenStackMachineStatus = z.object({
   restartCount: int('How often it was started again.').default(0),
   message: z.string().max(4096).optional().describe('The phase in a sentence.'),
   conditions: conditions('CloudReady, NetworksReady, VolumesReady, ServerReady; Ready sums them up.'),
-  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  observedGeneration,
   countedAt: z.string().max(64).optional().describe('When the server had changed last as its restarts were counted.'),
   formerRestarts: int('Restarts of the servers before this one.').optional(),
   failedSince: time('Since when the server is in ERROR, or its host down.').optional(),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { observedGeneration } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { conditions, group, int } from './condition.ts';
+import { conditions, group } from './condition.ts';
 
 const address = (field: string, description: string) =>
   z
@@ -57,7 +58,7 @@ export const VirtualNetworkSpec = z
     ],
   });
 
-export const networkPhases = ['Pending', 'Creating', 'Available', 'Failed', 'Terminating', 'Unknown'] as const;
+const networkPhases = ['Pending', 'Creating', 'Available', 'Failed', 'Terminating', 'Unknown'] as const;
 export type NetworkPhase = (typeof networkPhases)[number];
 
 /** What is so; written by provision-network only. */
@@ -70,7 +71,7 @@ export const VirtualNetworkStatus = z.object({
   gatewayIP: z.string().max(45).optional().describe('The way out.'),
   message: z.string().max(4096).optional().describe('The phase in a sentence.'),
   conditions: conditions('CloudReady, DeletionHeld; Ready sums up.'),
-  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  observedGeneration,
 });
 export type VirtualNetworkStatus = z.infer<typeof VirtualNetworkStatus>;
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { observedGeneration } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import { conditions, group, int, quantity, time } from './condition.ts';
 
@@ -36,7 +37,7 @@ export const VolumeSpec = z
     ],
   });
 
-export const volumePhases = [
+const volumePhases = [
   'Pending',
   'Downloading',
   'Creating',
@@ -63,7 +64,7 @@ export const VolumeStatus = z.object({
   server: z.string().max(64).optional().describe('The server that has it.'),
   message: z.string().max(4096).optional().describe('The phase in a sentence.'),
   conditions: conditions('CloudReady, DeletionHeld; Ready sums up.'),
-  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  observedGeneration,
   attempts: int('Attempts to fill it that failed.').optional(),
   failed: z.string().max(64).optional().describe('The image or volume in OpenStack that failed last.'),
   failure: z

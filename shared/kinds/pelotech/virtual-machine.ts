@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { observedGeneration } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
@@ -347,7 +348,7 @@ export const VirtualMachineStatus = z.object({
     .optional()
     .describe('ImageResolved, ImageReady, DiskReady, MachineReady, RestartRequired; Ready sums them up.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
-  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  observedGeneration,
   rootDisk: z
     .object({
       name: z.string().max(253),

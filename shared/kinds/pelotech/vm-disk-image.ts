@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { observedGeneration } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 
 /** Marks an image whose volumes and snapshots must be gone before it is. */
@@ -18,6 +19,8 @@ export const useRevision = 'pelotech.ot/use-revision';
 
 /** An admin's word that a deleted image goes though machines use it: their disks are clones. */
 export const releaseHolds = 'pelotech.ot/release-holds';
+/** With "true" on an image of an image namespace: it may download although the policy's egressBudget is spent. */
+export const releasesBudget = 'pelotech.ot/ignore-budget';
 
 /** The function that created an image because a template or a publication asked for it. An admin adopts the image by removing the label. */
 export const createdBy = 'app.kubernetes.io/created-by';
@@ -77,6 +80,14 @@ export const VMDiskImageSpec = z
           },
         ],
       }),
+    refresh: z
+      .string()
+      .max(64)
+      .regex(/^(OnChange|([0-9*,/-]+ ){4}[0-9*,/-]+)$/)
+      .optional()
+      .describe(
+        'When the source is looked at again: OnChange (every ten minutes), or a cron expression in UTC such as "0 4 * * *". If the object has changed, it is downloaded as the next revision.',
+      ),
     checksum: z
       .string()
       .max(135)
@@ -148,9 +159,11 @@ export const VMDiskImageStatus = z.object({
   conditions: z
     .array(Condition)
     .optional()
-    .describe('Ready: a usable snapshot exists. SnapshotLost. RevisionPinned. DeletionHeld.')
+    .describe(
+      'Ready: a usable snapshot exists. Reconciling: more is to come. Stalled: it has failed, and only a change helps. SourceInspected: the source was looked at before it gets a slot. Stale: the source has changed since. SnapshotLost. RevisionPinned. DeletionHeld.',
+    )
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
-  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  observedGeneration,
   revision: int('Counts the wanted contents of the image.').optional(),
   contentDigest: z
     .string()
@@ -162,8 +175,39 @@ export const VMDiskImageStatus = z.object({
     .optional()
     .describe('The value of annotation pelotech.ot/sync-requested that the revision serves.'),
   queuedAt: time('Its place in the queue.').optional(),
+  source: z
+    .object({
+      bytes: int('The size of what would be downloaded.').optional(),
+      format: z.string().max(32).optional().describe('What it is, by its content; "gz of qcow2" is qcow2 within gz.'),
+      virtualSize: int('The size of the disk in it, in bytes.').optional(),
+      etag: z.string().max(256).optional(),
+      content: z
+        .string()
+        .max(64)
+        .optional()
+        .describe('The same for all images of a namespace that have this content: one download serves them.'),
+      lastModified: time('When it was changed last.').optional(),
+      lookedAt: time('When it was looked at last because of spec.refresh.').optional(),
+      changed: z
+        .object({ revision: int('The revision that has the content before the change.') })
+        .optional()
+        .describe('The object has changed since it was inspected for that revision.'),
+      inspectedAt: time('When it was inspected.'),
+      queuedAt: time('The place in the queue that it was inspected for.'),
+    })
+    .optional()
+    .describe('The source as it was inspected last.'),
+  sharedFrom: z
+    .object({ image: z.string().max(253), snapshot: z.string().max(253) })
+    .optional()
+    .describe(
+      'The image of the same content whose VolumeSnapshot this revision is cloned from in place of a download.',
+    ),
   attempt: int('The number of the newest DataVolume of the revision.').optional(),
   attempts: int('Attempts of the revision that count against retryLimit.').optional(),
+  egressBytes: int(
+    'What all of its attempts have asked of their source: each the size as inspected, or that of the disk.',
+  ).optional(),
   nextAttemptAt: time('When a Retrying image goes back to the queue.').optional(),
   startedAt: time('When the attempt got its slot.').optional(),
   snapshottingAt: time('When the download was done.').optional(),
@@ -216,6 +260,7 @@ export const VMDiskImageStatus = z.object({
         revision: int('Of which revision.').optional(),
         reason: z.string().max(1024).optional(),
         message: z.string().max(4096),
+        bytes: int('What the attempt that began asks of its source.').optional(),
       }),
     )
     .max(10)
@@ -247,7 +292,12 @@ export type VMDiskImage = ObjectOf<typeof VMDiskImage>;
 export const transitions: readonly { from: Phase | ''; to: Phase; by: string; when: string }[] = [
   { from: '', to: 'Queued', by: 'start-sync', when: 'first sight' },
   { from: 'Queued', to: 'Syncing', by: 'start-sync', when: 'it is given a slot' },
-  { from: 'Queued', to: 'Failed', by: 'start-sync', when: 'not allowed, class missing, attempts spent' },
+  {
+    from: 'Queued',
+    to: 'Failed',
+    by: 'start-sync',
+    when: 'not allowed, class missing, the source can never work, attempts spent',
+  },
   { from: 'Queued', to: 'Queued', by: 'start-sync', when: 'a new revision while it waits' },
   { from: 'Retrying', to: 'Queued', by: 'start-sync', when: 'nextAttemptAt, or a new revision' },
   { from: 'Syncing', to: 'Queued', by: 'start-sync', when: 'a new revision' },

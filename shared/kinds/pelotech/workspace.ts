@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { observedGeneration } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import { textOfUsers, users } from './virtual-machine.ts';
 import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
@@ -10,7 +11,7 @@ export const workspaceFinalizer = 'pelotech.ot/workspace';
 export const workspaceUidLabel = 'pelotech.ot/workspace-uid';
 export const workspaceLabel = 'pelotech.ot/workspace';
 
-/** On an image that was made for a workspace: it is deleted with its last reference, regardless of the policy for others. */
+/** On an image that was made for a workspace: it is deleted when nothing uses it for the policy's workspaceImagesKeptFor, regardless of the policy for others. */
 export const madeForWorkspaces = { 'pelotech.ot/made-for': 'workspaces' } as const;
 
 const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
@@ -306,7 +307,7 @@ export const workspacePhases = ['Provisioning', 'Failed', 'Ready'] as const;
 export type WorkspacePhase = (typeof workspacePhases)[number];
 
 /** What a workspace is made of, as its status lists it. */
-export const componentKinds = [
+const componentKinds = [
   'Namespace',
   'VMDiskImage',
   'Network',
@@ -322,7 +323,7 @@ export const componentPhases = ['Waiting', 'Provisioning', 'Ready', 'Failed', 'S
 export type ComponentPhase = (typeof componentPhases)[number];
 
 /** One condition for each stage, in the order of the stages; Ready sums them up. */
-export const workspaceConditions = [
+const workspaceConditions = [
   'SpecValid',
   'NamespaceReady',
   'VMDiskImagesReady',
@@ -357,7 +358,7 @@ export const WorkspaceStatus = z.object({
     .describe('A condition for each stage; Ready sums them up.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
   components: z.array(Component).max(256).optional().describe('What it is made of, and how each stands.'),
-  observedGeneration: int('The generation of the spec that this status speaks of.').optional(),
+  observedGeneration,
   namespace: z.string().max(63).optional().describe('The Namespace that everything is in.'),
   networkProvider: z
     .string()

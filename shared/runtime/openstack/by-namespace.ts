@@ -1,7 +1,9 @@
-import type { Context } from '../../function.ts';
+import { uniqueByName } from '../../distinct.ts';
+import { type Batch, type Context, subjectsOf } from '../../function.ts';
 import { matches } from '../../glob.ts';
-import type { KubernetesObject } from '../../kinds/resource.ts';
-import type { CloudFault } from '../../openstack/status.ts';
+import type { KubernetesObject, Resource } from '../../kinds/resource.ts';
+import type { Reported } from '../../kubernetes/status.ts';
+import { type CloudFault, isReady } from '../../openstack/status.ts';
 import { operatorNamespace } from '../../operator.ts';
 import { isValid, type Policy } from '../../policy.ts';
 import { readPolicy } from '../read-policy.ts';
@@ -38,6 +40,18 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
     return group.map((object) => observed(object, found, policy));
   });
   return (await Promise.all(seen)).flat();
+}
+
+/** Those that events name; at a sweep all that are not as they should be, at an audit all. */
+export async function openOrNamed<T extends Reported>(
+  kube: Context['kube'],
+  batch: Batch,
+  resource: Resource<T>,
+): Promise<T[]> {
+  if (batch.audit) return kube.list(resource);
+  const open = batch.sweep ? (await kube.list(resource)).filter((one) => !isReady(one)) : [];
+  const named = await Promise.all(subjectsOf(batch, resource).map((ref) => kube.get(resource, ref)));
+  return uniqueByName([...open, ...named.filter((object) => object !== undefined)]);
 }
 
 /** The time limit for one namespace: after that, what was read of the others is soon too old to act upon. */

@@ -1,3 +1,5 @@
+import { oneLine } from '../../sentence.ts';
+
 /** The kinds of refusals: quota exceeded, not permitted, invalid, not found, conflict. */
 type RefusalReason = 'QuotaExceeded' | 'Forbidden' | 'Refused' | 'NotFound' | 'Conflict' | 'Unauthorized';
 
@@ -63,8 +65,6 @@ function read(text: string): { type: string; message: string } {
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 function parsed(text: string): Record<string, unknown> {
   try {

@@ -22,7 +22,7 @@ export interface SessionPorts {
 }
 
 /** A raw answer. */
-export interface Sent {
+interface Sent {
   status: number;
   text: string;
   requestId: string;
@@ -31,7 +31,7 @@ export interface Sent {
 }
 
 /** The scope of a token. */
-export interface Login {
+interface Login {
   project: { id: string; domain: string };
   user: { id: string };
   roles: readonly { id: string; name: string }[];

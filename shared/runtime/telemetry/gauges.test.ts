@@ -100,6 +100,7 @@ describe('a scrape', () => {
       'ot_slots_held 1',
       'ot_slots_free 2',
       'ot_policy_valid 1',
+      'ot_egress_spent_bytes 0',
     ]);
     Object.assign(world, { images: [], lease: aLease([]) });
     expect(await samples()).toEqual(expect.arrayContaining(['ot_image_queue_length 0', 'ot_slots_free 3']));
@@ -309,15 +310,20 @@ describe('a read that fails', () => {
   test('is absent from that scrape alone, harms no other metric, and is logged', async () => {
     const world: World = { data: {}, lease: aLease([]), images: [ubuntu] };
     observeState(reader(world));
-    expect(await samples()).toHaveLength(10);
+    expect(await samples()).toHaveLength(11);
     const said = quietly();
     world.instead = { VMDiskImage: () => Promise.reject(new Error('etcd is away')) };
-    expect(await samples()).toEqual(['ot_slots_held 0', 'ot_slots_free 4', 'ot_policy_valid 1']);
+    expect(await samples()).toEqual([
+      'ot_slots_held 0',
+      'ot_slots_free 4',
+      'ot_policy_valid 1',
+      'ot_egress_spent_bytes 0',
+    ]);
     world.instead = { ConfigMap: () => Promise.reject(new Error('forbidden')) };
     expect((await samples()).map((line) => line.split(/[ {]/)[0])).not.toContain('ot_policy_valid');
     expect(said().join('\n')).toMatch(/metrics without images: etcd is away.*metrics without policy: forbidden/s);
     world.instead = {};
-    expect(await samples()).toHaveLength(10);
+    expect(await samples()).toHaveLength(11);
   });
   test('of the store costs its own metric only', async () => {
     observeState(reader({ lease: aLease([]) }));
@@ -325,7 +331,7 @@ describe('a read that fails', () => {
       throw new Error('the store is closed');
     });
     const said = quietly();
-    expect(await samples()).toHaveLength(10);
+    expect(await samples()).toHaveLength(11);
     expect(said().join()).toContain('a metric could not be read: Error: the store is closed');
   });
   test('of an API server that never answers ends in time', async () => {

@@ -1,4 +1,5 @@
 import { metrics as api, type BatchObservableResult, type ObservableGauge } from '@opentelemetry/api';
+import { bytesSince, egressIn, mostDays } from '../../images/egress.ts';
 import { isDue } from '../../images/pruning.ts';
 import { machinesOf, referencesAmong } from '../../images/references.ts';
 import { freeIn, holdersOf, leaseName } from '../../images/slots.ts';
@@ -61,7 +62,7 @@ export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs, now =
     const state = await readState(kube, timeoutMs);
     for (const { metric, value, attributes } of [
       ...imagePoints(state.images, now()),
-      ...slotPoints(state),
+      ...slotPoints(state, now()),
       ...usePoints(state, now()),
       ...workspacePoints(state),
     ]) {
@@ -82,11 +83,16 @@ export function observeDownloads(bytesSent: () => number): () => void {
   return () => counter.removeCallback(observe);
 }
 
-function slotPoints({ policy, lease }: State) {
+function slotPoints({ policy, lease }: State, nowMs: number) {
   const held = holdersOf(lease);
+  const budget = policy?.values.egressBudget;
+  const days = budget?.days ?? mostDays;
+  const spent = lease && bytesSince(egressIn(lease), days, nowMs);
   return [
     point('ot.slots.held', held?.length),
     point('ot.slots.free', held && policy && freeUnder(policy, held)),
+    point('ot.egress.spent', spent),
+    point('ot.egress.budget', budget?.bytes),
     point('ot.policy.valid', policy && (policy.faults.length === 0 ? 1 : 0)),
   ];
 }

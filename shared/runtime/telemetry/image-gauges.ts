@@ -1,5 +1,7 @@
+import { budgetLeft, egressIn } from '../../images/egress.ts';
 import { failureReasons } from '../../images/failure-reasons.ts';
-import { holdersOf } from '../../images/slots.ts';
+import { contentsUnderWay, wantedContent } from '../../images/shared-content.ts';
+import { type Holder, holdersOf } from '../../images/slots.ts';
 import { failedFor, idleSince, waitOf, waitReasons } from '../../images/waits.ts';
 import type { Lease } from '../../kinds/coordination/lease.ts';
 import { phases, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
@@ -22,16 +24,19 @@ interface Since {
   sinceMs: number;
 }
 
-/** Counts page by page, so that thousands of images cost no more memory than one page. */
+/** Counts page by page, so that thousands of images cost no more memory than one page and a few words of each that waits. */
 export async function countImages(
   kube: Pick<Kube, 'pages'>,
   policy: Promise<Policy>,
   lease: Promise<Lease | undefined>,
 ): Promise<Images> {
   const [byPhase, failed] = [new Map<string, number>(), new Map<string, number>()];
-  const [waits, idle] = [new Map<string, Since>(), new Map<string, Since>()];
+  const idle = new Map<string, Since>();
   const known = await policy.catch(() => undefined);
-  const holders = holdersOf(await lease.catch(() => undefined));
+  const slots = await lease.catch(() => undefined);
+  const [holders, nowMs] = [holdersOf(slots), Date.now()];
+  const isBudgetSpent = known !== undefined && budgetLeft(known, egressIn(slots), nowMs) === 0;
+  const waits = known && waitsBy({ policy: known, holders, isBudgetSpent, nowMs });
   const held = new Map(holders?.map((holder) => [holder.uid, holder]));
   const addIdle = ({ since, isTold }: ReturnType<typeof idleSince>) =>
     addSince(idle, isTold ? 'told' : 'untold', since);
@@ -40,14 +45,34 @@ export async function countImages(
       const { metadata, status } = image;
       add(byPhase, status?.phase ?? unseen);
       if (status?.phase === 'Failed') add(failed, failedFor(image));
-      const wait = known && waitOf(image, { policy: known, holders });
-      if (wait) addSince(waits, wait.reason, wait.since);
       const holder = held.get(metadata.uid);
+      waits?.look(image, holder ? [holder] : []);
       if (holder && held.delete(metadata.uid)) addIdle(idleSince(holder, image));
     }
   }
   for (const holder of held.values()) addIdle(idleSince(holder, undefined));
-  return { byPhase, failed, waits: known && waits, idle: holders && idle };
+  return { byPhase, failed, waits: waits?.counted(), idle: holders && idle };
+}
+
+/** Counts what images wait for. Which of them wait for another of the same content is known only after the last. */
+function waitsBy(slots: Parameters<typeof waitOf>[1]) {
+  const underWay = new Set<string>();
+  const waiting: { since: string; alone: string; shared: string; content: string | undefined }[] = [];
+  return {
+    look: (image: VMDiskImage, holders: readonly Holder[]) => {
+      for (const content of contentsUnderWay([image], holders)) underWay.add(content);
+      const content = wantedContent(image);
+      const alone = waitOf(image, slots);
+      const shared = content === undefined ? alone : waitOf(image, { ...slots, underWay: new Set([content]) });
+      if (alone && shared) waiting.push({ since: alone.since, alone: alone.reason, shared: shared.reason, content });
+    },
+    counted: () => {
+      const waits = new Map<string, Since>();
+      for (const { since, alone, shared, content } of waiting)
+        addSince(waits, content !== undefined && underWay.has(content) ? shared : alone, since);
+      return waits;
+    },
+  };
 }
 
 /** The points of all gauges of images on their way. */

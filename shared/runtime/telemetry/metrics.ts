@@ -6,7 +6,7 @@ export interface Metric {
   /** UCUM, as OpenTelemetry's conventions ask: `s`, `By`, or what is counted as an annotation, `{image}`. */
   unit: string;
   description: string;
-  /** Every point carries exactly these; their values are closed sets of words, never a name, a URL or a message. */
+  /** Every point carries exactly these; their values are closed sets of words, or what the policy names; never a URL or a message. */
   labels: readonly string[];
   /** Upper bounds of a histogram's buckets, in `unit`. */
   buckets?: readonly number[];
@@ -120,8 +120,23 @@ export const metrics: readonly Metric[] = [
     kind: 'counter',
     unit: 'By',
     description:
-      'Bytes downloaded at most: the disk size for each attempt that started and was not refused at once (CDI tells no better).',
-    labels: ['result'],
+      "Bytes downloaded at most, for each attempt that started and was not refused at once: the size of its source as inspected, or that of the disk (CDI tells no better). By result, by the image's namespace (`others` beyond the policy's imageNamespaces) and by who asked (publication, VirtualMachine, Workspace, direct).",
+    labels: ['result', 'image_namespace', 'requester'],
+  },
+  {
+    name: 'ot.egress.spent',
+    kind: 'observableGauge',
+    unit: 'By',
+    description:
+      "What attempts asked of their sources in the days of the policy's egressBudget (31 without one), counted when they got their slot.",
+    labels: [],
+  },
+  {
+    name: 'ot.egress.budget',
+    kind: 'observableGauge',
+    unit: 'By',
+    description: "The size of the policy's egressBudget; absent without one.",
+    labels: [],
   },
   {
     name: 'ot.image.download.io',

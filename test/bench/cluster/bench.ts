@@ -3,18 +3,24 @@ import { optionsOf, UsageError } from '../../../deploy/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../../deploy/terminal/output.ts';
 import { defaultGracePeriodMs, leaseName } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { added, writesSoFar } from '../../cluster/audit.ts';
 import { applyText, install, type Overlay, prepare, removeFunctions, textOf } from '../../cluster/installation.ts';
-import { kubectlOrFail } from '../../cluster/kubectl.ts';
+import { kubectlOrFail, nodeAddress } from '../../cluster/kubectl.ts';
 import { adminClient } from '../../cluster/world.ts';
-import { until } from '../../stories/world.ts';
+import { setPolicy, until } from '../../stories/world.ts';
 import { loadNow, machineOf } from '../machine.ts';
+import { measureBeside } from './beside.ts';
+import { besideCosts, reportBeside } from './beside-costs.ts';
 import { cpuBetween, cpuSoFar } from './cpu.ts';
 import { type DriverRun, drive, startFloor } from './driver.ts';
 import { floorDefinition, floorGroup } from './floor/function.ts';
 import { buildKnativeFloor, startKnativeFloor } from './floor/start.ts';
+import { benchNamespace, benchPolicy, type Source, startSource } from './images.ts';
 import { memoryByPart } from './memory.ts';
+import { counts } from './others.ts';
 import { type ClusterResult, type Driven, report } from './report.ts';
 import { measureWakes } from './wake.ts';
 
@@ -30,6 +36,7 @@ Options
   --rounds N     how often each function is woken, 1 to 50; 5 by default
   --runs LIST    images:slots, by commas; 100:4,500:8 by default
   --overlay WHAT serving or deployments: how the functions run; serving by default
+  --beside       instead: what an image costs alone, and beside ${counts.machines} machines, ${counts.workspaces} workspaces and ${counts.servers} servers that are changed
   --json         print the result as one JSON document
   --help         print this
 
@@ -50,6 +57,7 @@ async function main(): Promise<number> {
       rounds: { type: 'string', default: '5' },
       runs: { type: 'string', default: '100:4,500:8' },
       overlay: { type: 'string', default: 'serving' },
+      beside: { type: 'boolean' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     });
@@ -63,6 +71,7 @@ async function main(): Promise<number> {
     const { overlay } = options;
     if (overlay !== 'serving' && overlay !== 'deployments')
       throw new UsageError(`--overlay: expected serving or deployments, found ${overlay}`);
+    if (options.beside) return await benchBeside(options.json === true);
     return await bench(
       { parts, rounds: numberOf(options.rounds), runs: runsOf(options.runs), overlay },
       options.json === true,
@@ -99,12 +108,13 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
   endWithReader(process.stdout);
   const loadBefore = loadNow();
   const driven: Driven[] = [];
+  const source = await startSource(await nodeAddress());
   await prepare();
   await applyText(benchObjects);
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
   if (parts.includes('sync')) {
     await buildKnativeFloor();
-    driven.push(...(await driveFloors('before', runs, overlay)));
+    driven.push(...(await driveFloors('before', runs, overlay, source)));
   }
   say('installing the functions');
   await install(overlay, { timers: 'production' });
@@ -115,19 +125,44 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
       await untilSlotsAreGiven();
       say(`${run.images} images through ${run.slots} slots`);
       const before = await writesSoFar();
-      const one = await measured(`ot-functions, ${overlay}`, run);
+      const one = await measured(`ot-functions, ${overlay}`, run, source);
+      await refuseFailed();
       await deleteImages();
       driven.push({ ...one, writes: added(before, await writesSoFar()) });
     }
     await removeFunctions(overlay);
     await removeSenders();
-    driven.push(...(await driveFloors('after', runs, overlay)));
+    driven.push(...(await driveFloors('after', runs, overlay, source)));
   }
+  await source.close();
   const result: ClusterResult = { machine: machineOf(loadBefore), wakes, memory, driven };
   const { lines, ok } = report(result, lookOf(process.stdout));
   process.stdout.write(`${isJson ? JSON.stringify({ ok, ...result }, undefined, 2) : lines.join('\n')}\n`);
   return ok ? 0 : 1;
 }
+
+async function benchBeside(isJson: boolean): Promise<number> {
+  endWithReader(process.stdout);
+  const loadBefore = loadNow();
+  const host = await nodeAddress();
+  const source = await startSource(host);
+  await prepare();
+  await applyText(benchObjects);
+  const kube = adminClient();
+  await setPolicy({ kube }, benchPolicy(source, besideSlots));
+  const found = await measureBeside({ kube, source, host, runs: besideRuns, ready: untilSlotsAreGiven, say });
+  await source.close();
+  const costs = besideCosts(found);
+  const machine = machineOf(loadBefore);
+  const { lines, ok } = reportBeside(costs, machine, lookOf(process.stdout));
+  process.stdout.write(
+    `${isJson ? JSON.stringify({ ok, machine, ...found, costs }, undefined, 2) : lines.join('\n')}\n`,
+  );
+  return ok ? 0 : 1;
+}
+
+const besideSlots = 4;
+const besideRuns = 2;
 
 /** Nothing is granted for a while after the slot Lease was made: that is measured once in a cluster's life, not here. */
 async function untilSlotsAreGiven(): Promise<void> {
@@ -137,13 +172,27 @@ async function untilSlotsAreGiven(): Promise<void> {
   if (over > 0) await setTimeout(over);
 }
 
-async function measured(who: string, run: DriverRun): Promise<Driven> {
-  const before = await cpuSoFar();
-  const result = await drive(benchFolder(), run);
-  return { who, run, result, cpu: cpuBetween(before, await cpuSoFar()) };
+async function measured(who: string, run: DriverRun, source: Source): Promise<Driven> {
+  const [before, asked] = [await cpuSoFar(), source.asked()];
+  const result = await drive(benchFolder(), run, source);
+  return { who, run, result, cpu: cpuBetween(before, await cpuSoFar()), sourceRequests: source.asked() - asked };
 }
 
-async function driveFloors(when: string, runs: readonly DriverRun[], overlay: Overlay): Promise<Driven[]> {
+/** Images that are refused cost little: their figures would look like good ones. */
+async function refuseFailed(): Promise<void> {
+  const images = await adminClient().list(VMDiskImage, { namespace: benchNamespace });
+  const failed = images.filter(({ status }) => status?.phase === 'Failed');
+  if (!failed[0]) return;
+  const said = conditionOf(failed[0].status?.conditions, 'Ready')?.message ?? 'it says no reason';
+  throw new Error(`expected no image of the bench to fail, found ${failed.length} of ${images.length} Failed: ${said}`);
+}
+
+async function driveFloors(
+  when: string,
+  runs: readonly DriverRun[],
+  overlay: Overlay,
+  source: Source,
+): Promise<Driven[]> {
   const driven: Driven[] = [];
   const kinds = [
     ['floor', (slots: number) => startFloor(benchFolder(), floors.group, slots)],
@@ -154,7 +203,7 @@ async function driveFloors(when: string, runs: readonly DriverRun[], overlay: Ov
       const who = `${kind}, ${when}`;
       say(`${who}: ${run.images} images through ${run.slots} slots`);
       const floor = await start(run.slots);
-      driven.push(await measured(who, { ...run, ...floors }));
+      driven.push(await measured(who, { ...run, ...floors }, source));
       // It removes its finalizers, and the garbage collector the rest, which has the same names in the next run.
       for (const kind of [`vmdiskimages.${floors.group}`, 'datavolumes', 'volumesnapshots'])
         await kubectlOrFail('delete', kind, '--all', '-A', '--wait=true', '--timeout=120s');
@@ -182,23 +231,23 @@ const removeSenders = () =>
 /** What the outside bench's images name. */
 const benchObjects = textOf([
   floorDefinition,
-  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } },
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: benchNamespace } },
   {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { name: 'bench', namespace: 'bench' },
+    metadata: { name: benchNamespace, namespace: benchNamespace },
     stringData: { accessKeyId: 'x', secretKey: 'x' },
   },
   {
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',
-    metadata: { name: 'bench' },
+    metadata: { name: benchNamespace },
     provisioner: 'bench.example.com',
   },
   {
     apiVersion: 'snapshot.storage.k8s.io/v1',
     kind: 'VolumeSnapshotClass',
-    metadata: { name: 'bench' },
+    metadata: { name: benchNamespace },
     driver: 'bench.example.com',
     deletionPolicy: 'Delete',
   },

@@ -3,6 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { policyRef } from '../../../shared/policy.ts';
+import { benchNamespace, benchPolicy, imageSpec, type Source } from './images.ts';
 
 const quantiles = z.looseObject({ p50: z.number(), p99: z.number() });
 
@@ -33,8 +36,12 @@ export interface DriverRun {
 export async function drive(
   folder: string,
   { images, slots, importMs, readyPhase, group }: DriverRun,
+  source: Pick<Source, 'url'>,
 ): Promise<DriverResult> {
   const out = await mkdtemp(join(tmpdir(), 'ot-driver-'));
+  const policy = Object.entries(benchPolicy(source, slots))
+    .map((entry) => entry.join('='))
+    .join(',');
   try {
     await ended(
       spawn(
@@ -43,8 +50,8 @@ export async function drive(
           join(folder, 'driver.mjs'),
           ...['--kubeconfig', process.env.KUBECONFIG ?? '', '--out', join(out, 'result.json')],
           ...['--group', group, '--n', `${images}`, '--c', `${slots}`, '--import-ms', `${importMs}`],
-          ...['--policy', 'sync-operator/sync-operator-policy'],
-          ...['--policy-data', 'concurrency=$c,retryLimit=2,retryBackoffDuration=2s'],
+          ...['--ns', benchNamespace, '--spec', JSON.stringify(imageSpec(source))],
+          ...['--policy', keyOf(policyRef), '--policy-data', policy],
           ...['--done', readyPhase, '--failed', 'Failed', '--timeout-s', '300', '--delete-after', 'false'],
         ],
         { stdio: ['ignore', 'ignore', 'inherit'] },

@@ -16,6 +16,8 @@ export interface Driven {
   writes?: Readonly<Record<string, number>>;
   /** CPU seconds by part of the cluster, from before the first image to after the last. */
   cpu: Readonly<Record<string, number>>;
+  /** How often the images' source was asked. */
+  sourceRequests: number;
 }
 
 /** All that was measured on a real cluster. */
@@ -77,7 +79,7 @@ const memoryTable = (memory: readonly PartMemory[], look: Look) =>
   );
 
 function drivenTable(driven: readonly Driven[], look: Look) {
-  const rows = driven.map(({ who, run, result }) => [
+  const rows = driven.map(({ who, run, result, sourceRequests }) => [
     who,
     `${run.images}`,
     `${run.slots}`,
@@ -89,6 +91,8 @@ function drivenTable(driven: readonly Driven[], look: Look) {
     `${result.admission.startsOverLimit}`,
     `${result.fifo.inversionsOver1sApart}`,
     `${result.api.writesPerImage}`,
+    `${result.api.perImage}`,
+    (sourceRequests / run.images).toFixed(1),
     `${result.machine.loadPeak.toFixed(1)}`,
   ]);
   const columns = [
@@ -102,6 +106,8 @@ function drivenTable(driven: readonly Driven[], look: Look) {
     'OVER LIMIT',
     'INVERSIONS',
     'WRITES',
+    'REQUESTS',
+    'TO THE SOURCE',
     'LOAD',
   ];
   return tableLines([{ title: 'WHO' }, ...columns.map(right)], rows, look);

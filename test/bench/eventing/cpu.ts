@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 /** The parts of a Broker that events pass through, by the names of their containers. */
 export const parts = ['ingress', 'dispatcher', 'filter'] as const;
-export type Part = (typeof parts)[number];
+type Part = (typeof parts)[number];
 
 /** Processor seconds since each part's start, over all its pods. */
 export type CpuSeconds = Readonly<Record<Part, number>>;

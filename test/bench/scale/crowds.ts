@@ -25,6 +25,8 @@ export interface Crowd {
 
 const farm = 'vmdi-farm';
 const lab = 'lab';
+/** The namespaces of all crowds. */
+export const places: readonly string[] = [farm, lab];
 const status = { subresource: 'status' } as const;
 const nameOf = (what: string, index: number) => `${what}-${String(index).padStart(5, '0')}`;
 
@@ -74,6 +76,7 @@ const finished: Crowd = {
   events: {
     'change of an image': { about: VMDiskImage, ref: onImage(nameOf('done', 9)) },
     'fact about an image': { fact: 'succeeded', ref: onImage(nameOf('done', 9)) },
+    'fact that it may be deleted': { fact: 'prunable', ref: onImage(nameOf('done', 9)) },
   },
 };
 
@@ -125,7 +128,7 @@ export const crowds: Readonly<Record<string, Crowd>> = { queued, finished, waiti
 
 /** What all crowds stand in. */
 export async function makePlace(kube: Kube): Promise<void> {
-  for (const name of [farm, lab]) {
+  for (const name of places) {
     const found = await kube.get(Namespace, { name });
     if (!found) await kube.create(Namespace, { metadata: { name } });
   }

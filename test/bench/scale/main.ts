@@ -2,24 +2,30 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import { optionsOf, UsageError } from '../../../deploy/terminal/arguments.ts';
-import { endWithReader, lookOf } from '../../../deploy/terminal/output.ts';
+import { endWithReader } from '../../../deploy/terminal/output.ts';
+import { kubeClient } from '../../../shared/runtime/kube.ts';
+import { whatIsInTheWay } from '../../cluster/installation.ts';
+import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { loadNow, machineOf } from '../machine.ts';
+import { clear } from './clear.ts';
 import { type Crowd, crowds } from './crowds.ts';
 import { type Cost, type Memory, measureScale } from './measure.ts';
-import { costTable, isGrown, memoryTable, mostGrowth, rowsOf } from './table.ts';
+import { auditTable, eventTable, isGrown, memoryTable, mostGrowth, rowsOf } from './table.ts';
 
 const help = `npm run bench:scale [-- options]
+test/cluster/on-own-cluster node test/bench/scale/main.ts --cluster [options]
 
 What an event and an audit cost each function beside few and many objects: requests, bytes and CPU, and the memory of its
-process. The functions run as their pods run them, each in a process; what it asks an API server goes through a proxy that
-counts. Nothing else runs: no Broker, no CDI.
+process. The functions run as their pods run them, each in a process that has the memory of its container and asks over TLS;
+what it asks goes through a proxy that counts. Nothing else of ours runs: no Broker, no CDI. Prints tables in Markdown.
 
 Options
-  --crowd NAME        ${Object.keys(crowds).join(', ')}; all by default
-  --counts LIST       numbers of objects, rising, by commas; those of the crowd by default
-  --kubeconfig FILE   a real kube-apiserver that holds nothing yet, for one crowd; a local one in this process by default
-  --json              print the result as one JSON document
-  --help              print this
+  --crowd LIST     some of ${Object.keys(crowds).join(', ')}; all by default
+  --counts LIST    numbers of objects, rising, by commas; those of the crowd by default
+  --cluster        beside the API server of KUBECONFIG, on a cluster that has nothing of ours yet and whose controller manager
+                   deletes namespaces; a local API server in this process by default
+  --json           print the result as one JSON document
+  --help           print this
 
 Progress goes to stderr. Exit code: 0 if no event asks for more requests or bytes beside the most objects than ${mostGrowth} times as
 many as beside the fewest, 1 otherwise, 2 for a wrong option.
@@ -30,7 +36,7 @@ async function main(): Promise<number> {
     const options = optionsOf('npm run bench:scale --', process.argv.slice(2), {
       crowd: { type: 'string' },
       counts: { type: 'string' },
-      kubeconfig: { type: 'string' },
+      cluster: { type: 'boolean' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     });
@@ -38,33 +44,32 @@ async function main(): Promise<number> {
       process.stdout.write(help);
       return 0;
     }
-    const names = options.crowd === undefined ? Object.keys(crowds) : [options.crowd];
+    const names = options.crowd?.split(',') ?? Object.keys(crowds);
     const counts = options.counts?.split(',').map(Number);
-    if (options.kubeconfig && names.length > 1)
-      throw new UsageError('--kubeconfig: expected --crowd beside it, found none');
+    const unknown = names.find((name) => !Object.hasOwn(crowds, name));
+    if (unknown !== undefined)
+      throw new UsageError(`--crowd: expected ${Object.keys(crowds).join(', ')}, found ${unknown}`);
     if (counts?.some((count) => !Number.isInteger(count) || count < 10))
       throw new UsageError(`--counts: expected whole numbers from 10 on, found ${options.counts}`);
     endWithReader(process.stdout);
     const loadBefore = loadNow();
-    const found: { costs: Cost[]; memory: Memory[] }[] = [];
-    for (const name of names) {
-      const crowd = crowds[name];
-      if (!crowd) throw new UsageError(`--crowd: expected ${Object.keys(crowds).join(', ')}, found ${name}`);
-      found.push(await measured(crowd, counts ?? crowd.counts, options.kubeconfig));
-    }
+    const chosen = Object.entries(crowds).filter(([name]) => names.includes(name));
+    const { apiServer, found } = await (options.cluster ? onCluster : locally)(chosen, counts);
     const [costs, memory] = [found.flatMap((one) => one.costs), found.flatMap((one) => one.memory)];
     const rows = rowsOf(costs);
     const machine = machineOf(loadBefore);
+    const load = machine.load.map((load) => load.toFixed(1)).join(' before, ');
     const lines = [
-      `${machine.processors}, Node ${machine.node}, load ${machine.load.map((load) => load.toFixed(1)).join(' before, ')} after.`,
+      `${apiServer}, ${machine.processors}, Node ${machine.node}, load ${load} after.`,
       '',
-      ...costTable(rows, lookOf(process.stdout)),
+      ...eventTable(rows),
       '',
-      ...memoryTable(memory, lookOf(process.stdout)),
+      ...auditTable(rows),
+      '',
+      ...memoryTable(memory),
     ];
-    process.stdout.write(
-      `${options.json ? JSON.stringify({ machine, costs, memory }, undefined, 2) : lines.join('\n')}\n`,
-    );
+    const json = () => JSON.stringify({ apiServer, machine, costs, memory }, undefined, 2);
+    process.stdout.write(`${options.json ? json() : lines.join('\n')}\n`);
     return rows.some(isGrown) ? 1 : 0;
   } catch (error) {
     process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -72,20 +77,45 @@ async function main(): Promise<number> {
   }
 }
 
-async function measured(crowd: Crowd, counts: readonly number[], kubeconfig: string | undefined) {
-  const say = (line: string) => process.stderr.write(`bench: ${line} ...\n`);
+const say = (line: string) => process.stderr.write(`bench: ${line} ...\n`);
+
+type Chosen = [name: string, crowd: Crowd][];
+interface Found {
+  apiServer: string;
+  found: { costs: Cost[]; memory: Memory[] }[];
+}
+
+/** Each crowd has an API server of its own. */
+async function locally(chosen: Chosen, counts: readonly number[] | undefined): Promise<Found> {
+  const found: Found['found'] = [];
+  for (const [, crowd] of chosen) {
+    const server = await startApiServer({ clock: realClock });
+    try {
+      const config = new KubeConfig();
+      config.loadFromString(server.kubeconfig());
+      found.push(await measureScale({ crowd, counts: counts ?? crowd.counts, config, say }));
+    } finally {
+      await server.close();
+    }
+  }
+  return { apiServer: 'Local API server', found };
+}
+
+async function onCluster(chosen: Chosen, counts: readonly number[] | undefined): Promise<Found> {
+  const [inTheWay] = await whatIsInTheWay();
+  if (inTheWay) throw new Error(`expected a cluster that has nothing of ours, found ${inTheWay}`);
   const config = new KubeConfig();
-  if (kubeconfig) {
-    config.loadFromFile(kubeconfig);
-    return measureScale({ crowd, counts, config, say });
+  config.loadFromDefault();
+  const { gitVersion } = JSON.parse(await kubectlOrFail('get', '--raw=/version')) as { gitVersion: string };
+  const found: Found['found'] = [];
+  for (const [index, [, crowd]] of chosen.entries()) {
+    if (index > 0) {
+      say('deleting them');
+      await clear(kubeClient(config));
+    }
+    found.push(await measureScale({ crowd, counts: counts ?? crowd.counts, config, say }));
   }
-  const server = await startApiServer({ clock: realClock });
-  try {
-    config.loadFromString(server.kubeconfig());
-    return await measureScale({ crowd, counts, config, say });
-  } finally {
-    await server.close();
-  }
+  return { apiServer: `kube-apiserver ${gitVersion}`, found };
 }
 
 process.exit(await main());

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { request as askHttp, createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { request as askHttps, type RequestOptions } from 'node:https';
+import { request as askHttp, type IncomingMessage, type RequestListener } from 'node:http';
+import { request as askHttps, createServer, type RequestOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { KubeConfig } from '@kubernetes/client-node';
-import { kubeconfigFor } from '../../../deploy/local/api-server/kubeconfig.ts';
+import { KubeConfig } from '@kubernetes/client-node';
+import { testCertificate } from '../../../deploy/gateway/test-certificate.ts';
 import { nodeOptions } from '../../../deploy/node-options.ts';
 import { pingAttributes } from '../../../shared/event-filter.ts';
 import { diskImageFact } from '../../../shared/images/facts.ts';
 import { firstAnswer, freePort } from '../../support/tools/first-answer.ts';
 import type { Sent } from './crowds.ts';
+import { limitMemory } from './memory-limit.ts';
 
 /** What a function asked for and did; bytes are those of answers, watches left out. */
 export interface Spent {
@@ -28,23 +29,39 @@ export interface FunctionProcess {
   longestBlockMs(): Promise<number>;
   /** Resident memory in bytes: now, and the most that it was. */
   memory(): Promise<{ now: number; peak: number }>;
+  /** Whether the process has no more memory than was given: it would be killed. */
+  isLimited: boolean;
   stop(): Promise<void>;
 }
 
 const blocks = new URL('blocks.ts', import.meta.url).href;
 
-/** Starts a function of a bundle (`main`) with a kubeconfig of its own in `folder`. */
+interface Given {
+  main: string;
+  folder: string;
+  config: KubeConfig;
+  /** The memory that its container may have. */
+  memoryBytes: number;
+}
+
+/** Starts a function of a bundle (`main`) with a kubeconfig of its own in `folder`. It asks over TLS, as in a pod. */
 export async function startFunction(
   name: string,
-  { main, folder, config }: { main: string; folder: string; config: KubeConfig },
+  { main, folder, config, memoryBytes }: Given,
 ): Promise<FunctionProcess> {
   const counted = { requests: 0, writes: 0, bytes: 0 };
-  const proxy = createServer(await countingProxy(config, counted)).listen(0, '127.0.0.1');
+  const certificate = testCertificate('127.0.0.1');
+  const proxy = createServer(certificate, await countingProxy(config, counted)).listen(0, '127.0.0.1');
   await new Promise((resolve) => proxy.once('listening', resolve));
   const kubeconfig = join(folder, `${name}.kubeconfig`);
-  await writeFile(kubeconfig, kubeconfigFor(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`));
+  await writeFile(kubeconfig, kubeconfigOf((proxy.address() as AddressInfo).port, certificate.cert));
   const [port, metricsPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, [...nodeOptions, '--import', blocks, main, name], {
+  const limit = await limitMemory(`ot-scale-${process.pid}-${name}`, memoryBytes);
+  const [command = '', ...args] = [
+    ...(limit?.command ?? []),
+    ...[process.execPath, ...nodeOptions, '--import', blocks, main, name],
+  ];
+  const child = spawn(command, args, {
     env: {
       ...process.env,
       KUBECONFIG: kubeconfig,
@@ -81,14 +98,25 @@ export async function startFunction(
       const bytesOf = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024;
       return { now: bytesOf('VmRSS'), peak: bytesOf('VmHWM') };
     },
+    isLimited: limit !== undefined,
     async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await ended;
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = new Promise((resolve) => child.once('exit', resolve));
+        child.kill('SIGKILL');
+        await ended;
+      }
+      await limit?.remove();
       proxy.closeAllConnections();
       proxy.close();
     },
   };
+}
+
+function kubeconfigOf(port: number, ca: string): string {
+  const config = new KubeConfig();
+  const cluster = { name: 'counted', server: `https://127.0.0.1:${port}`, caData: Buffer.from(ca).toString('base64') };
+  config.loadFromClusterAndUser({ ...cluster, skipTLSVerify: false }, { name: 'nobody' });
+  return config.exportConfig();
 }
 
 function contentOf(sent: Sent | 'audit'): { attributes: Record<string, string>; data: object } {

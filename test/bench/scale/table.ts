@@ -1,6 +1,3 @@
-import type { Look } from '../../../deploy/terminal/paint.ts';
-import { formatBytes } from '../../../deploy/terminal/quantities.ts';
-import { tableLines } from '../../../deploy/terminal/table.ts';
 import { audit, type Cost, type Memory } from './measure.ts';
 
 /** The most that an event may cost beside the most objects, to the fewest. */
@@ -32,35 +29,65 @@ export const isGrown = ({ batch, costs, growth }: Row) =>
 
 const ratio = (most: number, fewest: number) => (most <= fewest ? 1 : most / Math.max(fewest, 1));
 
-const right = (title: string) => ({ title, align: 'right' }) as const;
+const markdown = (titles: readonly string[], rows: readonly (readonly string[])[]) =>
+  [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
 
-export function costTable(rows: readonly Row[], look: Look): string[] {
-  const cells = (of: (cost: Cost) => string, { costs }: Row) => costs.map(of).join(' · ');
-  return tableLines(
-    [
-      { title: 'BESIDE' },
-      { title: 'BATCH' },
-      { title: 'FUNCTION' },
-      ...['REQUESTS', 'KB', 'CPU MS', 'BLOCK MS', 'RATIO OF REQUESTS OR BYTES', 'OF CPU'].map(right),
-    ],
-    rows.map((row) => [
-      `${row.costs.map(({ count }) => count).join(' · ')} ${row.beside}`,
-      row.batch,
-      row.function,
-      cells(({ requests }) => requests.toFixed(requests % 1 === 0 ? 0 : 1), row),
-      cells(({ bytes }) => (bytes / 1000).toFixed(1), row),
-      cells(({ cpuMs }) => cpuMs.toFixed(1), row),
-      cells(({ blockMs }) => blockMs.toFixed(0), row),
-      row.growth.toFixed(1),
-      ratio(row.costs.at(-1)?.cpuMs ?? 0, row.costs[0]?.cpuMs ?? 0).toFixed(1),
-    ]),
-    look,
+const countsOf = ({ costs }: Row) => costs.map(({ count }) => count.toLocaleString('en')).join(' · ');
+const cells = ({ costs }: Row, of: (cost: Cost) => number, digits: number) =>
+  costs.map((cost) => (of(cost) % 1 === 0 ? `${of(cost)}` : of(cost).toFixed(digits))).join(' · ');
+const cpuGrowth = ({ costs }: Row) => ratio(costs.at(-1)?.cpuMs ?? 0, costs[0]?.cpuMs ?? 0);
+
+/** The last two columns: beside the most objects to beside the fewest. */
+export function eventTable(rows: readonly Row[]): string[] {
+  const titles = ['beside', 'event', 'function', 'requests', 'kB', 'CPU ms', '× requests or kB', '× CPU'];
+  return markdown(
+    titles,
+    rows
+      .filter(({ batch }) => batch !== audit)
+      .map((row) => [
+        `${countsOf(row)} ${row.beside}`,
+        row.batch,
+        row.function,
+        cells(row, ({ requests }) => requests, 1),
+        cells(row, ({ bytes }) => bytes / 1000, 1),
+        cells(row, ({ cpuMs }) => cpuMs, 1),
+        row.growth.toFixed(2),
+        cpuGrowth(row).toFixed(2),
+      ]),
   );
 }
 
-export const memoryTable = (memory: readonly Memory[], look: Look) =>
-  tableLines(
-    [{ title: 'RESIDENT MEMORY BESIDE' }, { title: 'FUNCTION' }, right('AT REST, FEWEST'), right('AT MOST')],
-    memory.map(({ beside, function: name, rest, peak }) => [beside, name, formatBytes(rest), formatBytes(peak)]),
-    look,
+/** The last two columns: beside the most objects to beside the fewest, for each object; 1 is linear. */
+export function auditTable(rows: readonly Row[]): string[] {
+  const titles = ['audit of', 'function', 'requests', 'MB', 'CPU ms', 'block ms', '× requests or kB', '× CPU'];
+  const perObject = ({ costs }: Row, growth: number) =>
+    (growth / ratio(costs.at(-1)?.count ?? 0, costs[0]?.count ?? 0)).toFixed(2);
+  return markdown(
+    titles,
+    rows
+      .filter(({ batch }) => batch === audit)
+      .map((row) => [
+        `${countsOf(row)} ${row.beside}`,
+        row.function,
+        cells(row, ({ requests }) => requests, 0),
+        cells(row, ({ bytes }) => bytes / 1e6, 1),
+        cells(row, ({ cpuMs }) => cpuMs, 0),
+        cells(row, ({ blockMs }) => blockMs, 0),
+        perObject(row, row.growth),
+        perObject(row, cpuGrowth(row)),
+      ]),
   );
+}
+
+/** The crowd beside which each function's process needed the most. */
+export function memoryTable(memory: readonly Memory[]): string[] {
+  const mebibytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(0);
+  const rows = [...Map.groupBy(memory, (one) => one.function)].flatMap(([name, of]) => {
+    const most = of.toSorted((a, b) => b.peak - a.peak)[0];
+    if (!most) return [];
+    const limit = `${mebibytes(most.limit)}${most.isLimited ? '' : ' (not enforced here)'}`;
+    const rest = Math.max(...of.map((one) => one.rest));
+    return [[name, mebibytes(rest), mebibytes(most.peak), most.beside, limit]];
+  });
+  return markdown(['function', 'MiB at rest', 'at most', 'beside', 'limit'], rows);
+}

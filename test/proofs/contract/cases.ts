@@ -35,5 +35,5 @@ export const groups: Record<string, Case[]> = {
   events: eventCases,
 };
 
-/** The kinds that have to be there before. */
+/** The kinds that have to exist before. */
 export const definitions = [widgetDefinition, gadgetDefinition];

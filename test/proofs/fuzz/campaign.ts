@@ -17,7 +17,7 @@ export interface FuzzOptions {
 }
 
 /** A plan that broke something, as small as it became. */
-export interface Broken {
+interface Broken {
   seed: number;
   plan: Plan;
   violations: Violation[];

@@ -36,7 +36,7 @@ export interface Measured {
 export interface Heard {
   log(line: string): void;
   answered(name: string, status: number, body: string): void;
-  /** The thread ended: something was thrown that nobody caught. */
+  /** The thread ended: something was thrown that no one caught. */
   ended(error: Error): void;
 }
 

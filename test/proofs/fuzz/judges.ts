@@ -16,7 +16,7 @@ export interface Bench {
   texts: Texts;
 }
 
-export const longestBlockMs = 100;
+const longestBlockMs = 100;
 
 /** A line of a stack, or the name of an error that JavaScript throws for a mistake in the code. */
 const stack =
@@ -56,7 +56,7 @@ const messagesIn = (object: Write['object']) => {
   return [...textsIn(status), ...textsIn(message)].join('\n');
 };
 
-export function textsIn(value: unknown): string[] {
+function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).flatMap(textsIn);

@@ -28,7 +28,7 @@ interface Content {
 /** What authors do, one after the other. `tenant-own` in any string stands for the namespace of the run. */
 export type Plan = readonly Step[];
 
-export const ownWord = 'tenant-own';
+const ownWord = 'tenant-own';
 
 /** A kind that authors write. */
 export interface AuthoredKind {

@@ -63,8 +63,12 @@ export function granted(...images: readonly VMDiskImage[]): Lease {
   return { ...lease, spec: { ...lease.spec, renewTime: new Date(start + leases).toISOString() } };
 }
 
+/** Inspection is off unless `data` has another inspectTimeout. */
 export const aPolicy = (data: Record<string, string>): ConfigMap =>
-  ConfigMap.parse({ metadata: { name: policyName, namespace: operatorNamespace, uid: 'uid-policy' }, data });
+  ConfigMap.parse({
+    metadata: { name: policyName, namespace: operatorNamespace, uid: 'uid-policy' },
+    data: { inspectTimeout: '0s', ...data },
+  });
 
 const ownerOf = ({ metadata: { name, uid } }: VMDiskImage) => ({
   apiVersion: VMDiskImage.apiVersion,

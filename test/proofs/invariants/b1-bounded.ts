@@ -29,6 +29,8 @@ const limits: Record<Exclude<FunctionName, 'dead-letters'>, Limits> = {
   preload: { named: 1, found: 0, lists: 0, writes: 1 },
   // A machine, its image, the image's namespace.
   'ensure-vmdi': { named: 3, found: 2, lists: 0, writes: 1 },
+  // An image and its Secret.
+  'inspect-source': { named: 2, found: 1, lists: 0, writes: 1 },
   // An image and its DataVolume; into the queue, out of it, and the finalizer.
   'start-sync': { named: 2, found: 0, lists: 0, writes: 3 },
   // An image and the snapshot that it names.

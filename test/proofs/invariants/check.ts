@@ -1,4 +1,5 @@
 import { b1Bounded } from './b1-bounded.ts';
+import { b2Budget } from './b2-budget.ts';
 import { differences, replayed, violationsAtEnd } from './differential.ts';
 import { follow, type Invariant } from './follow.ts';
 import type { History, Violation } from './history.ts';
@@ -25,6 +26,8 @@ import { s15SlotLeak } from './s15-slot-leak.ts';
 import { s17Content } from './s17-content.ts';
 import { s18LastCopy } from './s18-last-copy.ts';
 import { s19Tenancy } from './s19-tenancy.ts';
+import { s20Inspected } from './s20-inspected.ts';
+import { s21Refreshed } from './s21-refreshed.ts';
 
 /** S16 and L5 compare two histories: `compare`. */
 const s16ReplayIsFree: Invariant = { number: 'S16', rule: 'an event that is delivered again changes nothing' };
@@ -54,6 +57,8 @@ export const invariants: readonly Invariant[] = [
   s17Content,
   s18LastCopy,
   s19Tenancy,
+  s20Inspected,
+  s21Refreshed,
   l1Rest,
   l2WorkConserving,
   l3Bound,
@@ -61,6 +66,7 @@ export const invariants: readonly Invariant[] = [
   l5Differential,
   l6Machines,
   b1Bounded,
+  b2Budget,
 ];
 
 /** What a history breaks, in the order of its changes. What holds at rest is judged only if the history came to rest. */

@@ -14,6 +14,7 @@ import { s8Evidence } from './s8-evidence.ts';
 import { s15SlotLeak } from './s15-slot-leak.ts';
 import { s17Content } from './s17-content.ts';
 import { s18LastCopy } from './s18-last-copy.ts';
+import { s21Refreshed } from './s21-refreshed.ts';
 
 const condition = (status: 'True' | 'False', reason = 'Some') => ({
   conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: at(0) }],
@@ -55,6 +56,33 @@ describe('S17', () => {
     expect(only(s17Content, [...changed, unseen], still)).toHaveLength(1);
   });
 
+  test('a clone of the snapshot of another image is of its content if one ETag at one server tells so', () => {
+    const source = (etag: string) => ({
+      queuedAt: at(0),
+      source: { bytes: 5, etag, content: 'any', inspectedAt: at(0), queuedAt: at(0) },
+    });
+    const donor = anImage(first, { phase: 'Syncing', ...source('"a"') });
+    const heirOf = (url: string | undefined, etag: string) =>
+      anImage(url, { phase: 'Syncing', ...source(etag) }, { name: 'heir' });
+    const judged = (heir: VMDiskImage) => {
+      const made = download(heir, { phase: 'Succeeded', bound: { status: 'True' } });
+      const clone = {
+        ...made,
+        spec: { source: { snapshot: { namespace: 'vmdi-farm', name: cut.metadata.name } } },
+      };
+      const own = snapshot(heir, { ready: true });
+      const status = { phase: 'Succeeded', snapshot: { name: own.metadata.name, revision: 1 }, ...condition('True') };
+      const ready = by('follow-sync', { ...heir, status: { ...heir.status, ...status } } as VMDiskImage, {
+        since: 106,
+      });
+      return only(s17Content, [donor, done(donor), cut, heir, clone, own, ready]).map(({ message }) => message);
+    };
+    expect(judged(heirOf(second, '"a"'))).toEqual([]);
+    const wrong = [expect.stringContaining("a download of another's https://s3.example/images/first.qcow2")];
+    expect(judged(heirOf(second, '"b"'))).toEqual(wrong);
+    expect(judged(heirOf('https://s3.evil.example/images/first.qcow2', '"a"'))).toEqual(wrong);
+  });
+
   test('a restored image may become Ready with its content until start-sync has read the next', () => {
     const recreated = (image: VMDiskImage) => ({ ...image, metadata: { ...image.metadata, uid: 'restored' } });
     const restored = by('user', recreated(succeeded(first)));
@@ -82,6 +110,85 @@ describe('S17', () => {
     });
     expect(only(s17Content, [syncing, done(syncing), cut, adopted], still)).toEqual([]);
     expect(only(s17Content, [syncing, cut, succeeded(second)], still)).toEqual([]);
+  });
+});
+
+describe('S21', () => {
+  const url = first ?? '';
+  const withEtag = (etag: string | undefined, changed?: { revision: number }) => {
+    const source = { etag, inspectedAt: at(0), queuedAt: at(0), ...(changed ? { changed } : {}) };
+    const image = anImage(url, { ...succeeded(url).status, queuedAt: at(0), source });
+    return { ...image, spec: { ...image.spec, refresh: 'OnChange' } };
+  };
+  const old = by('inspect-source', withEtag('"old"'));
+  const replaced = by('inspect-source', withEtag('"old"', { revision: 1 }));
+  type Looked = [etag: string | undefined, revision: number, at?: string | undefined];
+  const looking = (...looks: readonly Looked[]) => ({
+    before: [aPolicy({ inspectTimeout: '30s' })],
+    sources: {
+      looks: looks.map(([etag, revision, of = url]) => ({ url: of, etag, revision })),
+      atEnd: { [url]: '"new"' },
+    },
+  });
+
+  test('two looks at the same other object make a new revision', () => {
+    expect(only(s21Refreshed, [old, replaced], looking(['"new"', 101], ['"new"', 101]))).toEqual([]);
+  });
+
+  test.each<[what: string, looks: Looked[]]>([
+    [
+      'no look',
+      [
+        ['"new"', 99],
+        ['"new"', 99],
+      ],
+    ],
+    ['one look', [['"new"', 101]]],
+    [
+      'two looks at two objects',
+      [
+        ['"new"', 101],
+        ['"newer"', 101],
+      ],
+    ],
+    [
+      'two looks at the same object as before',
+      [
+        ['"old"', 101],
+        ['"old"', 101],
+      ],
+    ],
+    [
+      'two looks at no object',
+      [
+        [undefined, 101],
+        [undefined, 101],
+      ],
+    ],
+    [
+      'two looks at another url',
+      [
+        ['"new"', 101, second],
+        ['"new"', 101, second],
+      ],
+    ],
+  ])('%s since its inspection make none', (_, looks) => {
+    expectBroken(s21Refreshed, aHistory([old, replaced], looking(...looks)), '102', 'ubuntu is to have a new revision');
+  });
+
+  test('in the end an image that is refreshed has the revision of what is at its url', () => {
+    const end = { ...looking(), ...still };
+    const now = by('inspect-source', withEtag('"new"'));
+    expect(only(s21Refreshed, [old, now], end)).toEqual([]);
+    expectBroken(
+      s21Refreshed,
+      aHistory([old], end),
+      '101',
+      'ubuntu ends with the revision of "old", and "new" is at its',
+    );
+    expect(only(s21Refreshed, [old], { ...end, before: [aPolicy({})] })).toEqual([]);
+    expect(only(s21Refreshed, [leaving(old.object)], end)).toEqual([]);
+    expect(only(s21Refreshed, [old], still)).toEqual([]);
   });
 });
 

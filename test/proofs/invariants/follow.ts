@@ -50,7 +50,7 @@ export interface State {
   times: Map<string, Times>;
 }
 
-export interface Times {
+interface Times {
   bornRevision: number;
   bornMs: number;
   revision: number;
@@ -76,7 +76,7 @@ type Finding = string | undefined;
  * Judges one history, with a listener per kind of object. It may keep state between changes. It returns what is wrong, or
  * undefined.
  */
-export type Judge = { [K in keyof Kinds]?: (step: Step<Kinds[K]>) => Finding } & {
+type Judge = { [K in keyof Kinds]?: (step: Step<Kinds[K]>) => Finding } & {
   /** Every change of any kind, after the listener of its kind. */
   every?: (step: Step) => Finding;
   /** After the last change. */

@@ -29,6 +29,14 @@ export interface Asked {
   objects: number;
 }
 
+/** An event with data, as it was delivered to a function. */
+export interface Delivered {
+  id: string;
+  data: unknown;
+  /** The signature that came with it: when it was made, in seconds since 1970, and the text it is of. */
+  signed?: { timestamp: string; signature: string; content: string } | undefined;
+}
+
 /** One reconcile of a function: what it was for and what it requested. A conflict begins another. */
 export interface Reconcile {
   /** The function. */
@@ -41,12 +49,21 @@ export interface Reconcile {
   /** A timer requested it. */
   isTimed: boolean;
   asked: readonly Asked[];
+  /** Absent if events were not recorded. */
+  messages?: readonly Delivered[];
   /**
    * The most requests that the process had at the API server at once, and the most unanswered writes, including those that waited
    * to be sent.
    */
   mostInFlight: number;
   mostWritesBegun: number;
+}
+
+/** What sources were asked, and what is behind each url at the end: its ETag. */
+export interface Sources {
+  /** An answer without an ETag is no object that can be told from another. */
+  looks: readonly { url: string; etag: string | undefined; revision: number }[];
+  atEnd: Readonly<Record<string, string>>;
 }
 
 /** The changes of all objects of the recorded kinds. */
@@ -61,6 +78,8 @@ export interface History {
   isFaultless?: boolean;
   /** Absent if requests were not recorded. */
   reconciles?: readonly Reconcile[];
+  /** Absent if sources were not recorded. */
+  sources?: Sources;
   /** The end of the recording. */
   endMs: number;
   /** The period of the sweep, 30 s by default. */
@@ -81,7 +100,7 @@ export interface Gap {
 
 /** What broke an invariant, and at which resourceVersion. */
 export interface Violation {
-  /** `S1` … `S19`, `L1` … `L6`, `B1`. */
+  /** `S1` … `S21`, `L1` … `L6`, `B1`. */
   invariant: string;
   revision: string;
   message: string;

@@ -1,13 +1,13 @@
 import { adoptSnapshot, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Invariant, State } from './follow.ts';
-import { gracePeriodMs } from './plain-rules.ts';
+import { contentAwaited, gracePeriodMs, verdictOf, wantedContent } from './plain-rules.ts';
 import { longestReconcileMs } from './reconcile.ts';
-import { slotsIn } from './slots-of.ts';
+import { type Slots, slotsIn } from './slots-of.ts';
 
 /**
  * L2, work-conserving: once the faults end, a slot stays free while an image waits for it for at most a sweep, a reconcile and
  * the grace period after the Lease was created again (plus the clock skew, because another clock may have written that time).
- * Images whose namespace has all of its slots, that are being deleted or adopt a snapshot do not wait for a slot, and no image does while a policy key does not parse.
+ * Images that wait for another of their namespace to have downloaded their content, whose source is not inspected yet, while the policy asks for it, whose namespace has all of its slots, that are being deleted or adopt a snapshot do not wait for a slot, and no image does while a policy key does not parse or there is a budget.
  */
 export const l2WorkConserving: Invariant = {
   number: 'L2',
@@ -55,12 +55,23 @@ const isWaiting = ({ metadata, status }: VMDiskImage) =>
   (status?.phase === 'Queued' || (!status?.phase && metadata.annotations?.[adoptSnapshot] === undefined));
 
 const hasFree = ({ slots, policies: { now } }: State) =>
-  slots !== undefined && now.faults.length === 0 && slots.size < now.values.concurrency;
+  slots !== undefined && now.faults.length === 0 && !now.values.egressBudget && slots.size < now.values.concurrency;
 
 function someWaits(waiting: ReadonlySet<string>, { slots, images, policies: { now } }: State): boolean {
   for (const uid of waiting) {
-    const { namespace = '' } = images.get(uid)?.metadata ?? {};
+    const image = images.get(uid);
+    const { namespace = '' } = image?.metadata ?? {};
+    // If it stays uninspected, L1 fails.
+    if (image && now.values.inspectTimeout > 0 && verdictOf(image) === 'open') continue;
+    if (image && slots && isAwaited(wantedContent(image), slots, images)) continue;
     if (slots && !slots.has(uid) && slotsIn(slots, namespace) < now.values.slotsPerNamespace) return true;
   }
+  return false;
+}
+
+/** An image downloads this content. */
+function isAwaited(wanted: string | undefined, slots: Slots, images: State['images']): boolean {
+  if (wanted === undefined) return false;
+  for (const [uid, image] of images) if (contentAwaited(image, slots.has(uid)) === wanted) return true;
   return false;
 }

@@ -11,11 +11,16 @@ export interface Policy {
     startTimeout: number;
     syncTimeout: number;
     snapshotTimeout: number;
+    inspectTimeout: number;
     pruneAfter: number;
+    workspaceImagesKeptFor: number;
+    egressBudget: { bytes: number; days: number } | undefined;
     keepRevisions: number;
     prune: string;
     retainSourceVolume: boolean;
     imageNamespaces: readonly string[];
+    machineNetworks: readonly string[];
+    unsignedPublications: string;
     /** How an address that may be downloaded begins, and the Secret that may be sent there. */
     sources: readonly { prefix: string; secret: string | undefined }[];
   };
@@ -38,8 +43,12 @@ const keys: Readonly<Record<string, RegExp>> = {
   startTimeout: duration,
   syncTimeout: duration,
   snapshotTimeout: duration,
+  inspectTimeout: duration,
+  egressBudget: /^[1-9]\d*(\.\d+)?(Ki|Mi|Gi|Ti|k|M|G|T)?\/([1-9]|[12]\d|3[01])d$/,
+  egressPricePerGiB: /^\d{1,6}(\.\d{1,6})?$/,
   prune: /^(Never|DryRun|WhenUnreferenced)$/,
   pruneAfter: duration,
+  workspaceImagesKeptFor: duration,
   keepRevisions: /^([1-9]|1\d|20)$/,
   retainSourceVolume: bool,
   allowedSources:
@@ -84,11 +93,16 @@ export function policyOf(configMap: Pick<ConfigMap, 'data'> | undefined): Policy
       startTimeout: millisecondsIn(textOf('startTimeout', '15m')),
       syncTimeout: millisecondsIn(textOf('syncTimeout', '4h')),
       snapshotTimeout: millisecondsIn(textOf('snapshotTimeout', '2h')),
+      inspectTimeout: millisecondsIn(textOf('inspectTimeout', '30s')),
       pruneAfter: millisecondsIn(textOf('pruneAfter', '168h')),
+      workspaceImagesKeptFor: millisecondsIn(textOf('workspaceImagesKeptFor', '24h')),
+      egressBudget: budgetIn(textOf('egressBudget', '')),
       keepRevisions: Number(textOf('keepRevisions', '2')),
       prune: textOf('prune', 'Never'),
       retainSourceVolume: textOf('retainSourceVolume', 'false') === 'true',
       imageNamespaces: textOf('imageNamespaces', 'vmdi-farm').split(/[\s,]+/),
+      machineNetworks: textOf('machineNetworks', '').split(/[\s,]+/),
+      unsignedPublications: textOf('unsignedPublications', 'Refuse'),
       sources: [
         ...textOf('allowedSources', '').split('\n').filter(Boolean),
         ...([textOf('imageUrlTemplate', ''), textOf('imageSecretRef', '')].join(' ').match(/^\S.*/g) ?? []),
@@ -104,6 +118,19 @@ export function policyOf(configMap: Pick<ConfigMap, 'data'> | undefined): Policy
 /** All of these keys parse. */
 export const isReadable = ({ faults }: Policy, ...names: readonly string[]) =>
   !names.some((one) => faults.includes(one));
+
+const sizes: Readonly<Record<string, number>> = {
+  ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 },
+  ...{ k: 1e3, M: 1e6, G: 1e9, T: 1e12 },
+};
+
+/** "500Gi/30d" */
+function budgetIn(text: string): { bytes: number; days: number } | undefined {
+  const [size = '', days = ''] = text.split('/');
+  if (days === '') return undefined;
+  const unit = size.replace(/[\d.]/g, '');
+  return { bytes: Math.ceil(Number.parseFloat(size) * (sizes[unit] ?? 1)), days: Number.parseInt(days, 10) };
+}
 
 /** The milliseconds of a duration such as "1h30m". */
 function millisecondsIn(text: string): number {

@@ -40,6 +40,60 @@ export const isAdopting = ({ status }: VMDiskImage) =>
 export const dataVolumeName = ({ name, uid }: { name: string; uid: string }, revision: string, attempt: string) =>
   `${name}-${createHash('sha256').update(uid).digest('hex').substring(0, 8)}-r${revision}-a${attempt}`;
 
+/** What an inspection found that a download cannot mend. */
+const sourceFaults = [
+  'SourceMissing',
+  'SourceForbidden',
+  'NotAnImage',
+  'ImageTruncated',
+  'DiskTooSmall',
+  'BackingFile',
+];
+
+/** The verdict on the source of an image, for its present place in the queue: it is known, and whether it can never work. */
+export function verdictOf({ status }: VMDiskImage): 'open' | 'never' | 'maybe' {
+  const found = conditionOf(status?.conditions, 'SourceInspected');
+  if (!found || !status?.source || status.source.queuedAt !== status.queuedAt) return 'open';
+  if (found.reason === 'SourceUnreachable') return 'open';
+  return sourceFaults.includes(found.reason) ? 'never' : 'maybe';
+}
+
+const isOfAdopted = (status: VMDiskImageStatus | undefined) =>
+  status?.adoption !== undefined && status.adoption.revision === status.revision;
+
+/**
+ * What an inspection found of the source of the image's present revision, with what a disk of it is made of, as text: the same text is the
+ * same content for images of a namespace.
+ */
+export function inspectedContent({ metadata: { namespace }, spec, status }: VMDiskImage): string | undefined {
+  const { bytes, etag, queuedAt } = status?.source ?? {};
+  if (bytes === undefined || queuedAt !== status?.queuedAt || isOfAdopted(status)) return undefined;
+  const isStrongSum = /^sha(256|512):/.test(spec.checksum ?? '');
+  if (!isStrongSum && !/^".+"$/.test(etag ?? '')) return undefined;
+  const place = spec.sourceType === 's3' ? /^[^:]+:[/][/][^/?#]*/.exec(spec.url)?.[0] : spec.url;
+  const source = isStrongSum ? spec.checksum : [spec.sourceType, place, etag, spec.checksum ?? ''].join(' ');
+  return [namespace, source, bytes, spec.diskSize, spec.storageClass, spec.snapshotClass].join(' ');
+}
+
+/** The content that a queued image need not download if another of its namespace has it. */
+export const wantedContent = (image: VMDiskImage) =>
+  image.status?.sharedFrom || image.status?.syncRequested ? undefined : contentSaid(image);
+
+/** The content as inspect-source noted it for the image's present revision. */
+const contentSaid = ({ metadata: { namespace }, status }: VMDiskImage): string | undefined =>
+  status?.source?.content !== undefined && status.source.queuedAt === status.queuedAt && !isOfAdopted(status)
+    ? `${namespace} ${status.source.content}`
+    : undefined;
+
+/** The content that an image downloads, so that others wait for it; a queued image counts only if it holds a slot. */
+export function contentAwaited(image: VMDiskImage, isHolder: boolean): string | undefined {
+  const { phase, sharedFrom } = image.status ?? {};
+  if (image.metadata.deletionTimestamp) return undefined;
+  if (phase === 'Queued') return isHolder ? contentSaid(image) : undefined;
+  if (phase !== 'Syncing' && phase !== 'Snapshotting') return undefined;
+  return sharedFrom || isAdopting(image) ? undefined : contentSaid(image);
+}
+
 /** The first wait, doubled with each failure, up to the maximum. */
 export function backoffMs(failures: number, { values }: Policy): number {
   let waitMs = values.retryBackoffDuration;
@@ -112,16 +166,21 @@ export function waitsFor(
   return !isReadable(policy, 'imageNamespaces') || policy.values.imageNamespaces.includes(namespace);
 }
 
-/** The image was made for a workspace and not published since: prune deletes it after its last reference. */
-export const isMadeForWorkspaces = ({ metadata: { labels } }: VMDiskImage) =>
+/** The image was made for a workspace and not published since: prune deletes it when nothing uses it, whatever its policy `prune`. */
+export const isMadeForWorkspaces = ({ metadata: { labels } }: Pick<VMDiskImage, 'metadata'>) =>
   labels?.['pelotech.ot/made-for'] === 'workspaces' && labels['app.kubernetes.io/created-by'] !== 'preload';
 
-/** The time from which an unused image may be pruned by this policy; never if a user asked to keep it. */
+/** The time from which an unused image may be deleted by this policy; never if a user asked to keep it. */
 export function prunableFromMs({ metadata, status }: VMDiskImage, { values }: Policy): number {
   const kept = metadata.annotations?.['pelotech.ot/keep'];
   if ((kept !== undefined && kept !== 'false') || metadata.deletionTimestamp || !status?.unreferencedSince)
     return Number.POSITIVE_INFINITY;
-  return Date.parse(status.unreferencedSince) + values.pruneAfter;
+  const isPaidFor = status.phase === 'Snapshotting' || Boolean(status.snapshot);
+  const waits = [
+    ...(values.prune === 'WhenUnreferenced' ? [values.pruneAfter] : []),
+    ...(isMadeForWorkspaces({ metadata }) ? [isPaidFor ? values.workspaceImagesKeptFor : 0] : []),
+  ];
+  return Date.parse(status.unreferencedSince) + Math.min(...waits);
 }
 
 /** prune records on an image that it deletes it because it was unused since then. */

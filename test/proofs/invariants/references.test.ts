@@ -239,10 +239,15 @@ describe('S12', () => {
     expect(only(s12Prune, [lab, pruned()], { before: [policy, image()] })).toEqual([]);
   });
 
-  test('an image made for workspaces is deleted with its last reference, whatever the policy', () => {
+  test('an image made for workspaces is deleted after workspaceImagesKeptFor, or at once if it was never downloaded', () => {
     const made = image({ labels: madeForWorkspaces });
-    const gone = by('prune', leaving(made), { atMs: late, since: 100, deletion: kept });
-    expect(only(s12Prune, [gone], { before: [made] })).toEqual([]);
+    const goneAt = (atMs: number, one = made) => by('prune', leaving(one), { atMs, since: 100, deletion: kept });
+    const gone = goneAt(late);
+    expect(only(s12Prune, [gone], { before: [made, aPolicy({ workspaceImagesKeptFor: '1h' })] })).toEqual([]);
+    expectBroken(s12Prune, aHistory([gone], { before: [made] }), '101', 'before it was due');
+    const early = Date.parse(at(1));
+    const begun = image({ labels: madeForWorkspaces, status: { ...usable, phase: 'Syncing', snapshot: undefined } });
+    expect(only(s12Prune, [goneAt(early, begun)], { before: [begun] })).toEqual([]);
     const used = aHistory([gone], { before: [made, aVirtualMachine()] });
     expectBroken(s12Prune, used, '101', 'while lab/demo uses it');
   });

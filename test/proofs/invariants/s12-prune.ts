@@ -14,7 +14,7 @@ import { isFunction } from './writers.ts';
 
 /**
  * S12, prune: prune deletes an image only if no machine used it and no workspace waited for it when its reconcile began, and if
- * it was unused for pruneAfter (by any policy that the reconcile may have read, minus the clock skew). The request has the uid
+ * it was unused for pruneAfter, or workspaceImagesKeptFor, (by any policy that the reconcile may have read, minus the clock skew). The request has the uid
  * and resourceVersion as preconditions, if requests were recorded. If the writer is unknown, the annotation that prune sets
  * before a deletion identifies it.
  */
@@ -49,9 +49,9 @@ function wrongly(step: Step, image: VMDiskImage, deletion: Step['change']['delet
   if (user) return `while ${formatMachine(user)} uses it`;
   const waiting = waitingFoundBy(step, image)[0];
   if (waiting) return `while ${formatWorkspace(waiting)} waits for it`;
-  // It is deleted with its last reference, whatever the policy.
-  if (isMadeForWorkspaces(image)) return undefined;
-  const policies = policiesOf(step).filter(({ values }) => values.prune === 'WhenUnreferenced');
+  const policies = policiesOf(step).filter(
+    ({ values }) => values.prune === 'WhenUnreferenced' || isMadeForWorkspaces(image),
+  );
   if (policies.length === 0) return 'by no policy';
   const dueMs = Math.min(...policies.map((policy) => prunableFromMs(image, policy)));
   const { skewMs = usualSkewMs } = step.history;

@@ -3,7 +3,7 @@ import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../../shared/
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Invariant, Step } from './follow.ts';
-import { contentOf, isTrue } from './plain-rules.ts';
+import { contentOf, inspectedContent, isTrue } from './plain-rules.ts';
 import { beganAt, longestReconcileMs } from './reconcile.ts';
 
 /**
@@ -15,6 +15,8 @@ interface Download {
   asked: Set<string>;
   /** Uid and revision of its image. */
   of: string;
+  /** The content as its image was inspected; undefined if that does not tell it. */
+  inspected: string | undefined;
 }
 
 /** A content that an image asked for, and until when. */
@@ -27,7 +29,8 @@ interface Asked {
 /**
  * S17, content: the snapshot of a Ready image was taken from a download of the content that the image asked for when the
  * reconcile, or the last reconcile of start-sync, read it; at rest, of the content that it asks for now. If an earlier revision
- * is pinned, the content is what `status.revisions` lists. Not judged: an adopted snapshot, a snapshot whose
+ * is pinned, the content is what `status.revisions` lists. A clone of another image's snapshot is of its content if the inspections of both
+ * tell the same: a strong checksum, or one strong ETag at one server, and size and classes. Not judged: an adopted snapshot, a snapshot whose
  * volume was not recorded, and a status that a user wrote.
  */
 export const s17Content: Invariant = {
@@ -55,6 +58,17 @@ export const s17Content: Invariant = {
         return undefined;
       return `${image.metadata.name} is Ready with ${snapshot.metadata.name}, a download of ${download.source}, but asks for ${sourcePartOf(contentOf(image))}`;
     };
+    /** What a clone of another image's snapshot holds: what its image asks for, if both were inspected to be of one content. */
+    const clonedSourceOf = ({ metadata, spec }: DataVolume, image: VMDiskImage | undefined) => {
+      const { name } = (spec as { source?: { snapshot?: { name?: string } } } | undefined)?.source?.snapshot ?? {};
+      const snapshot = [...state.snapshots.values()].find(
+        (one) => one.metadata.name === name && one.metadata.namespace === metadata.namespace,
+      );
+      const donor = snapshot && held.get(snapshot.metadata.uid);
+      if (!donor || !image) return undefined;
+      const isSame = donor.inspected !== undefined && donor.inspected === inspectedContent(image);
+      return isSame ? sourcePartOf(contentOf(image)) : `another's ${donor.source}`;
+    };
     const takenAgain = (image: VMDiskImage) => {
       for (const { of, asked } of downloads.values())
         if (of === `${image.metadata.uid} ${image.status?.revision}`) asked.add(contentOf(image));
@@ -64,13 +78,14 @@ export const s17Content: Invariant = {
         if (before || isGone) return undefined;
         const { [imageUidLabel]: uid = '', [revisionLabel]: revision } = object.metadata.labels ?? {};
         const image = images.get(uid);
-        const source = sourceOf(object);
+        const source = sourceOf(object) ?? clonedSourceOf(object, image);
         const contents = image && [
           contentOf(image),
           ...(asked.get(keyOf(image.metadata)) ?? []).map(({ content }) => content),
         ];
         const of = `${uid} ${revision}`;
-        if (source) downloads.set(keyOf(object.metadata), { source, asked: new Set(contents), of });
+        const inspected = image && inspectedContent(image);
+        if (source) downloads.set(keyOf(object.metadata), { source, asked: new Set(contents), of, inspected });
         return undefined;
       },
       snapshot: ({ object, before, isGone }) => {

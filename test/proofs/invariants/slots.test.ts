@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { anImporter, at, aVMDiskImage } from '../../support/builders/images.ts';
 import { aHistory, aPolicy, by, download, expectBroken, expectHolds, gone, granted, leaving } from './a-history.ts';
+import { b2Budget } from './b2-budget.ts';
 import { check } from './check.ts';
 import { l2WorkConserving } from './l2-work-conserving.ts';
 import { l4Recovery } from './l4-recovery.ts';
@@ -11,6 +12,7 @@ import { s2SlotHeld } from './s2-slot-held.ts';
 import { s3Identity } from './s3-identity.ts';
 import { s4Fifo } from './s4-fifo.ts';
 import { s15SlotLeak } from './s15-slot-leak.ts';
+import { s20Inspected } from './s20-inspected.ts';
 
 const queued = (name: string, second: number) =>
   aVMDiskImage({ name, status: { phase: 'Queued', revision: 1, attempt: 0, queuedAt: at(second) } });
@@ -112,6 +114,27 @@ describe('S1', () => {
   });
 });
 
+describe('B2', () => {
+  const budget = (egressBudget: string) => by('user', aPolicy({ egressBudget, concurrency: '4' }));
+  const only = (...changes: Parameters<typeof aHistory>[0]) => check(aHistory(changes, { before }), [b2Budget]);
+
+  test('an attempt begins while something of the budget is left', () => {
+    expect(only(budget('25Gi/1d'), give([]), give([first, second], 102))).toEqual([]);
+    expect(only(budget('24Gi/1d'), give([]), give([first], 102), give([], 103))).toEqual([]);
+    const spent = [budget('24Gi/1d'), give([]), give([first, second], 102)];
+    expectBroken(b2Budget, aHistory(spent, { before }), '103', 'although the budget is spent');
+    const after = [budget('24Gi/1d'), give([]), give([first], 102), give([first, second], 103)];
+    expectBroken(b2Budget, aHistory(after, { before }), '104', 'although the budget is spent');
+  });
+
+  test('a policy that the reconcile may have read counts, and a Lease that others changed forgets', () => {
+    expect(only(give([]), budget('1Gi/1d'), give([first], 101), give([first, second], 101))).toEqual([]);
+    expect(only(budget('1Gi/1d'), give([]), give([first], 102), by('user', granted()), give([second], 104))).toEqual(
+      [],
+    );
+  });
+});
+
 describe('S2', () => {
   test('an image holds a slot from before the DataVolume exists until it is Succeeded', () => {
     const done = download(syncing, { phase: 'Succeeded' });
@@ -208,51 +231,141 @@ describe('S3', () => {
   });
 });
 
+/** The image with what an inspection found for its present place in the queue. */
+const having = (image: VMDiskImage, status: VMDiskImage['status']): VMDiskImage => ({
+  ...image,
+  status: { ...image.status, ...status },
+});
+const ofContent = (image: VMDiskImage, content: string): VMDiskImage => ({
+  ...image,
+  status: { ...image.status, source: { content, inspectedAt: at(0), queuedAt: image.status?.queuedAt ?? '' } },
+});
+
+const inspected = (image: VMDiskImage, reason: string): VMDiskImage =>
+  ({
+    ...image,
+    status: {
+      ...image.status,
+      source: { inspectedAt: at(0), queuedAt: image.status?.queuedAt },
+      conditions: [{ type: 'SourceInspected', status: 'False', reason, message: '', lastTransitionTime: at(0) }],
+    },
+  }) as VMDiskImage;
+
 describe('S4', () => {
+  const uninspected = aPolicy({});
   test('the image that waited longest gets the slot', () => {
-    expectHolds(aHistory([give([]), give([first], 101), give([first, second], 102)], { before }));
+    expectHolds(
+      aHistory([give([]), give([first], 101), give([first, second], 102)], { before: [uninspected, ...before] }),
+    );
   });
 
   test('overtaking an image that waited longer is reported', () => {
-    const history = aHistory([give([]), give([second], 101)], { before });
+    const history = aHistory([give([]), give([second], 101)], { before: [uninspected, ...before] });
     expectBroken(s4Fifo, history, '102', 'vmdi-farm/second got a slot before first, which waited longer');
   });
 
   test('at the same time the uid decides', () => {
     const [a, b] = [queued('a', 1), queued('b', 1)];
-    expectHolds(aHistory([give([]), give([a], 101)], { before: [a, b] }));
-    expectBroken(s4Fifo, aHistory([give([]), give([b], 101)], { before: [a, b] }), '102', 'before a');
+    expectHolds(aHistory([give([]), give([a], 101)], { before: [uninspected, a, b] }));
+    expectBroken(s4Fifo, aHistory([give([]), give([b], 101)], { before: [uninspected, a, b] }), '102', 'before a');
   });
 
   test('an image whose namespace has all of its slots is not overtaken', () => {
     const other = aVMDiskImage({ name: 'other', namespace: 'tenant', status: third.status ?? {} });
-    const all = { before: [first, second, other] };
+    const all = { before: [uninspected, first, second, other] };
     const perNamespace = (most: string) => by('user', aPolicy({ slotsPerNamespace: most }));
     expectHolds(aHistory([perNamespace('1'), give([first]), give([first, other], 102)], all));
     const history = aHistory([perNamespace('2'), give([first]), give([first, other], 102)], all);
     expectBroken(s4Fifo, history, '103', 'other got a slot before second, which waited longer');
   });
 
+  test('an image is not overtaken while another of its namespace downloads its content', () => {
+    const same = before.slice(0, 2).map((image) => ofContent(image, 'same'));
+    const [one, two] = same as [VMDiskImage, VMDiskImage];
+    const other = ofContent(third, 'other');
+    const begun = having(one, { phase: 'Syncing' });
+    const begins = [give([]), give([one], 101), by('start-sync', begun)];
+    const all = { before: [uninspected, one, two, other] };
+    expectHolds(aHistory([...begins, give([one, other], 103)], all));
+    expectHolds(aHistory([give([]), give([one, other], 101)], all));
+    const overtakes = 'vmdi-farm/third got a slot before second, which waited longer';
+    const cloned = having(begun, { sharedFrom: { image: 'a', snapshot: 'a-r1' } });
+    const clones = [give([]), give([one], 101), by('start-sync', cloned), give([one, other], 103)];
+    expectBroken(s4Fifo, aHistory(clones, all), '104', overtakes);
+    const ended = by('follow-sync', having(begun, { phase: 'Succeeded' }));
+    expectBroken(s4Fifo, aHistory([...begins, ended, give([one, other], 104)], all), '105', overtakes);
+    const requested = having(two, { syncRequested: 'today' });
+    const asked = { before: [uninspected, one, requested, other] };
+    expectBroken(s4Fifo, aHistory([...begins, give([one, other], 103)], asked), '104', overtakes);
+  });
+
   test('only images that waited when the reconcile began can be overtaken', () => {
-    expectHolds(aHistory([give([]), by('start-sync', first), give([second], 101)], { before: [second] }));
+    expectHolds(aHistory([give([]), by('start-sync', first), give([second], 101)], { before: [uninspected, second] }));
     const failed = aVMDiskImage({ name: 'first', status: { ...first.status, phase: 'Failed' } });
-    expectHolds(aHistory([give([]), by('start-sync', failed), give([second], 101)], { before: [first, second] }));
-    expectHolds(aHistory([give([]), leaving(first), give([second], 101)], { before: [first, second] }));
+    expectHolds(
+      aHistory([give([]), by('start-sync', failed), give([second], 101)], { before: [uninspected, first, second] }),
+    );
+    expectHolds(aHistory([give([]), leaving(first), give([second], 101)], { before: [uninspected, first, second] }));
   });
 
   test('an image that is not yet Queued is overtaken only by an image of a later second', () => {
     const unseen = aVMDiskImage({ name: 'unseen', createdAfterSeconds: 2 });
-    const history = aHistory([give([]), give([third], 101)], { before: [unseen, third] });
+    const history = aHistory([give([]), give([third], 101)], { before: [uninspected, unseen, third] });
     expectBroken(s4Fifo, history, '102', 'before unseen');
-    expectHolds(aHistory([give([]), give([second], 101)], { before: [unseen, second] }));
+    expectHolds(aHistory([give([]), give([second], 101)], { before: [uninspected, unseen, second] }));
   });
 
   test('if the start of a reconcile is unknown, the time in the Lease counts', () => {
     const lease = granted(second);
     const late = { ...lease, spec: { ...lease.spec, renewTime: at(3) } };
-    const told = (renewed: typeof lease) => aHistory([granted(), first, second, second, renewed]);
+    const told = (renewed: typeof lease) =>
+      aHistory([granted(), first, second, second, renewed], { before: [uninspected] });
     expectBroken(s4Fifo, told(late), '105', 'before first');
     expectHolds(told({ ...lease, spec: { ...lease.spec, renewTime: at(1) } }));
+  });
+
+  test('an image whose source is not inspected yet is not overtaken, unless no policy asks for that', () => {
+    const asks = { before: [aPolicy({ inspectTimeout: '30s' }), first, second] };
+    expectHolds(aHistory([give([]), give([second], 102)], asks));
+    const [known, next] = [first, second].map((image) => by('inspect-source', inspected(image, 'Inspected')));
+    if (!known || !next) throw new Error('expected two images');
+    const history = aHistory([give([]), known, next, give([second], 103)], asks);
+    expectBroken(s4Fifo, history, '104', 'vmdi-farm/second got a slot before first, which waited longer');
+    // A cache that is as new as the second may not have heard of what came after it.
+    expect(check(aHistory([give([]), next, known, give([second], 103)], asks), [s4Fifo])).toEqual([]);
+  });
+});
+
+describe('S20', () => {
+  const missing = inspected(first, 'SourceMissing');
+  const all = { before: [aPolicy({ inspectTimeout: '30s' }), first] };
+
+  test('an image whose source can never work gets no slot', () => {
+    const history = aHistory([give([]), by('inspect-source', missing), give([missing], 102)], all);
+    expectBroken(s20Inspected, history, '103', 'vmdi-farm/first gets a slot although its source can never work');
+  });
+
+  test('a slot that was given before that was known is no mistake, nor is one of a source that cannot be reached', () => {
+    const late = aHistory([give([]), by('inspect-source', missing), give([missing], 101)], all);
+    expect(check(late, [s20Inspected])).toEqual([]);
+    const away = inspected(first, 'SourceUnreachable');
+    expect(check(aHistory([give([]), by('inspect-source', away), give([away], 102)], all), [s20Inspected])).toEqual([]);
+  });
+
+  test('it neither begins to sync nor gets a DataVolume', () => {
+    const begun = { ...missing, status: { ...missing.status, phase: 'Syncing', attempt: 1 } } as VMDiskImage;
+    const history = aHistory([by('inspect-source', missing), by('start-sync', begun)], all);
+    expectBroken(s20Inspected, history, '102', 'first begins to sync although its source can never work');
+    const made = aHistory([by('inspect-source', missing), by('start-sync', download(begun))], all);
+    expectBroken(s20Inspected, made, '102', 'is made although its source can never work');
+  });
+
+  test('a verdict on an earlier place in the queue says nothing, and none does while nothing is inspected', () => {
+    const again = { ...missing, status: { ...missing.status, queuedAt: at(50) } } as VMDiskImage;
+    expect(check(aHistory([give([]), by('start-sync', again), give([again], 102)], all), [s20Inspected])).toEqual([]);
+    const off = { before: [aPolicy({}), first] };
+    const history = aHistory([give([]), by('inspect-source', missing), give([missing], 102)], off);
+    expect(check(history, [s20Inspected])).toEqual([]);
   });
 });
 
@@ -284,7 +397,7 @@ describe('S15', () => {
 
 describe('L2', () => {
   const still = (second: number) => ({
-    before: [first],
+    before: [aPolicy({}), first],
     stillFromMs: Date.parse(at(0)),
     endMs: Date.parse(at(second)),
   });
@@ -307,6 +420,22 @@ describe('L2', () => {
     const paused = [by('user', aPolicy({ concurrency: '0' })), give([])];
     expect(check(aHistory(paused, still(100)), [l2WorkConserving])).toEqual([]);
     expect(check(aHistory([give([])], { before: [first], endMs: Date.parse(at(100)) }))).toEqual([]);
+  });
+
+  test('an image may wait for its inspection, and waits for a slot once that is over', () => {
+    const asks = { ...still(100), before: [aPolicy({ inspectTimeout: '30s' }), first] };
+    expect(check(aHistory([give([])], asks), [l2WorkConserving])).toEqual([]);
+    const history = aHistory([give([]), by('inspect-source', inspected(first, 'NotInspected'))], asks);
+    expectBroken(l2WorkConserving, history, '102', 'while 1 images waited');
+  });
+
+  test('an image may wait while another downloads its content, and no longer', () => {
+    const [one, two] = [ofContent(first, 'same'), ofContent(second, 'same')];
+    const begun = by('start-sync', having(one, { phase: 'Syncing', attempt: 1 }));
+    const all = { ...still(100), before: [aPolicy({}), one, two] };
+    expect(check(aHistory([give([one]), begun], all), [l2WorkConserving])).toEqual([]);
+    const over = by('follow-sync', having(one, { phase: 'Succeeded' }));
+    expectBroken(l2WorkConserving, aHistory([give([one]), begun, over], all), '103', 'while 1 images waited');
   });
 });
 

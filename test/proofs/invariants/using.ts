@@ -7,7 +7,7 @@ import { usesByPolicy, waitsFor } from './plain-rules.ts';
 import { policiesOf, unchangedSinceStart } from './reconcile.ts';
 
 /** The machines that name the image, whatever their state. */
-export const naming = ({ machines }: State, { metadata }: VMDiskImage): VirtualMachine[] =>
+const naming = ({ machines }: State, { metadata }: VMDiskImage): VirtualMachine[] =>
   [...machines.values()].filter(
     ({ spec: { vmDiskImageRef: ref } }) => ref.name === metadata.name && ref.namespace === metadata.namespace,
   );

@@ -4,6 +4,7 @@ import type { Change } from './history.ts';
 export const functionNames = [
   'preload',
   'ensure-vmdi',
+  'inspect-source',
   'start-sync',
   'follow-sync',
   'provision-vm',

@@ -142,7 +142,9 @@ test('a refusal is reported in the words of the answer; in a namespace that is b
 test('a refusal does not count if the right came or went with the namespace of a workspace', () => {
   const asked = (namespace: string) => ({ user: user('prune'), verb: 'list', objectRef: { ...events, namespace } });
   const refused = (namespace: string) => line({ ...asked(namespace), responseStatus: forbidden('no') });
-  const text = refused('ws-a') + line(asked('ws-a')) + refused('ws-b') + refused('lab') + line(asked('lab'));
+  const none = line({ ...asked('ws-c'), responseStatus: { code: 404 } });
+  const answered = refused('ws-a') + line(asked('ws-a')) + refused('ws-c') + none;
+  const text = answered + refused('ws-b') + refused('lab') + line(asked('lab'));
   expect(refusedIn(auditOf(text)).map(({ namespace }) => namespace)).toEqual(['ws-b', 'lab']);
 });
 

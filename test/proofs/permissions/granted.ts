@@ -1,6 +1,6 @@
 import { distinct } from '../../../shared/distinct.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { inWorkspaceRole } from '../../../shared/operator.ts';
+import { inImagesRole, inWorkspaceRole } from '../../../shared/operator.ts';
 
 /** One thing that a ServiceAccount may do: the smallest part of a Role that can be taken away. */
 export interface Rule {
@@ -16,6 +16,8 @@ export interface Rule {
   names?: readonly string[] | undefined;
   /** Only in Namespaces of workspaces, where the function binds it itself. */
   inWorkspaces?: true;
+  /** Only in namespaces of images, where an admin binds it. */
+  inImages?: true;
 }
 
 /** What a Role or ClusterRole says. */
@@ -33,7 +35,11 @@ interface Binding {
 
 /** Every rule that the manifests grant to ServiceAccounts, each once. Throws for a binding whose role is not among them. */
 export function grantedRules(manifests: readonly KubernetesObject[]): Rule[] {
-  const rules = [...boundRules(manifests), ...rulesInWorkspaces(manifests)];
+  const unbound = [
+    ...rulesOfRoles(manifests, inWorkspaceRole).map((rule) => ({ ...rule, inWorkspaces: true }) as const),
+    ...rulesOfRoles(manifests, inImagesRole).map((rule) => ({ ...rule, inImages: true }) as const),
+  ];
+  const rules = [...boundRules(manifests), ...unbound];
   return distinct(rules, describeRule);
 }
 
@@ -49,13 +55,14 @@ function boundRules(manifests: readonly KubernetesObject[]): Rule[] {
   });
 }
 
-const rulesInWorkspaces = (manifests: readonly KubernetesObject[]): Rule[] =>
+/** What accounts may do by roles of their own that the manifests do not bind. */
+const rulesOfRoles = (manifests: readonly KubernetesObject[], roleOf: (account: string) => string): Rule[] =>
   manifests
     .filter(({ kind }) => kind === 'ServiceAccount')
     .flatMap(({ metadata: { name: account } }) =>
       manifests
-        .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === inWorkspaceRole(account))
-        .flatMap((role) => rulesFor(account, role).map((rule) => ({ ...rule, inWorkspaces: true }) as const)),
+        .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === roleOf(account))
+        .flatMap((role) => rulesFor(account, role)),
     );
 
 /** What a role lets an account do. */
@@ -78,6 +85,7 @@ export const describeRule = (rule: Rule) =>
     ...(rule.names ? [`named ${rule.names.join(', ')}`] : []),
     ...(rule.namespace === undefined ? [] : [`in ${rule.namespace}`]),
     ...(rule.inWorkspaces ? ['in workspaces'] : []),
+    ...(rule.inImages ? ['in namespaces of images'] : []),
   ].join(' ');
 
 /** What a Role or ClusterRole says, as it was read. */

@@ -1,7 +1,7 @@
 import { ApiServerSource } from '../../../deploy/local/eventing/resources.ts';
 import type { LocalCluster, LocalOptions } from '../../../deploy/local/start.ts';
 import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
+import { inImagesRole, inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
 import { onLocalCluster } from '../../stories/local-world.ts';
 import type { Story } from '../../stories/world.ts';
 import { askedFor, noteUnasked, type Refusals, refusals } from './answers.ts';
@@ -82,9 +82,10 @@ const ClusterRole = defineResource(
 
 /** Takes the rule from the cluster, and restarts the sources: a running watch is not authorized again. */
 async function take({ kube, eventing }: LocalCluster, rule: Rule): Promise<void> {
-  const { account, namespace, inWorkspaces } = rule;
+  const { account, namespace, inWorkspaces, inImages } = rule;
   const resource = namespace ? Role : ClusterRole;
-  const everywhere = inWorkspaces ? inWorkspaceRole(account) : `${operatorNamespace}-${account}`;
+  const unbound = inWorkspaces ? inWorkspaceRole(account) : inImages ? inImagesRole(account) : undefined;
+  const everywhere = unbound ?? `${operatorNamespace}-${account}`;
   const ref = namespace ? { namespace, name: account } : { name: everywhere };
   const role = await kube.get<KubernetesObject>(resource, ref);
   if (!role) throw new Error(`expected a ${resource.kind} ${ref.name}, found none`);

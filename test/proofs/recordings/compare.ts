@@ -14,7 +14,7 @@ export interface Difference {
 }
 
 /** The recorded changes without those of the functions' own VMDiskImages. */
-export const recordedOf = (scenario: string): Change[] =>
+const recordedOf = (scenario: string): Change[] =>
   readScenario(scenario).filter(({ object }) => object.kind !== 'VMDiskImage');
 
 /** Runs a scenario and returns the differences that no listed deviation explains. */
@@ -33,7 +33,7 @@ const isSimulated =
   / from (?:datavolume-[\w-]+-controller|import-controller|import-populator|clone-populator|clone-controller|snapshot-controller)$/;
 
 /** The differences between the stories of the objects, and between the Events. */
-export function differences(recorded: readonly Change[], local: readonly Change[]): Difference[] {
+function differences(recorded: readonly Change[], local: readonly Change[]): Difference[] {
   const [real, ours] = [withoutChance(storiesOf(recorded)), withoutChance(storiesOf(local))];
   const names = new Set([...real, ...ours].map(({ name }) => name));
   const linesOf = (stories: typeof real, name: string) => stories.find((story) => story.name === name)?.lines ?? [];
@@ -47,7 +47,7 @@ export function differences(recorded: readonly Change[], local: readonly Change[
 }
 
 /** The lines of two texts: a blank before a line of both, `-` if only the first has it, `+` if only the second has it. */
-export function diff(first: readonly string[], second: readonly string[]): string[] {
+function diff(first: readonly string[], second: readonly string[]): string[] {
   const longest = Array.from({ length: first.length + 1 }, () => new Array<number>(second.length + 1).fill(0));
   const at = (row: number, column: number) => longest[row]?.[column] ?? 0;
   for (let row = first.length - 1; row >= 0; row--)

@@ -38,7 +38,7 @@ export interface Settings {
 }
 
 /** What such an action can use. */
-export interface Local {
+interface Local {
   kube: Kube;
   profiles: StorageProfiles;
 }

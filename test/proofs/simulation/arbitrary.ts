@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { machineNamespace } from './cluster.ts';
 import {
   downloadFaults,
   type Fault,
@@ -8,7 +9,9 @@ import {
   machineFaults,
   type Operation,
   type Plan,
+  type Signer,
   snapshotFaults,
+  sourceAnswers,
   takenNames,
 } from './plan.ts';
 
@@ -26,6 +29,9 @@ export const roomy: Size = { operations: 12, faults: 8, overtakings: 6 };
 const image = fc.constantFrom('a', 'b', 'c', 'd');
 const machine = fc.constantFrom('m', 'n');
 const workspace = fc.constantFrom('w');
+/** A namespace whose network a machine names: its own, or another. */
+const joins = fc.constantFrom(machineNamespace, 'default');
+const signedBy = fc.constantFrom<Signer>('publisher', 'stranger');
 const seconds = fc.oneof(
   { weight: 3, arbitrary: fc.constant(0) },
   { weight: 2, arbitrary: fc.constantFrom(1, 5, 40, 130) },
@@ -52,17 +58,27 @@ const policies = fc.constantFrom<readonly [string, string]>(
   ['prune', 'DryRun'],
   ['prune', 'yes'],
   ['pruneAfter', '1s'],
+  ['workspaceImagesKeptFor', '30s'],
+  ['egressBudget', '100Mi/1d'],
   ['imageNamespaces', 'elsewhere'],
+  ['machineNetworks', 'default'],
+  ['unsignedPublications', 'Refuse'],
   ['retainSourceVolume', 'true'],
 );
 
 /** Each operation, its frequency, and its values. */
-const operationOf: Record<Operation['do'], { weight: number; arbitrary: fc.Arbitrary<Operation> }> = {
+const operationOf: Record<
+  Exclude<Operation['do'], 'replaceSource'>,
+  { weight: number; arbitrary: fc.Arbitrary<Operation> }
+> = {
   createImage: { weight: 6, arbitrary: fc.record({ ...of('createImage'), image }) },
   deleteImage: { weight: 4, arbitrary: fc.record({ ...of('deleteImage'), image }) },
   createMachine: {
     weight: 6,
-    arbitrary: fc.record({ ...of('createMachine'), machine, image, hasTemplate: fc.boolean() }),
+    arbitrary: fc.record(
+      { ...of('createMachine'), machine, image, hasTemplate: fc.boolean(), joins },
+      { requiredKeys: ['seconds', 'do', 'machine', 'image', 'hasTemplate'] },
+    ),
   },
   deleteMachine: { weight: 3, arbitrary: fc.record({ ...of('deleteMachine'), machine }) },
   changeMachine: { weight: 1, arbitrary: fc.record({ ...of('changeMachine'), machine }) },
@@ -113,15 +129,21 @@ const operationOf: Record<Operation['do'], { weight: number; arbitrary: fc.Arbit
     weight: 2,
     arbitrary: fc.record({ ...of('deleteMachineChild'), machine, of: fc.constantFrom(...machineChildren) }),
   },
-  createWorkspace: { weight: 2, arbitrary: fc.record({ ...of('createWorkspace'), workspace, image }) },
+  createWorkspace: {
+    weight: 2,
+    arbitrary: fc.record({ ...of('createWorkspace'), workspace, image, hasTemplate: fc.boolean(), runs: fc.boolean() }),
+  },
   deleteWorkspace: { weight: 1, arbitrary: fc.record({ ...of('deleteWorkspace'), workspace }) },
   publish: {
     weight: 2,
-    arbitrary: fc.record({ ...of('publish'), image, digest: fc.constantFrom('sha256:1', 'sha256:2') }),
+    arbitrary: fc.record(
+      { ...of('publish'), image, digest: fc.constantFrom('sha256:1', 'sha256:2'), signedBy },
+      { requiredKeys: ['seconds', 'do', 'image', 'digest'] },
+    ),
   },
 };
 
-export const operationKinds = Object.keys(operationOf) as Operation['do'][];
+export const operationKinds = [...Object.keys(operationOf), 'replaceSource'] as Operation['do'][];
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(...Object.values(operationOf));
 
@@ -206,7 +228,7 @@ export function plans(size: Size = usual): fc.Arbitrary<Plan> {
       size: 'max',
     }),
   );
-  return fc.record({
+  const fields = {
     operations: fc
       .tuple(
         fc.record({ seconds: fc.constant(0), do: fc.constant('createImage' as const), image }),
@@ -221,5 +243,39 @@ export function plans(size: Size = usual): fc.Arbitrary<Plan> {
     troubleSeconds: fc.constantFrom(0, 10, 60, 200),
     isDeaf: fc.oneof({ weight: 19, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     seed: fc.nat(),
-  });
+    // The last, so that what the others are does not hang on it. Inspections keep images from meeting at the slots: few runs have them.
+    sources: fc.oneof(
+      { weight: 6, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.array(fc.constantFrom(...sourceAnswers), { maxLength: 6 }) },
+      // Images of one content meet.
+      { weight: 1, arbitrary: fc.array(fc.constantFrom('golden', 'golden', 'silver'), { minLength: 4, maxLength: 8 }) },
+    ),
+    /** Of these few, the sources of some are replaced, and looked at again. */
+    replaced: fc.oneof(
+      { weight: 7, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.array(replacement, { maxLength: 3 }) },
+    ),
+  };
+  return fc
+    .record(fields)
+    .map(({ replaced, ...plan }) =>
+      replaced ? { ...plan, sources: plan.sources ?? [], refreshes: true, operations: withAll(plan, replaced) } : plan,
+    );
 }
+
+interface Replacement {
+  place: number;
+  operation: Operation;
+}
+
+const replacement: fc.Arbitrary<Replacement> = fc.record({
+  place: fc.nat(11),
+  operation: fc.record({ ...of('replaceSource'), image }),
+});
+
+/** The operations with each of the others after the operation of its place. */
+const withAll = ({ operations }: Pick<Plan, 'operations'>, others: readonly Replacement[]): readonly Operation[] =>
+  operations.flatMap((one, index) => [
+    one,
+    ...others.filter(({ place }) => place % operations.length === index).map(({ operation }) => operation),
+  ]);

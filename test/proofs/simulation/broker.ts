@@ -5,6 +5,7 @@ import {
   type FunctionDeclaration,
   type Message,
   noEvents,
+  type Signed,
   type Subject,
   type Subscription,
 } from '../../../shared/function.ts';
@@ -62,9 +63,10 @@ export class Broker {
   }
 
   /** A function or a pipeline posted an event. */
-  posted(event: DomainEvent, from: string) {
+  posted(event: DomainEvent, from: string, signed?: Signed) {
     const { type, id, data, attributes } = event;
-    const message: Message = { id, type, source: from, time: new Date(this.#scheduler.now()).toISOString(), data };
+    const time = new Date(this.#scheduler.now()).toISOString();
+    const message: Message = { id, type, source: from, time, data, signed };
     this.#tell((subscription) => subscription.on === 'event' && isWanted([subscription], { ...attributes, type }), {
       ...noEvents,
       messages: [message],

@@ -3,20 +3,24 @@ import { type FunctionDeclaration, subjectsOf } from '../../../shared/function.t
 import { keepAnnotation } from '../../../shared/images/pruning.ts';
 import { publishedAt } from '../../../shared/images/published-image.ts';
 import { holdersOf, slotsAnnotation } from '../../../shared/images/slots.ts';
+import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, publishedContent, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Besides } from './enumerate.ts';
 import { plainly } from './examples.ts';
 import { crowd, journeys } from './journeys.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, Signer } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
 /** A plausible mistake, and how it is injected from outside the functions. */
@@ -31,7 +35,16 @@ export interface Bug {
   plan?: Plan;
 }
 
-type Name = 'start-sync' | 'follow-sync' | 'prune' | 'count-refs' | 'ensure-vmdi' | 'provision-vm' | 'preload';
+type Name =
+  | 'inspect-source'
+  | 'start-sync'
+  | 'follow-sync'
+  | 'prune'
+  | 'count-refs'
+  | 'ensure-vmdi'
+  | 'provision-vm'
+  | 'preload'
+  | 'compose-workspace';
 type Anything = KubernetesObject & { status?: Record<string, unknown>; spec?: Record<string, unknown> };
 
 const through = (name: Name, changed: (kube: Kube) => Partial<Kube>): Sabotage => ({
@@ -147,6 +160,49 @@ const madeFromAnyTemplate = (name: string, allowedSources: string): Bug => ({
   ]),
   sabotage: misreads('ensure-vmdi', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
 });
+
+/** compose-workspace makes an object of a kind otherwise than the Workspace asks. */
+const composes = (name: string, resource: Resource, changed: (object: Anything) => object): Bug => ({
+  name,
+  breaks: ['S19'],
+  plan: plainly([
+    { seconds: 0, do: 'createImage', image: 'a' },
+    { seconds: 130, do: 'createWorkspace', workspace: 'w', image: 'a', runs: true },
+  ]),
+  sabotage: through('compose-workspace', (kube) => ({
+    create: (of, object, fieldManager) =>
+      kube.create(of, of.kind === resource.kind ? changed(object as Anything) : object, fieldManager),
+  })),
+});
+
+/** The object of a Pod template with other fields in the template's metadata or spec. */
+const withTemplate = (object: Anything, changed: { metadata?: object; spec?: object }) => {
+  const { template } = object.spec as { template: { metadata: object; spec: object } };
+  const metadata = { ...template.metadata, ...changed.metadata };
+  return { ...object, spec: { ...object.spec, template: { metadata, spec: { ...template.spec, ...changed.spec } } } };
+};
+
+/** A function reads a Secret beside what it reads of a kind. */
+const alsoReads = (name: Name, resource: Resource, ref: { namespace: string; name: string }): Sabotage =>
+  through(name, (kube) => ({
+    get: async (of, wanted) => {
+      if (of.kind === resource.kind) await kube.get(Secret, ref);
+      return kube.get(of, wanted);
+    },
+  }));
+
+/** A publication where the policy takes signed ones only. */
+const published = (signedBy?: Signer): Plan =>
+  plainly([
+    { seconds: 0, do: 'policy', key: 'unsignedPublications', value: 'Refuse' },
+    { seconds: 5, do: 'publish', image: 'a', digest: 'sha256:1', ...(signedBy ? { signedBy } : {}) },
+  ]);
+
+/** Four images for a budget that three of them spend. */
+const beyondBudget = plainly([
+  { seconds: 0, do: 'policy', key: 'egressBudget', value: '130Mi/1d' },
+  ...(['a', 'b', 'c', 'd'] as const).map((image) => ({ seconds: 0, do: 'createImage', image }) as const),
+]);
 
 export const bugs: readonly Bug[] = [
   {
@@ -516,6 +572,61 @@ export const bugs: readonly Bug[] = [
     })),
   },
   {
+    name: 'a function for pruning reads a Secret',
+    breaks: ['S19'],
+    sabotage: alsoReads('prune', VMDiskImage, { namespace: 'vmdi-farm', name: 's3-reader' }),
+  },
+  {
+    name: 'a Secret of another namespace is read for a Workspace',
+    breaks: ['S19'],
+    sabotage: alsoReads('compose-workspace', Workspace, { namespace: 'vmdi-farm', name: 's3-reader' }),
+  },
+  {
+    name: 'an unsigned publication makes an image (unsignedPublications)',
+    breaks: ['S19'],
+    plan: published(),
+    sabotage: misreads('preload', ConfigMap, (map) => withPolicy(map, { unsignedPublications: 'Accept' })),
+  },
+  {
+    name: 'a publication counts with any signature',
+    breaks: ['S19'],
+    plan: published('stranger'),
+    sabotage: observes('preload', (observed) => ({ ...observed, stranger: undefined })),
+  },
+  {
+    name: 'a publication is of any source (allowedSources)',
+    breaks: ['S19'],
+    plan: plainly([
+      { seconds: 0, do: 'policy', key: 'allowedSources', value: 'https://other.example.com/**' },
+      { seconds: 5, do: 'publish', image: 'a', digest: 'sha256:1' },
+    ]),
+    sabotage: misreads('preload', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
+  },
+  {
+    name: 'a machine joins any network (machineNetworks)',
+    breaks: ['S19'],
+    plan: plainly([
+      { seconds: 0, do: 'createImage', image: 'a' },
+      { seconds: 130, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false, joins: 'default' },
+    ]),
+    sabotage: misreads('provision-vm', ConfigMap, (map) => withPolicy(map, { machineNetworks: 'default' })),
+  },
+  composes('a container of a Workspace mounts a Secret', Deployment, (object) =>
+    withTemplate(object, { spec: { volumes: [{ name: 'data', secret: { secretName: 'login' } }] } }),
+  ),
+  composes('a container of a Workspace mounts the claim of another', Deployment, (object) =>
+    withTemplate(object, { spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'other' } }] } }),
+  ),
+  composes('a container of a Workspace joins the network of another', Deployment, (object) =>
+    withTemplate(object, {
+      metadata: { annotations: { 'k8s.v1.cni.cncf.io/networks': '[{"name":"net","namespace":"ws-other"}]' } },
+    }),
+  ),
+  composes('a volume of a Workspace is the copy of another', PersistentVolumeClaim, (object) => ({
+    ...object,
+    spec: { ...object.spec, dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'data', namespace: 'ws-other' } },
+  })),
+  {
     name: 'a machine is never created in KubeVirt',
     breaks: ['L6'],
     plan: plainly([
@@ -551,9 +662,40 @@ export const bugs: readonly Bug[] = [
     },
   },
   {
+    name: 'what is spent of the budget is not counted',
+    breaks: ['B2'],
+    plan: beyondBudget,
+    sabotage: through('start-sync', (kube) => ({
+      replace: async (resource, object, fieldManager) => {
+        const { annotations, ...metadata } = object.metadata;
+        const { 'pelotech.ot/egress': _, ...others } = annotations ?? {};
+        return kube.replace(resource, { ...object, metadata: { ...metadata, annotations: others } }, fieldManager);
+      },
+    })),
+  },
+  {
+    name: 'the budget is exceeded by more than one image',
+    breaks: ['B2'],
+    plan: beyondBudget,
+    sabotage: misreads('start-sync', ConfigMap, (map) => {
+      const { egressBudget } = (map as { data?: Record<string, string> }).data ?? {};
+      return egressBudget ? withPolicy(map, { egressBudget: '300Mi/1d' }) : map;
+    }),
+  },
+  {
     name: 'an unused image is pruned at once (pruneAfter)',
     breaks: ['S12'],
     sabotage: misreads('prune', ConfigMap, (map) => withPolicy(map, { pruneAfter: '0s' })),
+  },
+  {
+    name: 'an image of workspaces goes with its last reference, whatever workspaceImagesKeptFor says',
+    breaks: ['S12'],
+    plan: plainly([
+      { seconds: 0, do: 'policy', key: 'workspaceImagesKeptFor', value: '30m' },
+      { seconds: 0, do: 'createWorkspace', workspace: 'w', image: 'a', hasTemplate: true },
+      { seconds: 130, do: 'deleteWorkspace', workspace: 'w' },
+    ]),
+    sabotage: misreads('prune', ConfigMap, (map) => withPolicy(map, { workspaceImagesKeptFor: '0s' })),
   },
   {
     name: 'a finalizer that a user removed is not added again',
@@ -632,6 +774,99 @@ export const bugs: readonly Bug[] = [
       },
     })),
     beside: { plan: journeys['an image is created and deleted'], by: 'strikes' },
+  },
+  {
+    name: 'the verdict of an inspection is overlooked',
+    breaks: ['S20'],
+    plan: plainly([{ seconds: 0, do: 'createImage', image: 'a' }], [], { sources: ['missing'] }),
+    sabotage: misreads('start-sync', VMDiskImage, (image) => {
+      const conditions = (image.status?.conditions ?? []) as { type: string; reason: string }[];
+      const overlooked = conditions.map((one) =>
+        one.type === 'SourceInspected' ? { ...one, reason: 'Inspected' } : one,
+      );
+      return image.status ? { ...image, status: { ...image.status, conditions: overlooked } } : image;
+    }),
+  },
+  {
+    name: 'an image that waits for its inspection for too long syncs whatever is found later',
+    breaks: ['S20'],
+    plan: plainly(
+      [
+        { seconds: 0, do: 'policy', key: 'concurrency', value: '0' },
+        { seconds: 1, do: 'createImage', image: 'a' },
+        { seconds: 60, do: 'policy', key: 'concurrency', value: '1' },
+      ],
+      [],
+      { sources: ['unreachable', 'page'] },
+    ),
+    sabotage: misreads('start-sync', VMDiskImage, ({ status, ...image }) => {
+      const { source, ...others } = status ?? {};
+      return status ? { ...image, status: others } : image;
+    }),
+  },
+  {
+    name: 'a replaced object is not heard of',
+    breaks: ['S21'],
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 130, do: 'replaceSource', image: 'a' },
+      ],
+      [],
+      { sources: [], refreshes: true },
+    ),
+    sabotage: misreads('start-sync', VMDiskImage, ({ status, ...image }) => {
+      const { changed, ...source } = (status?.source ?? {}) as Record<string, unknown>;
+      return status?.source ? { ...image, status: { ...status, source } } : { ...image, status };
+    }),
+  },
+  {
+    name: 'one look at another object is enough for a new revision',
+    breaks: ['S21'],
+    plan: plainly([{ seconds: 0, do: 'createImage', image: 'a' }], [], {
+      sources: ['image', 'golden'],
+      troubleSeconds: 130,
+      refreshes: true,
+    }),
+    sabotage: observes('inspect-source', ({ again, ...observed }) => observed),
+  },
+  {
+    name: 'the content of a source does not include its ETag',
+    breaks: ['S17'],
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'createImage', image: 'b' },
+      ],
+      [],
+      { sources: ['golden', 'silver'] },
+    ),
+    sabotage: decides('inspect-source', (actions) =>
+      actions.map((action) => {
+        const source = status(action)?.source as { content?: string | null } | undefined;
+        return source?.content ? withStatus(action, { source: { ...source, content: 'of-this-size' } }) : action;
+      }),
+    ),
+  },
+  {
+    name: 'an image is cloned from whatever revision another uses',
+    breaks: ['S17'],
+    plan: plainly(
+      [
+        { seconds: 0, do: 'createImage', image: 'a' },
+        { seconds: 40, do: 'changeUrl', image: 'a' },
+        { seconds: 40, do: 'useRevision', image: 'a', revision: 1 },
+        { seconds: 40, do: 'createImage', image: 'b' },
+      ],
+      [],
+      { sources: ['golden', 'silver', 'silver'] },
+    ),
+    sabotage: misreads('start-sync', VMDiskImage, ({ status, ...image }) => {
+      const snapshot = status?.snapshot as object | undefined;
+      return snapshot
+        ? { ...image, status: { ...status, snapshot: { ...snapshot, revision: status?.revision } } }
+        : { ...image, status };
+    }),
   },
   {
     name: 'requests are sent without a limit',

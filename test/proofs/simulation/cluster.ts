@@ -36,6 +36,8 @@ export const soundPolicy: Readonly<Record<string, string>> = {
   startTimeout: '60s',
   syncTimeout: '2m',
   snapshotTimeout: '90s',
+  // Most runs inspect nothing, so that images meet at the slots at once.
+  inspectTimeout: '0s',
   imageNamespaces: imageNamespace,
   allowedSources: 'https://s3.eu-west-1.amazonaws.com/images/** s3-reader',
   imageStorageClass: 'gp3',
@@ -45,6 +47,7 @@ export const soundPolicy: Readonly<Record<string, string>> = {
   unsignedPublications: 'Accept',
   prune: 'Never',
   pruneAfter: '60s',
+  workspaceImagesKeptFor: '0s',
   machineFailedAfter: '1m',
   machineUnschedulableAfter: '2m',
 };
@@ -60,14 +63,20 @@ export const snapshotClass = {
  * The local cluster's API server without HTTP: its store, kinds and rules, with the objects that every cluster has. A thin one
  * validates nothing and records no managedFields, which takes a third of the time away.
  */
-export async function startCluster(clock: Clock, newUid: () => string, isThin = false): Promise<ClusterState> {
+export async function startCluster(
+  clock: Clock,
+  newUid: () => string,
+  isThin = false,
+  policy: Readonly<Record<string, string>> = {},
+): Promise<ClusterState> {
   const kinds = isThin ? uncheckedKinds : checkedKinds;
   const state: ClusterState = { store: new Store(100_000), kinds, clock, admission: [], newUid };
   const write = { ...systemWrite('system:admin'), fieldManager: 'admin' };
   for (const object of furniture) {
     const kind = kinds.byKind(object.apiVersion, object.kind);
     if (!kind) throw new Error(`expected ${object.kind} of ${object.apiVersion} to be served, found no such kind`);
-    await createObject(state, kind, object.metadata.namespace, object, write);
+    const made = object.kind === 'ConfigMap' ? { ...object, data: { ...soundPolicy, ...policy } } : object;
+    await createObject(state, kind, object.metadata.namespace, made, write);
   }
   return state;
 }
@@ -86,7 +95,6 @@ const furniture: readonly (Furniture & Record<string, unknown>)[] = [
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: policyName, namespace: operatorNamespace },
-    data: { ...soundPolicy },
   },
   {
     apiVersion: 'v1',

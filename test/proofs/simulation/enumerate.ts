@@ -6,7 +6,7 @@ import type { Fault, Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
 /** The faults of a write. */
-export const strikes = ['crashBefore', 'crashAfter', 'answerLost'] as const satisfies readonly Fault['kind'][];
+const strikes = ['crashBefore', 'crashAfter', 'answerLost'] as const satisfies readonly Fault['kind'][];
 
 /** The result of injecting a fault at every write of a journey. */
 export interface Enumeration {

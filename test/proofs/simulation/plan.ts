@@ -64,6 +64,10 @@ export type SnapshotFault = (typeof snapshotFaults)[number];
 export const machineFaults = ['unschedulable', 'crashLoop', 'deleted', 'diskDeleted'] as const;
 export type MachineFault = (typeof machineFaults)[number];
 
+/** What a source answers when it is inspected: an image, one of two whose ETags tell them apart, or something else. */
+export const sourceAnswers = ['image', 'golden', 'silver', 'missing', 'page', 'unreachable', 'late'] as const;
+export type SourceAnswerKind = (typeof sourceAnswers)[number];
+
 /** An operation of a user, `seconds` after the previous one. */
 export type Operation = { seconds: number } & (
   | { do: 'createImage' | 'deleteImage' | 'requestSync' | 'changeUrl' | 'keep' | 'loseSnapshot'; image: string }
@@ -78,9 +82,11 @@ export type Operation = { seconds: number } & (
   | { do: 'useRevision'; image: string; revision: number }
   | { do: 'deleteChild'; image: string; of: (typeof imageChildren)[number] }
   | { do: 'deleteMachineChild'; machine: string; of: (typeof machineChildren)[number] }
-  | { do: 'createWorkspace'; workspace: string; image: string }
+  /** `runs`: with a container and a volume. */
+  | { do: 'createWorkspace'; workspace: string; image: string; hasTemplate?: boolean; runs?: boolean }
   | { do: 'deleteWorkspace'; workspace: string }
-  | { do: 'createMachine'; machine: string; image: string; hasTemplate: boolean }
+  /** `joins` is a namespace whose network it names. */
+  | { do: 'createMachine'; machine: string; image: string; hasTemplate: boolean; joins?: string }
   | { do: 'deleteMachine' | 'changeMachine'; machine: string }
   | { do: 'policy'; key: string; value: string }
   | { do: 'deletePolicy' | 'deleteStorageClass' | 'deleteSnapshotClass' }
@@ -90,8 +96,17 @@ export type Operation = { seconds: number } & (
   | { do: 'wipeStatus' | 'garbleStatus'; image: string }
   /** A newer version of the functions sets a phase that this one does not know, for some seconds. */
   | { do: 'unknownPhase'; image: string }
-  | { do: 'publish'; image: string; digest: string }
+  | { do: 'publish'; image: string; digest: string; signedBy?: Signer }
+  /** Another object is put behind the image's url. */
+  | { do: 'replaceSource'; image: string }
 );
+
+/** Whose key is in the Secret of publications, and whose is not. */
+export const publicationKeys = {
+  publisher: `whsec_${Buffer.alloc(24, 'p').toString('base64')}`,
+  stranger: `whsec_${Buffer.alloc(24, 's').toString('base64')}`,
+} as const;
+export type Signer = keyof typeof publicationKeys;
 
 /** `old` is its content some edits ago. */
 export const leaseEdits = ['delete', 'empty', 'garble', 'stranger', 'overfull', 'old'] as const;
@@ -115,4 +130,8 @@ export interface Plan {
   isDeaf: boolean;
   /** For uids and jitter. */
   seed: number;
+  /** What sources answer, one request after the other, then an image; without it no source is inspected. */
+  sources?: readonly SourceAnswerKind[] | undefined;
+  /** Images are created with `refresh: OnChange`, and the image behind each url has an ETag. */
+  refreshes?: boolean;
 }

@@ -28,7 +28,7 @@ export class ReconcileRecorder {
     const named = [...subjects, ...audited].map((one) => `${one.kind} ${keyOf(one)}`);
     const about = [...named, ...messages.map(({ type }) => type)];
     const counts = { mostInFlight: this.#inFlight, mostWritesBegun: this.#writesBegun };
-    this.#reconcile = { by, since, atMs, about, isTimed: sweep || audit, asked: [], ...counts };
+    this.#reconcile = { by, since, atMs, about, isTimed: sweep || audit, asked: [], messages, ...counts };
     this.#begun(this.#reconcile);
     return this.#reading.run(this.#reconcile, read);
   }

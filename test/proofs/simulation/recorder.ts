@@ -57,7 +57,7 @@ export class Recorder {
     this.#stillFromMs = this.#now();
   }
 
-  stop(known: Pick<History, 'sweepMs' | 'auditMs' | 'skewMs' | 'isFaultless'>): History {
+  stop(known: Pick<History, 'sweepMs' | 'auditMs' | 'skewMs' | 'isFaultless' | 'sources'>): History {
     this.#stop();
     return {
       ...known,

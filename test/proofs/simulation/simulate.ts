@@ -17,6 +17,7 @@ import { Recorder } from './recorder.ts';
 import { asSeenByClient, kubeOf } from './requests.ts';
 import { Scheduler } from './scheduler.ts';
 import { simulateSnapshotter } from './snapshotter.ts';
+import { SourcesOfImages } from './sources.ts';
 import { StoreWriter, storeKeys } from './store-writer.ts';
 import { uids } from './uids.ts';
 import { User } from './user.ts';
@@ -60,14 +61,17 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = fal
   const random = seeded(plan.seed);
   const choose = chooser(plan);
   const scheduler = new Scheduler(choose, startMs);
-  const state = await startCluster(scheduler, uids(plan.seed), isThin);
+  const state = await startCluster(scheduler, uids(plan.seed), isThin, policyOf(plan));
   const faults = new Faults(plan.faults);
   const recorder = new Recorder(state.store, scheduler.now, everythingIn(state, storeKeys.policies, storeKeys.leases));
+  const sources = new SourcesOfImages(plan, { scheduler, faults, recorder });
   const around = { state, scheduler, faults, recorder };
-  const functions = sabotage.declarations?.(declarations) ?? declarations;
+  const all = sabotage.declarations?.(declarations) ?? declarations;
+  const functions = all.filter(({ name }) => plan.sources !== undefined || name !== 'inspect-source');
   const workers: Workers = new Workers(functions, {
     ...around,
     random,
+    readSource: sources.read,
     publish: (event, from) => broker.posted(event, from),
     ...(sabotage.through ? { through: sabotage.through } : {}),
     ...(sabotage.mostInFlight ? { mostInFlight: sabotage.mostInFlight } : {}),
@@ -84,9 +88,11 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = fal
   state.store.observe((event) => {
     for (const listen of listeners) listen(event);
   });
-  const user = new User(userKube(around), new StoreWriter('user', around), (event) =>
-    broker.posted(event, '/pipeline'),
-  );
+  const user = new User(userKube(around), new StoreWriter('user', around), {
+    post: (event, signed) => broker.posted(event, '/pipeline', signed),
+    replaceSource: (url) => sources.replace(url),
+    refresh: plan.refreshes ? { refresh: 'OnChange' } : {},
+  });
 
   await live(plan, { scheduler, recorder, user });
   const [writes, events] = [faults.countOf('write'), faults.countOf('event')];
@@ -115,6 +121,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = fal
       auditMs,
       skewMs: skewOf(plan),
       isFaultless: plan.faults.length === 0 && !plan.isDeaf,
+      sources: sources.known(),
     }),
     isAtRest,
     writes,
@@ -123,6 +130,9 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = fal
     struck: faults.struck,
   };
 }
+
+/** A run that inspects sources waits for the inspections a little. */
+const policyOf = ({ sources }: Plan): Record<string, string> => (sources ? { inspectTimeout: '10s' } : {});
 
 /** The largest difference between two clocks of functions, or between two times of one; a correct clock shows whole seconds. */
 function skewOf({ faults }: Plan): number {

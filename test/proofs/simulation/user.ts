@@ -1,7 +1,10 @@
 import { imagePublished } from '../../../shared/events.ts';
+import type { Signed } from '../../../shared/function.ts';
 import { keepAnnotation } from '../../../shared/images/pruning.ts';
+import { publicationKeysRef, signatureAttributes, signedContent } from '../../../shared/images/signature.ts';
 import { leaseName, slotsAnnotation } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
@@ -28,7 +31,7 @@ import { ApiError, isRefusal } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
 import { imageNamespace, machineNamespace, snapshotClass, soundPolicy, storageClass } from './cluster.ts';
-import type { Operation } from './plan.ts';
+import { type Operation, publicationKeys } from './plan.ts';
 import { type StoreWriter, storeKeys } from './store-writer.ts';
 
 type Do<K extends Operation['do']> = Extract<Operation, { do: K }>;
@@ -42,20 +45,27 @@ const specOf = (name: string) => ({
   secretRef: 's3-reader',
 });
 
+/** What a user does beside writing objects, and what his images say of refresh. */
+interface Means {
+  post(event: DomainEvent, signed?: Signed): void;
+  replaceSource(url: string): void;
+  refresh: { refresh?: 'OnChange' };
+}
+
 /** Simulates users and pipelines: performs operations, and ignores refusals of the API server. */
 export class User {
   readonly #kube: Kube;
   readonly #writer: StoreWriter;
-  readonly #post: (event: DomainEvent) => void;
+  readonly #means: Means;
   #done = 0;
   /** The content of the Lease before each edit. */
   readonly #leases: string[] = ['[]'];
 
   /** `writer` does what a manifest cannot: choose the propagation of a deletion, and write as another version. */
-  constructor(kube: Kube, writer: StoreWriter, post: (event: DomainEvent) => void) {
+  constructor(kube: Kube, writer: StoreWriter, means: Means) {
     this.#kube = kube;
     this.#writer = writer;
-    this.#post = post;
+    this.#means = means;
   }
 
   async carryOut(operation: Operation): Promise<void> {
@@ -76,6 +86,7 @@ export class User {
       ...faults.map(({ key }) => key),
       'concurrency',
       'slotsPerNamespace',
+      'egressBudget',
       'allowedSources',
       'imageNamespaces',
     ];
@@ -103,7 +114,10 @@ export class User {
   #carryOut(operation: Operation): Promise<unknown> | undefined {
     switch (operation.do) {
       case 'createImage':
-        return this.#kube.create(VMDiskImage, { metadata: imageRef(operation.image), spec: specOf(operation.image) });
+        return this.#kube.create(VMDiskImage, {
+          metadata: imageRef(operation.image),
+          spec: { ...specOf(operation.image), ...this.#means.refresh },
+        });
       case 'deleteImage':
         return this.#kube.delete(VMDiskImage, imageRef(operation.image));
       case 'deleteForeground':
@@ -145,7 +159,7 @@ export class User {
         return this.#kube.patch(VMDiskImage, imageRef(operation.image), { spec: { url } });
       }
       case 'createMachine':
-        return this.#kube.create(VirtualMachine, machineOf(operation));
+        return this.#createMachine(operation);
       case 'deleteMachine':
         return this.#kube.delete(VirtualMachine, machineRef(operation.machine));
       case 'changeMachine':
@@ -179,14 +193,37 @@ export class User {
       case 'lease':
         return this.#editLease(operation);
       case 'publish':
-        this.#post({
-          type: imagePublished,
-          id: `${operation.image}-${operation.digest}`,
-          subject: operation.image,
-          data: { name: operation.image, url: specOf(operation.image).url, digest: operation.digest },
-        });
+        return this.#publish(operation);
+      case 'replaceSource':
+        return this.#replaceSource(operation.image);
     }
     return undefined;
+  }
+
+  async #replaceSource(image: string) {
+    const found = await this.#kube.get(VMDiskImage, imageRef(image));
+    this.#means.replaceSource((found?.spec ?? specOf(image)).url);
+  }
+
+  async #createMachine(operation: Do<'createMachine'>) {
+    const { joins } = operation;
+    if (joins) {
+      const network = { metadata: { name: 'net', namespace: joins }, spec: { config: '{}' } };
+      await this.#kube.create(NetworkAttachmentDefinition, network).catch(unlessThere);
+    }
+    return this.#kube.create(VirtualMachine, machineOf(operation));
+  }
+
+  async #publish({ image, digest, signedBy }: Do<'publish'>) {
+    const data = { name: image, url: specOf(image).url, digest };
+    const event = { type: imagePublished, id: `${image}-${digest}`, subject: image, data };
+    if (!signedBy) return this.#means.post(event);
+    const key = Buffer.from(publicationKeys.publisher).toString('base64');
+    await this.#kube.create(Secret, { metadata: publicationKeysRef, data: { publisher: key } }).catch(unlessThere);
+    const atMs = this.#writer.scheduler.now();
+    const attributes = signatureAttributes(publicationKeys[signedBy], { id: event.id, data, atMs });
+    const { webhooktimestamp: timestamp, webhooksignature: signature } = attributes;
+    this.#means.post(event, { timestamp, signature, content: signedContent(data) });
   }
 
   async #forceDelete(image: string) {
@@ -209,7 +246,8 @@ export class User {
     const { annotations, labels, finalizers } = found.metadata;
     const metadata = { ...imageRef(image), annotations, labels, finalizers };
     await this.#kube.create(VMDiskImage, { metadata, spec: found.spec });
-    if (!hasStatus || !found.status) return;
+    // The API server takes no phase that its definition does not have.
+    if (!hasStatus || !found.status || found.status.phase === unknownPhase) return;
     await this.#kube.patch(VMDiskImage, imageRef(image), { status: found.status }, { subresource: 'status' });
   }
 
@@ -339,16 +377,35 @@ const edited: Record<Exclude<Do<'lease'>['how'], 'delete' | 'old'>, string> = {
 const imageRef = (name: string) => ({ namespace: imageNamespace, name });
 const machineRef = (name: string) => ({ namespace: machineNamespace, name });
 
-const machineOf = ({ machine, image, hasTemplate }: Do<'createMachine'>) => ({
+const machineOf = ({ machine, image, hasTemplate, joins }: Do<'createMachine'>) => ({
   metadata: machineRef(machine),
   spec: {
     resources: { cpu: '1', memory: '1Gi' },
     vmDiskImageRef: imageRef(image),
     ...(hasTemplate ? { vmDiskImageTemplate: specOf(image) } : {}),
+    ...(joins ? { interfaces: [{ network: `${joins}/net` }] } : {}),
   },
 });
 
-const workspaceOf = ({ workspace, image }: Do<'createWorkspace'>) => ({
+const aContainer = {
+  volumes: [{ name: 'data', size: '1Gi' }],
+  containerClusters: [
+    {
+      name: 'app',
+      containers: [{ name: 'app', image: 'app:1', volumeMounts: [{ name: 'data', containerPath: '/data' }] }],
+    },
+  ],
+};
+
+const workspaceOf = ({ workspace, image, hasTemplate, runs }: Do<'createWorkspace'>) => ({
   metadata: { name: workspace },
-  spec: { vms: [{ name: 'vm', backingVMDiskImage: image, resources: { cpu: '1', memory: '1Gi' } }] },
+  spec: {
+    ...(runs ? aContainer : {}),
+    vms: [
+      {
+        ...{ name: 'vm', backingVMDiskImage: image, resources: { cpu: '1', memory: '1Gi' } },
+        ...(hasTemplate ? { vmDiskImageTemplate: specOf(image) } : {}),
+      },
+    ],
+  },
 });

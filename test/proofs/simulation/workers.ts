@@ -13,6 +13,7 @@ import { pagedAudits } from '../../../shared/runtime/paged-audits.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
 import { coalesced, type Ports, reconcile } from '../../../shared/runtime/reconcile.ts';
 import { republishing } from '../../../shared/runtime/republish.ts';
+import type { ReadSource } from '../../../shared/runtime/sources/read-source.ts';
 import type { Telemetry } from '../../../shared/runtime/telemetry/telemetry.ts';
 import type { Faults } from './faults.ts';
 import { ReconcileRecorder } from './reconcile-recorder.ts';
@@ -28,6 +29,7 @@ export interface Surroundings {
   recorder: Recorder;
   random(): number;
   publish(event: DomainEvent, from: string): void;
+  readSource: ReadSource;
   /** A test's wrapper around the client of a function. */
   through?(kube: Kube, functionName: string): Kube;
   /** The most requests that a process has in flight, if it differs from the client's limit. */
@@ -102,7 +104,7 @@ class Instance {
   }
 
   #ports(): Ports {
-    const { scheduler, faults, random, publish } = this.#around;
+    const { scheduler, faults, random, publish, readSource } = this.#around;
     const { name } = this.#declaration;
     const reflecting = reflectingBy({ clock: scheduler, signal: this.#ending.signal });
     const watching = { ...this.#kube('beside reconciles'), watch: this.#watch };
@@ -112,6 +114,7 @@ class Instance {
       now: () => scheduler.now() + faults.secondsOff(name) * 1000,
       pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),
       random,
+      readSource,
       publisher: { publish: (event) => (this.#isAlive ? publish(event, name) : undefined), republish: () => undefined },
     };
   }

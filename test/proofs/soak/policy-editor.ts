@@ -11,8 +11,11 @@ export const policyOf = ({ store }: Pick<World, 'store'>): Data => ({
   concurrency: '3',
   retryLimit: '2',
   retryBackoffDuration: '1s',
+  // Attempts are to fail, and no Pod reaches the store.
+  inspectTimeout: '0s',
   prune: 'Never',
   pruneAfter: '168h',
+  workspaceImagesKeptFor: '0s',
 });
 
 const edits: readonly [Data, ...Data[]] = [

@@ -8,6 +8,7 @@ import { stories as badInput } from '../bad-input.ts';
 import { stories as deadLetters } from '../dead-letters.ts';
 import { stories as deletion } from '../deletion.ts';
 import { stories as failures } from '../failures.ts';
+import { stories as inspection } from '../inspection.ts';
 import { stories as machineBadInput } from '../machine-bad-input.ts';
 import { stories as machineDeletion } from '../machine-deletion.ts';
 import { stories as machineFailures } from '../machine-failures.ts';
@@ -34,10 +35,13 @@ const stories = [
     named(badInput, /a source the policy does not allow/),
   ].map(withoutTimers),
   named(subscriptions, /the audit alone/),
+  named(inspection, /the sweep alone/),
   named(references, /the audit alone counts/),
   named(machineImages, /the audit alone makes the image/),
   ...[
     named(failures, /is missing fails at once/),
+    named(inspection, /is an HTML page/),
+    named(inspection, /no known format/),
     named(deletion, /while Syncing/),
     named(deletion, /while Succeeded/),
     named(revisions, /last snapshot stays usable/),

@@ -49,8 +49,11 @@ export interface OpenStackStory {
 
 export const newNamespace = () => `os-${randomBytes(4).toString('hex')}`;
 
+type InNamespace = Pick<OpenStackWorld, 'kube' | 'namespace'>;
+type InProject = InNamespace & Pick<OpenStackWorld, 'admin' | 'within'>;
+
 const create = <T extends KubernetesObject>(
-  { kube, namespace }: Pick<OpenStackWorld, 'kube' | 'namespace'>,
+  { kube, namespace }: InNamespace,
   resource: Resource<T>,
   name: string,
   spec: object,
@@ -62,24 +65,24 @@ const create = <T extends KubernetesObject>(
     spec,
   });
 
-export const createMachine = (world: OpenStackWorld, name: string, spec: object) =>
+export const createMachine = (world: InNamespace, name: string, spec: object) =>
   create(world, KupenStackMachine, name, { vcpu: 1, memory: '64Mi', ...spec });
 
-export const createNetwork = (world: OpenStackWorld, name: string, spec: object = {}) =>
+export const createNetwork = (world: InNamespace, name: string, spec: object = {}) =>
   create(world, VirtualNetwork, name, spec);
 
-export const createVolume = (world: OpenStackWorld, name: string, spec: object = {}) =>
+export const createVolume = (world: InNamespace, name: string, spec: object = {}) =>
   create(world, Volume, name, { size: '1Gi', ...spec });
 
 /** Resolves with the machine as soon as `isSo` holds. */
 export const untilMachine = (
-  world: OpenStackWorld,
+  world: InNamespace,
   name: string,
   isSo: (machine: KupenStackMachine) => boolean,
 ): Promise<KupenStackMachine> => untilSo(world, KupenStackMachine, name, isSo);
 
 export async function untilSo<T extends KubernetesObject>(
-  { kube, namespace }: OpenStackWorld,
+  { kube, namespace }: InNamespace,
   resource: Resource<T>,
   name: string,
   isSo: (object: T) => boolean,
@@ -123,7 +126,7 @@ export const changeMachine = ({ kube, namespace }: OpenStackWorld, name: string,
   kube.patch(KupenStackMachine, { namespace, name }, { spec });
 
 /** The session of the namespace's project; throws where it has none yet. */
-export async function projectOf({ kube, namespace, admin, within }: OpenStackWorld): Promise<Session> {
+export async function projectOf({ kube, namespace, admin, within }: InProject): Promise<Session> {
   const found = await kube.get(Namespace, { name: namespace });
   const [project] = await admin.list(listProjects(uidTag(found?.metadata.uid ?? '')), 'projects', Project);
   if (!project) throw new Error(`expected a project for namespace ${namespace}`);
@@ -157,7 +160,7 @@ export async function contentOf(project: Session) {
 }
 
 /** Makes a bootable volume as a person would who has no image: an empty one, set bootable. */
-export async function makeBootable(world: OpenStackWorld, name: string): Promise<string> {
+export async function makeBootable(world: InProject, name: string): Promise<string> {
   const volume = await untilSo(world, Volume, name, isPhase('Available'));
   const project = await projectOf(world);
   const id = volume.status?.id ?? '';

@@ -4,7 +4,7 @@ import { defineResource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
 const group = 'rbac.authorization.k8s.io';
-const ClusterRoleBinding = defineResource(
+export const ClusterRoleBinding = defineResource(
   { apiVersion: `${group}/v1`, kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', namespaced: false },
   {},
 );

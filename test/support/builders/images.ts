@@ -36,7 +36,9 @@ export const allowedSources = [
 export const keyPair = { accessKeyId: 'a2V5', secretKey: 'c2VjcmV0' };
 
 /** The Secret that a test's images name, as start-sync reads it. */
-export const theirSecret = new Map([['Secret vmdi-farm/s3-reader', Object.keys(keyPair)]]);
+export const theirSecret = new Map<string, Record<string, boolean>>([
+  ['Secret vmdi-farm/s3-reader', { accessKeyId: true, secretKey: true }],
+]);
 
 export interface ImageOptions {
   name?: string;

@@ -16,6 +16,7 @@ import { withCache } from '../../../shared/runtime/cache.ts';
 import { serve } from '../../../shared/runtime/http.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
+import { readSource } from '../../../shared/runtime/sources/read-source.ts';
 import { telemetryOf } from '../../../shared/runtime/telemetry/telemetry.ts';
 import { allowedSources, keyPair } from '../builders/images.ts';
 import { trustPublicationKey } from '../builders/publications.ts';
@@ -52,7 +53,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
   const kube = clientOf(server);
   await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
   await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
-  await kube.patch(ConfigMap, policyRef, { data: { allowedSources } });
+  await kube.patch(ConfigMap, policyRef, { data: { allowedSources, inspectTimeout: '0s' } });
   await trustPublicationKey(kube);
   await kube.create(Secret, { metadata: { name: 's3-reader', namespace: 'vmdi-farm' }, data: keyPair });
   const published: DomainEvent[] = [];
@@ -74,6 +75,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
       now: () => realClock.now() + aheadMs,
       pause: async () => undefined,
       random: () => 0,
+      readSource,
       publisher: { publish: (event) => void published.push(event), republish: () => undefined },
       gracePeriodMs: 0,
     });

@@ -1,15 +1,53 @@
+import { expect } from 'vitest';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { type serveOnOpenStack, stageMs } from './openstack-harness.ts';
 
 type FunctionHarness = Awaited<ReturnType<typeof serveOnOpenStack>>;
 type Process = ReturnType<FunctionHarness['begin']>;
 
+type Known = KubernetesObject & { status?: { observedGeneration?: number | undefined } | undefined };
+
+/** The life of an object: it is created, changed and deleted. */
+interface Life<T extends Known> {
+  resource: Resource<T>;
+  spec: object;
+  changes: readonly object[];
+  /** Whether nothing is left to do for its present generation. */
+  isDone(object: T): boolean | Promise<boolean>;
+  /** What it has come to in OpenStack. */
+  content(): Promise<object>;
+}
+
 /** One stage of a life: what a person does, one event, and when it is over. */
-export interface Stage {
-  act?(): Promise<unknown>;
+interface Stage {
+  act(): Promise<unknown>;
   look(process: Process): Promise<number>;
   isOver(): Promise<boolean>;
   /** What it has come to. */
   end(): Promise<unknown>;
+}
+
+function stagesOf<T extends Known>({ kube }: FunctionHarness, life: Life<T>, name: string): Stage[] {
+  const { resource, spec, changes, isDone, content } = life;
+  const { apiVersion, kind } = resource;
+  const ref = { namespace: 'lab', name };
+  const found = () => kube.get(resource, ref);
+  const isOver = async () => {
+    const object = await found();
+    return object?.status?.observedGeneration === object?.metadata.generation && object !== undefined && isDone(object);
+  };
+  const isGone = async () => (await found()) === undefined;
+  const stage = (act: () => Promise<unknown>, over = isOver): Stage => ({
+    act,
+    look: (process) => process.changed(resource, ref),
+    isOver: over,
+    end: async () => ({ status: (await found())?.status, ...(await content()) }),
+  });
+  return [
+    stage(() => kube.create(resource, { apiVersion, kind, metadata: ref, spec })),
+    ...changes.map((change) => stage(() => kube.patch(resource, ref, { spec: change }))),
+    stage(() => kube.delete(resource, ref), isGone),
+  ];
 }
 
 /** Where a process ends: right after that write of that stage. */
@@ -29,7 +67,7 @@ async function live(harness: FunctionHarness, stages: readonly (Stage | undefine
   for (const [index, stage] of stages.entries()) {
     if (!stage) continue;
     if (death?.stage === index) process = harness.begin({ diesAfterWrites: death.write });
-    await stage.act?.();
+    await stage.act();
     for (let looks = 0; ; looks++) {
       await quietly(() => stage.look(process));
       if (process.isDead()) {
@@ -46,19 +84,24 @@ async function live(harness: FunctionHarness, stages: readonly (Stage | undefine
   return death && !hasDied ? undefined : ends;
 }
 
-/** A life that goes through, and one for each write that a process may end after; of their stages only those that it takes. */
-export async function livesOf(harness: FunctionHarness, stagesOf: (name: string) => readonly Stage[]) {
-  const whole = await live(harness, stagesOf('whole'));
-  const lives: (Death & { ends: unknown[] })[] = [];
+/**
+ * A life that goes through, and one for each write that a process may end after (of their stages only those that it takes), which
+ * all come to the same end. Hands back what each stage came to, and how many lives there were.
+ */
+export async function livesOf<T extends Known>(harness: FunctionHarness, life: Life<T>) {
+  const whole = await live(harness, stagesOf(harness, life, 'whole'));
+  let lives = 0;
   for (let stage = 0; stage < (whole?.length ?? 0); stage++) {
     for (let write = 1; ; write++) {
-      const all = stagesOf(`dies-${stage}${write}`);
+      const all = stagesOf(harness, life, `dies-${stage}${write}`);
       const taken = all.map((one, index) =>
         index === 0 || index === stage || index === all.length - 1 ? one : undefined,
       );
       const ends = await live(harness, taken, { stage, write });
       if (!ends) break;
-      lives.push({ stage, write, ends });
+      lives++;
+      for (const [index, end] of ends.entries())
+        if (end) expect({ stage, write, index, end }).toEqual({ stage, write, index, end: whole?.[index] });
     }
   }
   return { whole, lives };

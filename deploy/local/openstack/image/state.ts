@@ -1,5 +1,5 @@
 /** How far an image has come. */
-export type ImageStatus = 'queued' | 'saving' | 'importing' | 'active' | 'deleted';
+type ImageStatus = 'queued' | 'saving' | 'importing' | 'active' | 'deleted';
 
 /** An image, without its bytes. */
 export interface Image {

@@ -18,7 +18,7 @@ export type Answer =
   | 'cut';
 
 /** Answers a call, the first of which is number 1. */
-export type Behaviour = (call: Call, number: number) => Answer;
+type Behaviour = (call: Call, number: number) => Answer;
 
 /** An HTTP server in this process that simulates any number of functions, each at a path of its own. */
 export interface FunctionsUnderTest {

@@ -81,7 +81,7 @@ export const brokeredParts = ({ functions }: World) => ({
     })),
 });
 
-/** Makes all sources; the Broker has to be there. */
+/** Makes all sources; the Broker has to exist. */
 export async function makeSources({ kube, namespace, functions }: World): Promise<void> {
   const brokerSink = { ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name: broker } };
   for (const { name, spec, isBrokered } of sourceCases) {

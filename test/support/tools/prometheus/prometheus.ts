@@ -40,7 +40,7 @@ export interface PrometheusOptions {
 }
 
 /** One element of an instant vector. */
-export interface Sample {
+interface Sample {
   metric: Readonly<Record<string, string>>;
   value: number;
 }

@@ -1,9 +1,9 @@
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
-import { imageFinding } from './image-ready.ts';
-import type { MachineFinding, Obstacle } from './observed.ts';
+import { imageCondition } from './image-ready.ts';
+import type { NewMachineCondition, Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
-import { restartFinding } from './restart.ts';
+import { restartCondition } from './restart.ts';
 import { describeCloning, describeNotEnlarged, isForFirstConsumer } from './root-disk.ts';
 import type { KubeVirtState } from './state.ts';
 
@@ -15,24 +15,24 @@ export interface Seen {
 }
 
 /** The conditions of a machine but Ready, which sums up. */
-export function findingsOf(plan: Plan, seen: Seen): MachineFinding[] {
+export function conditionsOf(plan: Plan, seen: Seen): NewMachineCondition[] {
   const { own, secret } = plan;
   const fault = plan.fault ?? refusedChild(own);
-  const restart = restartFinding({ ...own, secret }, { fault, state: seen.state });
-  return [imageSaid(plan), diskFinding(plan, seen), ...machineFinding(seen), ...(restart ? [restart] : [])];
+  const restart = restartCondition({ ...own, secret }, { fault, state: seen.state });
+  return [imageSaid(plan), diskCondition(plan, seen), ...machineConditions(seen), ...(restart ? [restart] : [])];
 }
 
 /** Once there is a disk the image matters no more; so a machine that runs is not written to when its image moves on. */
-function imageSaid(plan: Plan): MachineFinding {
+function imageSaid(plan: Plan): NewMachineCondition {
   const made = rootDiskIn(plan);
-  if (!made) return imageFinding(plan.image);
+  if (!made) return imageCondition(plan.image);
   return isSo('ImageReady', 'ImageReady', `The disk is a clone of revision ${made.revision}.`);
 }
 
-function diskFinding(
+function diskCondition(
   { own: { machine, dataVolume }, blocker, disk, outdated }: Plan,
   { state, cloning }: Seen,
-): MachineFinding {
+): NewMachineCondition {
   const notReady = (reason: string, message: string) => isNotSo('DiskReady', reason, message);
   // A claim that was deleted under a machine stays for as long as that runs (pvc-protection).
   if (state?.is === 'running' && (cloning || !dataVolume)) {
@@ -59,7 +59,7 @@ function diskFinding(
   );
 }
 
-function machineFinding({ state }: Seen): MachineFinding[] {
+function machineConditions({ state }: Seen): NewMachineCondition[] {
   if (!state) return [];
   const said = state.is === 'not there yet' ? state.obstacle : readiness(state);
   return [(state.is === 'running' ? isSo : isNotSo)('MachineReady', said.reason, said.message)];

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { policyRef } from '../../shared/policy.ts';
+import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { memoryKube } from '../../test/support/harness/memory-kube.ts';
+import type { Call } from './command.ts';
+import { commands } from './commands.ts';
+import { before } from './pause.ts';
+
+/** A cluster in memory with this policy, the image ubuntu and no workloads, and what a command answers there. */
+async function clusterWith(data: Record<string, string>, version?: object) {
+  const kube = memoryKube();
+  await kube.create(ConfigMap, { metadata: policyRef, data });
+  await kube.create(VMDiskImage, aVMDiskImage());
+  const cluster: Call['cluster'] = async () => ({
+    kube,
+    namespace: 'vmdi-farm',
+    read: async () => version,
+    say: () => undefined,
+    timeoutMs: 0,
+  });
+  const answer = async (name: string, ...words: string[]) => answerIn(undefined, name, ...words);
+  const answerIn = async (namespace: string | undefined, name: string, ...words: string[]) => {
+    const body = await commands.find((command) => command.name === name)?.load();
+    const call = { words, namespace, cluster, nowMs: start, is: () => false, text: () => undefined };
+    return (await body?.run(call as unknown as Call))?.lines;
+  };
+  return { kube, answer, answerIn };
+}
+
+test.each([
+  ['the queue is paused', { concurrency: '0' }, /^Nothing starts: the queue is paused .*: ot-functions resume$/],
+  ['the policy does not parse', { syncTimeout: 'long' }, /the policy does not parse.*policy set syncTimeout VALUE$/],
+])('a retry says what it waits for: %s', async (_, data, says) => {
+  const asked = expect.stringMatching(/^VMDiskImage vmdi-farm\/ubuntu will be downloaded again\./);
+  expect(await (await clusterWith(data)).answer('retry', 'ubuntu')).toEqual([asked, expect.stringMatching(says)]);
+  expect(await (await clusterWith({})).answer('retry', 'ubuntu')).toEqual([asked]);
+});
+
+test.each([
+  ['set concurrency 2', 'concurrency is 2 (before: 0). This ends the pause.', '2'],
+  ['unset concurrency', 'concurrency is no longer set. This ends the pause.', undefined],
+  ['set syncTimeout 6h', 'syncTimeout is 6h (before: not set).', '0'],
+  ['set concurrency 0', 'concurrency is 0 (as before).', '0'],
+])(
+  'policy %s during a pause says whether that ends it; what was before it is forgotten then',
+  async (words, says, concurrency) => {
+    const { kube, answer } = await clusterWith({ concurrency: '4' });
+    await answer('pause');
+    expect(await answer('policy', ...words.split(' '))).toEqual([says]);
+    const after = await kube.get(ConfigMap, policyRef);
+    expect(after?.data?.concurrency).toBe(concurrency);
+    expect(after?.metadata.annotations?.[before]).toBe(concurrency === '0' ? '4' : undefined);
+  },
+);
+
+test.each([
+  [
+    'a local cluster',
+    { platform: 'local' },
+    ['functions of the cluster: those of its checkout, in the process of npm start'],
+  ],
+  ['another', { platform: 'linux/amd64' }, []],
+  ['one that tells no version', undefined, []],
+])('the version of functions that run as no workload is not "none": %s', async (_, version, lines) => {
+  const [own, ...more] = (await (await clusterWith({}, version)).answer('version')) ?? [];
+  expect(own).toMatch(/^ot-functions \d/);
+  expect(more).toEqual(lines);
+});
+
+test('what has the name in one other namespace is what was meant; of several the user has to choose', async () => {
+  const { kube, answerIn } = await clusterWith({});
+  for (const name of ['default', 'lab']) await kube.create(Namespace, { metadata: { name } });
+  const missing = { message: 'expected image ubuntu in namespace default, found image/vmdi-farm/ubuntu' };
+  await expect(answerIn('default', 'why', 'vmdi/ubuntu')).rejects.toMatchObject({
+    ...missing,
+    meant: 'image/vmdi-farm/ubuntu',
+  });
+  await kube.create(VMDiskImage, aVMDiskImage({ namespace: 'lab' }));
+  const several = { message: `${missing.message}, image/lab/ubuntu; name one of these`, meant: undefined };
+  await expect(answerIn('default', 'why', 'vmdi/ubuntu')).rejects.toMatchObject(several);
+});
+
+test('status vm is refused as a kind of KubeVirt, not looked up as a name', async () => {
+  const { answer } = await clusterWith({});
+  await expect(answer('status', 'vm')).rejects.toThrow(
+    /^expected machine, .* found vm, .* of that name .*machine\/vm$/,
+  );
+});

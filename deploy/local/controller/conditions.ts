@@ -1,0 +1,34 @@
+import type { Condition } from './kinds.ts';
+import { timestamp } from './write.ts';
+
+/** The contents of a condition, without its times. */
+export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+export const without = <C extends { type: string }>(conditions: readonly C[], ...types: string[]) =>
+  conditions.filter(({ type }) => !types.includes(type));
+
+/** A condition of a Pod, as the kubelet writes one. */
+const podCondition = (type: string, isTrue: boolean, nowMs: number, reason?: string, message?: string): Condition => ({
+  type,
+  status: isTrue ? 'True' : 'False',
+  lastTransitionTime: timestamp(nowMs),
+  ...(reason ? { reason } : {}),
+  ...(message ? { message } : {}),
+});
+
+/** Those of a Pod that has a node. */
+export function podConditions(isReady: boolean, nowMs: number, unready = 'ContainersNotReady'): Condition[] {
+  const why = isReady ? undefined : unready;
+  return [
+    podCondition('PodScheduled', true, nowMs),
+    podCondition('Initialized', true, nowMs),
+    podCondition('ContainersReady', isReady, nowMs, why),
+    podCondition('Ready', isReady, nowMs, why),
+  ];
+}
+
+/** A Pod for which there is no node, and what the scheduler says of that. */
+export const unschedulable = (message: string, nowMs: number) => ({
+  phase: 'Pending',
+  conditions: [podCondition('PodScheduled', false, nowMs, 'Unschedulable', message)],
+});

@@ -1,0 +1,30 @@
+import { facts } from '../../shared/events.ts';
+import { eventSchema } from '../production/event-schema.ts';
+
+const schemas = Object.entries(facts).map(([type, schema]) => eventSchema(type, schema));
+
+/** What each event means and has in its data, for those who subscribe. */
+export const eventsTable = () =>
+  table(
+    ['type', 'meaning', 'data'],
+    schemas.map(({ title, description, properties }) => [
+      `\`${title}\``,
+      description,
+      Object.keys(properties)
+        .map((field) => `\`${field}\``)
+        .join(' '),
+    ]),
+  );
+
+/** What each field of an event's data holds. */
+export const fieldsTable = () =>
+  table(
+    ['field', 'holds'],
+    [...new Map(schemas.flatMap(({ properties }) => Object.entries(properties)))].map(([field, { description }]) => [
+      `\`${field}\``,
+      description,
+    ]),
+  );
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -1,0 +1,127 @@
+import { chunk } from '../../shared/chunk.ts';
+import { distinct } from '../../shared/distinct.ts';
+import {
+  type Batch,
+  type Context,
+  type Subject,
+  subjectNamed,
+  subjectsOf,
+  type Unreadable,
+} from '../../shared/function.ts';
+import { imagesTold } from '../../shared/images/facts.ts';
+import { inspectionOf } from '../../shared/images/inspection.ts';
+import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
+import { refreshed } from '../../shared/images/refresh.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import {
+  type KubernetesObject,
+  keyOf,
+  type ObjectReference,
+  type Resource,
+  referenceOf,
+} from '../../shared/kinds/resource.ts';
+import type { Policy } from '../../shared/policy.ts';
+import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
+import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
+import { lookAgainMs } from './decide.ts';
+import { lookAt } from './look.ts';
+import type { Observed } from './observed.ts';
+import { isOtherObject } from './refresh.ts';
+import { isRefreshDue } from './refresh-due.ts';
+
+/** The sources that a reconcile looks at, and how many of them at once; the others are left to the next. */
+const perReconcile = 32;
+const atOnce = 16;
+
+/** Looks at the source of each image that waits in the queue for its inspection. */
+export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
+  const { kube, nowMs } = context;
+  const named = distinct([...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
+  // The others are not even read: a crowd that is queued at once would be read again by each reconcile.
+  const [now, unread] = [named.slice(0, perReconcile), named.slice(perReconcile)];
+  const isOff = ({ values }: Policy) => values.inspectTimeout === 0;
+  if (batch.sweep && isOff(await readPolicy(kube))) return [];
+  // The sweep is for all that wait.
+  const found = batch.sweep
+    ? await kube.list(VMDiskImage, { fieldSelector: 'status.phase=Queued' })
+    : await Promise.all(now.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
+  // After the images: a verdict is for good, and who edits the policy and then makes an image is judged by the edit.
+  const policy = await readPolicy(kube);
+  if (isOff(policy)) return [];
+  const { read, unreadable } = partition<VMDiskImage | undefined>(found);
+  const due = read
+    .filter((image) => image !== undefined)
+    .filter((image) => lookDueMs(image, nowMs) <= nowMs)
+    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
+  const rest = batch.sweep ? due.slice(perReconcile).map(referenceOf) : unread;
+  const later = rest.map((ref): Observed => ({ postponed: { namespace: ref.namespace, name: ref.name }, afterMs: 0 }));
+  const once = { ...context, kube: { ...kube, get: readOnce(kube) } };
+  const observed = await mapConcurrently(due.slice(0, perReconcile), atOnce, (image) => observe(once, image, policy));
+  return [...observed, ...later, ...(await refreshes(once, batch, policy)), ...unreadable];
+}
+
+/** Most images name the same Secret: a reconcile reads it once. */
+function readOnce(kube: Context['kube']): Context['kube']['get'] {
+  const reads = new Map<string, Promise<unknown>>();
+  return <T extends KubernetesObject>(resource: Resource<T>, ref: ObjectReference) => {
+    const key = `${resource.kind} ${keyOf(ref)}`;
+    const read = reads.get(key) ?? kube.get(resource, ref);
+    reads.set(key, read);
+    return read as Promise<T | undefined>;
+  };
+}
+
+/** Names the images whose `spec.refresh` asks for another look. */
+export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
+  for await (const { items } of kube.pages(VMDiskImage, { fieldSelector: refreshed }))
+    yield* chunk(
+      items.filter((image) => dueOrInvalid(image, nowMs)).map((image) => subjectNamed(VMDiskImage, image.metadata)),
+      perReconcile,
+    );
+}
+
+/** Also due if `spec.refresh` does not parse, so that the image says why. */
+function dueOrInvalid(image: VMDiskImage, nowMs: number): true | { invalid: string } | undefined {
+  try {
+    return isRefreshDue(image, nowMs) || undefined;
+  } catch (error) {
+    return { invalid: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Looks again at the sources that an audit named. */
+async function refreshes(context: Context, batch: Batch, policy: Policy): Promise<(Observed | Unreadable)[]> {
+  const { kube, nowMs } = context;
+  const named = await Promise.all((batch.audited ?? []).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
+  const { read, unreadable } = partition(named);
+  const images = read.filter((image) => image !== undefined);
+  const looked = await mapConcurrently(images, atOnce, async (image): Promise<Observed | Unreadable | undefined> => {
+    const due = dueOrInvalid(image, nowMs);
+    if (due !== true) return due && { refreshed: image, nowMs, look: due };
+    const look = await orUnreadable(image.metadata, lookAt(context, image, policy));
+    if ('unreadable' in look || !isOtherObject(image, look))
+      return 'unreadable' in look ? look : { refreshed: image, nowMs, look };
+    const again = await orUnreadable(image.metadata, lookAt(context, image, policy));
+    return 'unreadable' in again ? again : { refreshed: image, nowMs, look, again };
+  });
+  return [...looked.filter((one) => one !== undefined), ...unreadable];
+}
+
+/** When the source of an image is to be looked at; never if it waits for none. */
+function lookDueMs(image: VMDiskImage, nowMs: number): number {
+  if (!isQueued(image)) return Number.POSITIVE_INFINITY;
+  const found = inspectionOf(image);
+  if (!found) return nowMs;
+  if (found.reason !== 'SourceUnreachable') return Number.POSITIVE_INFINITY;
+  const lookedMs = Date.parse(image.status?.source?.inspectedAt ?? '') || 0;
+  // A timer may be early, and the time in the status has no milliseconds.
+  return lookedMs + lookAgainMs(image, lookedMs) - 1000;
+}
+
+async function observe(context: Context, image: VMDiskImage, policy: Policy): Promise<Observed | Unreadable> {
+  const { nowMs } = context;
+  const look = await orUnreadable(image.metadata, lookAt(context, image, policy));
+  if ('unreadable' in look) return look;
+  return { nowMs, image, look, inspectTimeoutMs: policy.values.inspectTimeout };
+}

@@ -1,0 +1,113 @@
+import type { Action } from '../../shared/actions.ts';
+import { tellableUrl } from '../../shared/images/sources.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { tellable } from '../../shared/kubernetes/events.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import type { Look, Refreshed } from './observed.ts';
+
+interface Verdict {
+  status: 'True' | 'False' | 'Unknown';
+  reason: 'SourceChanged' | 'UpToDate' | 'SourceUnstable' | 'SourceUnreadable' | 'RefreshInvalid';
+  message: string;
+}
+
+/** The ETag and the date that a server gave, as the status has them. */
+export function identityFields({ etag, lastModified }: { [K in 'etag' | 'lastModified']?: string | undefined }) {
+  const changedMs = Date.parse(lastModified ?? '');
+  return {
+    ...(etag === undefined ? {} : { etag: etag.slice(0, 256) }),
+    ...(Number.isNaN(changedMs) ? {} : { lastModified: toTime(changedMs) }),
+  };
+}
+
+/** What identifies the object that a server gave out: its ETag, or else when it was changed last. */
+function identityOf(given: Parameters<typeof identityFields>[0]): string | undefined {
+  const { etag, lastModified } = identityFields(given);
+  return etag ?? lastModified;
+}
+
+const identityIn = (look: Refreshed['look']) => ('content' in look ? identityOf(look) : undefined);
+
+/** The source as it was inspected for the present revision. */
+const sourceOf = ({ status }: VMDiskImage) =>
+  status?.source?.queuedAt === status?.queuedAt ? status?.source : undefined;
+
+/** What the image was inspected with. Of a Succeeded image that was downloaded uninspected this is not known. */
+const knownOf = (image: VMDiskImage) => identityOf(sourceOf(image) ?? {});
+const isUnknown = (image: VMDiskImage) => knownOf(image) === undefined && image.status?.phase === 'Succeeded';
+
+/** The look found another object than the image was inspected with. */
+export function isOtherObject(image: VMDiskImage, look: Look): boolean {
+  const found = identityIn(look);
+  return found !== undefined && found !== knownOf(image) && !isUnknown(image) && !isOfSameDate(image, look);
+}
+
+/** Servers behind one address may give the same object different ETags. */
+function isOfSameDate(image: VMDiskImage, look: Refreshed['look']): boolean {
+  const { bytes, lastModified } = sourceOf(image) ?? {};
+  if (!('content' in look) || bytes === undefined || lastModified === undefined) return false;
+  return bytes === look.bytes && Date.parse(lastModified) === Date.parse(look.lastModified ?? '');
+}
+
+/** Says whether the source has changed; start-sync makes the next revision of what has. */
+export function refresh({ refreshed: image, look, again, nowMs }: Refreshed): Action[] {
+  const { status, spec, metadata } = image;
+  const verdict = verdictOf(image, look, again);
+  const before = conditionOf(status?.conditions, 'Stale');
+  const message = tellable(verdict.message);
+  const isFirst = isUnknown(image) && 'content' in look;
+  const isSaid = before ? before.status === verdict.status && before.message === message : verdict.status === 'False';
+  const isTimed = spec.refresh !== 'OnChange' && verdict.reason !== 'RefreshInvalid';
+  if (isSaid && !isTimed && !isFirst) return [];
+  const condition = { ...verdict, message, type: 'Stale', observedGeneration: metadata.generation };
+  return [
+    {
+      do: 'patchStatus',
+      resource: VMDiskImage,
+      of: image,
+      status: {
+        ...(isSaid ? {} : { conditions: withCondition(status?.conditions, condition, toTime(nowMs)) }),
+        source: {
+          ...(sourceOf(image) ? {} : { inspectedAt: toTime(nowMs), queuedAt: status?.queuedAt }),
+          ...(isTimed ? { lookedAt: toTime(nowMs) } : {}),
+          // From then on another one is a change.
+          ...(isFirst ? { bytes: look.bytes ?? null, ...identityFields(look) } : {}),
+          ...(verdict.reason === 'SourceChanged' ? { changed: { revision: status?.revision ?? 1 } } : {}),
+        },
+      },
+    },
+  ];
+}
+
+function verdictOf(image: VMDiskImage, look: Refreshed['look'], again: Look | undefined): Verdict {
+  const { spec, status } = image;
+  const url = tellableUrl(spec.url);
+  const revision = status?.revision ?? 1;
+  if ('invalid' in look) {
+    const message = `Expected spec.refresh to be OnChange or a cron expression, found ${JSON.stringify(spec.refresh)}: ${look.invalid}.`;
+    return { status: 'Unknown', reason: 'RefreshInvalid', message };
+  }
+  const found = identityIn(look);
+  if (found === undefined) {
+    const why = 'content' in look ? 'the server names neither ETag nor Last-Modified' : describe(look);
+    const message = `Whether ${url} has changed since revision ${revision} is not known: ${why}. Revision ${revision} stays.`;
+    return { status: 'Unknown', reason: 'SourceUnreadable', message };
+  }
+  const known = knownOf(image);
+  if (found === known || isUnknown(image) || isOfSameDate(image, look))
+    return { status: 'False', reason: 'UpToDate', message: `Revision ${revision} is what is at ${url}.` };
+  if (again && identityIn(again) !== found) {
+    const message = `${url} is another object at each look: it is not downloaded again. Correct the server, or remove spec.refresh.`;
+    return { status: 'Unknown', reason: 'SourceUnstable', message };
+  }
+  const message = `${url} has changed since revision ${revision} was inspected (${known ?? 'nothing'}, now ${found}); the next revision is downloaded in turn.`;
+  return { status: 'True', reason: 'SourceChanged', message };
+}
+
+const describe = (look: Exclude<Look, { content: unknown }>) =>
+  'notInspected' in look
+    ? look.notInspected
+    : 'unreachable' in look
+      ? look.unreachable
+      : `the server answers ${[look.status, look.code].filter(Boolean).join(' ')}`;

@@ -1,0 +1,76 @@
+import type { Action } from '../../shared/actions.ts';
+import { egressIn, ignoresBudget } from '../../shared/images/egress.ts';
+import { isQueued } from '../../shared/images/queue.ts';
+import { freeIn, type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { updateWhy } from '../../shared/images/status.ts';
+import { type Stop, stopOf, stopReasons } from '../../shared/images/stopped.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceIn } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { tellable } from '../../shared/kubernetes/events.ts';
+import { formatTimeOfDay } from '../../shared/kubernetes/time.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import type { Policy } from '../../shared/policy.ts';
+
+interface Seen {
+  policy: Policy;
+  lease: Lease | undefined;
+  nowMs: number;
+}
+
+/** What a queued image waits for; with a reason of its own if nothing starts at all. */
+export function waitFor(image: VMDiskImage, seen: Seen): { reason: Stop['reason'] | 'Queued'; message: string } {
+  const stop = stopFor(image, seen);
+  if (stop) return { reason: stop.reason, message: `Waiting: ${stop.why}.` };
+  const { slotsPerNamespace: most, inspectTimeout } = seen.policy.values;
+  const parts = [
+    'Waiting for a free slot',
+    describeSlots(image, seen),
+    ...(most === undefined ? [] : [`namespace ${image.metadata.namespace} may hold ${most} (slotsPerNamespace)`]),
+    ...(inspectTimeout === 0 ? [] : ['its source is inspected first']),
+  ];
+  return { reason: 'Queued', message: `${parts.join('; ')}.` };
+}
+
+function stopFor(image: VMDiskImage, { policy, lease, nowMs }: Seen): Stop | undefined {
+  const stop = stopOf(policy, egressIn(lease), nowMs);
+  return stop?.reason === 'BudgetSpent' && ignoresBudget(image, policy) ? undefined : stop;
+}
+
+/** The limit of holders that a message names. */
+const mostNamed = 3;
+
+/** The holders change with each download, and no message with them: it says when they were so, or where they are found. */
+function describeSlots({ metadata }: VMDiskImage, { policy, lease, nowMs }: Seen): string {
+  const { concurrency } = policy.values;
+  const holders = holdersOf(lease) ?? [];
+  if (freeIn(holders, concurrency) > 0)
+    return `Lease ${operatorNamespace}/${leaseName} names who holds the ${concurrency}`;
+  return `all ${concurrency} were held at ${formatTimeOfDay(nowMs, nowMs)}, by ${formatHolders(holders, metadata.namespace)}`;
+}
+
+/** Of another namespace an author learns no names. */
+function formatHolders(holders: readonly Holder[], namespace: string | undefined): string {
+  const own = holders.map(({ image }) => image).filter((image) => referenceIn(image).namespace === namespace);
+  const names = own.slice(0, mostNamed).join(', ');
+  if (names === '') return 'images of other namespaces';
+  const more = holders.length - Math.min(own.length, mostNamed);
+  return `${names}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/**
+ * Corrects the message of an image that was queued before the queue stopped, or while it was stopped; nothing else is worth a write for each
+ * image that waits. Only a sweep does: a pause that is over soon costs nothing, and it reads all images, none of them from a cache.
+ */
+export function correctWait(image: VMDiskImage, seen: Seen & { isTimed: boolean }): Action[] {
+  if (!seen.isTimed || !isQueued(image)) return [];
+  const { conditions, message: said = '' } = image.status ?? {};
+  const before = conditionOf(conditions, 'Ready')?.reason;
+  const { reason, message } = waitFor(image, seen);
+  const isTold =
+    reason === 'Queued'
+      ? !stopReasons.some((stopped) => stopped === before)
+      : before === reason && said.endsWith(tellable(message));
+  return isTold ? [] : updateWhy(image, { reason, message, nowMs: seen.nowMs });
+}

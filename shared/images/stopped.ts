@@ -1,0 +1,41 @@
+import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../kubernetes/conditions.ts';
+import { formatQuantity } from '../kubernetes/quantity.ts';
+import { describeFault, type Policy, type PolicyKey } from '../policy.ts';
+import { budgetBackOn, budgetLeft, type Egress } from './egress.ts';
+import { grantFault } from './queue.ts';
+
+export const stopReasons = ['InvalidPolicy', 'QueuePaused', 'BudgetSpent'] as const;
+
+/** Why no image gets a slot, however many are free. */
+export interface Stop {
+  reason: (typeof stopReasons)[number];
+  why: string;
+  /** The key of the policy that causes it. */
+  key: PolicyKey;
+}
+
+/** What stops the queue; undefined if downloads may start. */
+export function stopOf(policy: Policy, egress: Egress, nowMs: number): Stop | undefined {
+  const fault = grantFault(policy);
+  if (fault)
+    return { reason: 'InvalidPolicy', why: `the policy does not parse: ${describeFault(fault)}`, key: fault.key };
+  const { concurrency, egressBudget: budget } = policy.values;
+  if (concurrency === 0)
+    return { reason: 'QueuePaused', why: 'the queue is paused (concurrency 0)', key: 'concurrency' };
+  if (!budget || budgetLeft(policy, egress, nowMs) !== 0) return undefined;
+  const window = `${budget.days} ${budget.days === 1 ? 'day' : 'days'}`;
+  const why = `the egressBudget (${formatQuantity(budget.bytes)} in ${window}) is spent; something of it is left again on ${budgetBackOn(policy, egress, nowMs)} (UTC). Raise it, or let one image start with annotation pelotech.ot/ignore-budget=true`;
+  return { reason: 'BudgetSpent', why, key: 'egressBudget' };
+}
+
+/**
+ * What whoever waits for the image repeats of its message: why it is tried again, or why nothing starts. Plain progress is no trouble: to
+ * repeat it would be a write at each step.
+ */
+export function troubleOf({ status }: VMDiskImage): string | undefined {
+  const { phase, message, conditions } = status ?? {};
+  const reason = conditionOf(conditions, 'Ready')?.reason;
+  const isStopped = phase === 'Queued' && stopReasons.some((stop) => stop === reason);
+  return phase === 'Retrying' || isStopped ? message : undefined;
+}
