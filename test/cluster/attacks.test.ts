@@ -15,7 +15,7 @@ let kube: Kube;
 beforeAll(async () => {
   kube = adminClient();
   await prepare();
-  for (const overlay of ['serving', 'deployments'] as const) await removeFunctions(overlay);
+  await removeFunctions();
   await prepareAttacks(kube);
   await fencesSeen();
   // RBAC hears of new roles a moment after they are made.

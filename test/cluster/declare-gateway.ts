@@ -127,7 +127,7 @@ export function declareGateway({ awayForMs = 0 }: { awayForMs?: number } = {}): 
 
   afterAll(async () => {
     await removeObjects(objects);
-    await removeFunctions('deployments');
+    await removeFunctions();
     await issuer.close();
   });
 

@@ -30,7 +30,7 @@ export function declareOpenStack(stories: readonly OpenStackStory[]): void {
     });
     afterAll(async () => {
       await kube.delete(Secret, account);
-      await removeFunctions('serving-openstack');
+      await removeFunctions();
       await images?.close();
       await openStack?.close();
     });

@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const { metadata } of await kube.list(VMDiskImage, { namespace })) await kube.delete(VMDiskImage, metadata);
   await kube.patch(ConfigMap, policyRef, { data: { concurrency: '4', allowedSources: null } });
-  await removeFunctions('serving');
+  await removeFunctions();
 });
 
 /** What the inspection says of an image. */

@@ -34,8 +34,8 @@ export async function install(
   { timers = 'fast', env = {} }: { timers?: 'fast' | 'production'; env?: Readonly<Record<string, string>> } = {},
 ): Promise<void> {
   await prepare();
-  // Beside Deployments those that an earlier test left would run on, and Serving would bring their Pods back.
-  if (!isServing(overlay)) await removeFunctions('serving');
+  // What an earlier test left of another overlay would run on, or wait for ever for what this one does not have.
+  await removeFunctions();
   const text = await manifestsOf(path(timers === 'fast' ? `overlays/${overlay}` : productionFolders[overlay]));
   await bringUp(
     overlay,
@@ -51,7 +51,7 @@ export async function bringUp(overlay: Overlay, objects: readonly KubernetesObje
   await (isServing(overlay) ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
   await applyText(textOf(senders));
   const kinds = [...new Set(senders.map(({ kind }) => kind))];
-  await Promise.all(kinds.map((kind) => (kind === 'Trigger' ? triggersReady() : ready(kind))));
+  await Promise.all(kinds.map((kind) => ready(kind)));
 }
 
 type Policy = KubernetesObject & { spec: { egress?: { to?: { ipBlock?: { cidr: string } }[] }[] } };
@@ -108,8 +108,8 @@ export const fencesSeen = () =>
     ...['--for=jsonpath={.status.observedGeneration}', '--timeout=60s'],
   );
 
-const ready = (kinds: string, condition = 'Ready', timeout = '180s') =>
-  kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', `--timeout=${timeout}`).catch(
+const ready = (kinds: string, condition = 'Ready') =>
+  kubectlOrFail('wait', ...operator, `--for=condition=${condition}`, kinds, '--all', '--timeout=180s').catch(
     saying(() => whyNotReady(kinds)),
   );
 
@@ -132,19 +132,6 @@ async function lastLog(controller: string): Promise<string> {
   const [namespace = '', name = ''] = controller.split('/');
   const { out, err } = await kubectl('logs', '--namespace', namespace, `deployments/${name}`, '--tail=15');
   return `${controller}: ${out || err}`;
-}
-
-/**
- * A Trigger that once did not find its subscriber may never look again when that exists (Knative 1.20): if functions
- * were removed and installed again, this makes it look.
- */
-async function triggersReady(): Promise<void> {
-  for (let round = 1; round < 9; round++) {
-    const isReady = await kubectl('wait', ...operator, '--for=condition=Ready', 'triggers', '--all', '--timeout=20s');
-    if (isReady.code === 0) return;
-    await kubectlOrFail('annotate', 'triggers', ...operator, '--all', '--overwrite', `pelotech.ot/looked-at=${round}`);
-  }
-  await ready('triggers', 'Ready', '20s');
 }
 
 function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
@@ -232,10 +219,17 @@ export const manifestsIn = async (overlay: Overlay): Promise<KubernetesObject[]>
   ...documents(await manifestsOf(path(`overlays/${overlay}`))),
 ];
 
-/** Takes the functions of an overlay away, and leaves definitions, permissions and Triggers where they are. */
-export async function removeFunctions(overlay: Overlay): Promise<void> {
-  const kinds = isServing(overlay) ? ['services.serving.knative.dev'] : ['deployments', 'services'];
-  for (const kind of kinds) {
-    await kubectlOrFail('delete', kind, ...operator, '-l', 'app.kubernetes.io/part-of=ot-functions', '--wait=true');
-  }
+/**
+ * Takes away the functions of whichever overlay and what sends to them, and leaves definitions and permissions. Senders go first,
+ * so that nothing is sent to a function that is gone; and a Trigger that once did not find its subscriber may never look again
+ * (Knative 1.20).
+ */
+export async function removeFunctions(): Promise<void> {
+  for (const kinds of [
+    'triggers,pingsources,apiserversources',
+    'brokers',
+    'services.serving.knative.dev',
+    'deployments,services',
+  ])
+    await kubectlOrFail('delete', kinds, ...operator, '-l', 'app.kubernetes.io/part-of=ot-functions', '--wait=true');
 }

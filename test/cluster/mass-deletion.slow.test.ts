@@ -18,10 +18,7 @@ const kube = adminClient();
 beforeAll(async () => {
   await prepare();
   // Nothing is to look at them while they are made, and no event of that is to wait for a function.
-  await removeFunctions('serving');
-  for (const kind of ['triggers.eventing.knative.dev', 'brokers.eventing.knative.dev', 'apiserversources'])
-    await kubectlOrFail('delete', kind, '--all', '--namespace', 'sync-operator', '--wait=true');
-  await kubectlOrFail('apply', '--server-side', '-f', 'deploy/base');
+  await removeFunctions();
   if (!(await kubectlOrFail('get', 'namespace', namespace, '--ignore-not-found', '--output=name')))
     await kubectlOrFail('create', 'namespace', namespace);
   const where = { kube, namespace, store: { url: 'https://s3.example.com' } } as unknown as World;

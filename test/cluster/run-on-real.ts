@@ -29,7 +29,7 @@ export function runOnReal(overlay: Overlay, groups: Groups): void {
   afterAll(async () => {
     broker?.close();
     // After a refused installation what exists is not ours.
-    if (isInstalled) await removeFunctions(overlay);
+    if (isInstalled) await removeFunctions();
   });
   for (const [group, stories] of Object.entries(groups)) {
     // A suite without a test fails.

@@ -36,7 +36,7 @@ describe('the functions as Pods, and a collector beside them', () => {
   afterAll(async () => {
     broker?.close();
     await kubectlOrFail('delete', 'networkpolicy', besideTheCluster.name, '--namespace', besideTheCluster.namespace);
-    await removeFunctions('serving');
+    await removeFunctions();
     await collector?.close();
   });
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { bindingsInImageNamespaces } from '../../../deploy/cli/install/image-namespaces.ts';
 import { optionsOf, UsageError } from '../../../deploy/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../../deploy/terminal/output.ts';
 import { defaultGracePeriodMs, leaseName } from '../../../shared/images/slots.ts';
@@ -7,7 +8,15 @@ import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { added, writesSoFar } from '../../cluster/audit.ts';
-import { applyText, install, type Overlay, prepare, removeFunctions, textOf } from '../../cluster/installation.ts';
+import {
+  applyText,
+  install,
+  manifestsIn,
+  type Overlay,
+  prepare,
+  removeFunctions,
+  textOf,
+} from '../../cluster/installation.ts';
 import { kubectlOrFail, nodeAddress } from '../../cluster/kubectl.ts';
 import { adminClient } from '../../cluster/world.ts';
 import { setPolicy, until } from '../../stories/world.ts';
@@ -118,6 +127,7 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
   }
   say('installing the functions');
   await install(overlay, { timers: 'production' });
+  await letInspect(overlay);
   const memory = await memoryByPart();
   const wakes = parts.includes('wake') && overlay === 'serving' ? await measureWakes(rounds, gateway, say) : [];
   if (parts.includes('sync')) {
@@ -130,8 +140,7 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
       await deleteImages();
       driven.push({ ...one, writes: added(before, await writesSoFar()) });
     }
-    await removeFunctions(overlay);
-    await removeSenders();
+    await removeFunctions();
     driven.push(...(await driveFloors('after', runs, overlay, source)));
   }
   await source.close();
@@ -149,6 +158,7 @@ async function benchBeside(isJson: boolean): Promise<number> {
   await prepare();
   await applyText(benchObjects);
   const kube = adminClient();
+  await letInspect('serving');
   await setPolicy({ kube }, benchPolicy(source, besideSlots));
   const found = await measureBeside({ kube, source, host, runs: besideRuns, ready: untilSlotsAreGiven, say });
   await source.close();
@@ -223,10 +233,12 @@ function benchFolder(): string {
 const deleteImages = () =>
   kubectlOrFail('delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=true', '--timeout=120s');
 
-const removeSenders = () =>
-  kubectlOrFail(
-    ...['delete', 'apiserversources,pingsources,triggers,brokers', '--all', '-n', operatorNamespace, '--wait=true'],
-  );
+/** Lets inspect-source read the Secret that the images name, as the installer does for each namespace of images. */
+async function letInspect(overlay: Overlay): Promise<void> {
+  const kube = adminClient();
+  await setPolicy({ kube }, { imageNamespaces: benchNamespace });
+  await applyText(textOf(await bindingsInImageNamespaces({ kube, say }, await manifestsIn(overlay))));
+}
 
 /** What the outside bench's images name. */
 const benchObjects = textOf([
