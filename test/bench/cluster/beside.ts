@@ -34,7 +34,7 @@ interface Given {
   /** Where Pods reach this process. */
   host: string;
   runs: number;
-  /** Resolves when slots are given. */
+  /** Makes an installation one that the bench can use; resolves when slots are given. */
   ready(): Promise<void>;
   say(line: string): void;
 }
@@ -59,6 +59,7 @@ export async function measureBeside({ kube, source, host, runs, ready, say }: Gi
   await install('serving-openstack');
   const others = await makeOthers(kube, source, host);
   await install('serving-openstack', { timers: 'production' });
+  await ready();
   // What came of making them.
   await sleep(aloneMs);
   say('nothing, for a minute');
