@@ -1,5 +1,6 @@
 import type { OpenStackRequest } from './kinds/openstack/request.ts';
 import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
+import type { Reason } from './reasons/reason.ts';
 import type { TraceOf } from './traces.ts';
 
 /** The object as it was observed: enough to write to it only if it has not changed since. */
@@ -61,7 +62,7 @@ export type Action = { trace?: TraceOf; group?: number } & (
       do: 'recordEvent';
       about: Observed & { apiVersion: string; kind: string };
       type: 'Normal' | 'Warning';
-      reason: string;
+      reason: Reason;
       message: string;
       once: string;
     }

@@ -1,9 +1,11 @@
+import { labelAsPassword } from '../../shared/kinds/core/secret.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { releaseHolds, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
-import { makeSecret } from './secrets.ts';
-import { formatTyped } from './target.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { rowOf } from '../../shared/reasons/table.ts';
+import { makeSecret, makeSecretOf } from './secrets.ts';
+import { formatTyped, kindOf, type OnOpenStack } from './target.ts';
 
 /** How to correct a problem, and the commands for it. */
 export interface Remedy {
@@ -11,94 +13,31 @@ export interface Remedy {
   commands: string[];
 }
 
-/** `policy set` would replace a whole list; `edit` lets the user add to it. */
-export const editPolicy = `kubectl edit configmap ${policyName} -n ${operatorNamespace}`;
+/** What stands for the placeholders of the table of reasons. */
+type Names = Readonly<Record<string, string | undefined>>;
 
-const editOf = ({ metadata }: VMDiskImage) => `kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`;
+/** What the table of reasons advises, with the names of the object; undefined if it advises nothing. */
+export function remedyForReason(reason: string | undefined, names: Names): Remedy | undefined {
+  const row = reason === undefined ? undefined : rowOf(reason);
+  if (!row?.help) return undefined;
+  const fill = (text: string) => text.replace(/\b[A-Z]{3,}\b/g, (word) => names[word] ?? word);
+  return { help: fill(row.help), commands: (row.run ?? []).map(fill) };
+}
+
 const retryOf = (image: VMDiskImage) => `ot-functions retry ${keyOf(image.metadata)}`;
 
-const missingInput = ({ metadata: { namespace }, spec: { secretRef = '' } }: VMDiskImage): Remedy => ({
-  help: `Create Secret ${namespace}/${secretRef} with both keys; the image is queued within ten minutes.`,
-  commands: [makeSecret({ namespace, name: secretRef })],
-});
-
-const republish = (image: VMDiskImage): Remedy => ({
-  help: 'Publish a whole disk image at the url, or correct the url; then retry.',
-  commands: [editOf(image), retryOf(image)],
-});
-
-export const correctPolicy = (): Remedy => ({ help: 'Mend the policy.', commands: ['ot-functions policy'] });
-
-/** By the reason of the condition Ready of the image: a closed set, so no message is parsed. */
-const byReason: Readonly<Record<string, (image: VMDiskImage) => Remedy>> = {
-  NotFound: (image) => ({
-    help: 'Upload the image to its url, or correct the url; then retry.',
-    commands: [editOf(image), retryOf(image)],
-  }),
-  AccessDenied: (image) => ({
-    help: `Check that the keys in Secret ${image.spec.secretRef ?? '(none is named in secretRef)'} may read the url; then retry.`,
-    commands: [`kubectl describe secret ${image.spec.secretRef ?? ''} -n ${image.metadata.namespace}`, retryOf(image)],
-  }),
-  SourceMissing: (image) => ({
-    help: 'Upload the image to its url, or correct the url; then retry.',
-    commands: [editOf(image), retryOf(image)],
-  }),
-  SourceForbidden: (image) => ({
-    help: `Check that the keys in Secret ${image.spec.secretRef ?? '(none is named in secretRef)'} may read the url; then retry.`,
-    commands: [`kubectl describe secret ${image.spec.secretRef ?? ''} -n ${image.metadata.namespace}`, retryOf(image)],
-  }),
-  NotAnImage: republish,
-  ImageTruncated: republish,
-  BackingFile: republish,
-  DiskTooSmall: (image) => ({
-    help: 'Make diskSize at least the virtual size of the image; that change starts a new download.',
-    commands: [editOf(image)],
-  }),
-  ChecksumMismatch: (image) => ({
-    help: 'Correct the checksum, or the file at the url; then retry.',
-    commands: [editOf(image), retryOf(image)],
-  }),
-  SyncTimeout: (image) => ({
-    help: "Increase the policy's syncTimeout, or find out why the store is slow; then retry.",
-    commands: ['ot-functions policy set syncTimeout 8h', retryOf(image)],
-  }),
-  SourceNotAllowed: () => ({
-    help: "Add the line that the message names to the policy's allowedSources, if it may be downloaded; that starts a new download.",
-    commands: ['ot-functions policy', editPolicy],
-  }),
-  SecretMissing: missingInput,
-  SecretInvalid: missingInput,
-  ConfigMapMissing: (image) => ({
-    help: 'Create the ConfigMap that certConfigMap names; the image is queued within ten minutes.',
-    commands: [
-      `kubectl create configmap ${image.spec.certConfigMap ?? ''} -n ${image.metadata.namespace} --from-file=ca.pem=FILE`,
-    ],
-  }),
-  StorageClassMissing: (image) => ({
-    help: 'Name an existing StorageClass, or create this one.',
-    commands: ['kubectl get storageclasses', editOf(image)],
-  }),
-  SnapshotClassMissing: (image) => ({
-    help: 'Name an existing VolumeSnapshotClass, or create this one.',
-    commands: ['kubectl get volumesnapshotclasses', editOf(image)],
-  }),
-  DriverMismatch: (image) => ({
-    help: 'Name a VolumeSnapshotClass whose driver is the provisioner of the StorageClass.',
-    commands: ['ot-functions doctor', editOf(image)],
-  }),
-  SnapshotTimeout: (image) => ({
-    help: 'Find out what delays the snapshot in its VolumeSnapshot and its driver; then retry.',
-    commands: [`kubectl describe volumesnapshots -n ${image.metadata.namespace}`, retryOf(image)],
-  }),
-  InvalidPolicy: correctPolicy,
-  PolicyInvalid: correctPolicy,
-};
+/** What the table advises for the reason of the image; undefined if it advises nothing. */
+export const remedyForImageReason = ({ metadata, spec, status }: VMDiskImage) =>
+  remedyForReason(conditionOf(status?.conditions, 'Ready')?.reason, {
+    NAME: metadata.name,
+    NAMESPACE: metadata.namespace,
+    SECRET: spec.secretRef,
+    CONFIGMAP: spec.certConfigMap,
+  });
 
 /** How to correct an image that is Failed. */
-export function remedyForFailed(image: VMDiskImage, reason: string | undefined): Remedy {
-  const known = reason === undefined ? undefined : byReason[reason];
-  return known?.(image) ?? { help: 'Correct the cause, then retry.', commands: [retryOf(image)] };
-}
+export const remedyForFailed = (image: VMDiskImage): Remedy =>
+  remedyForImageReason(image) ?? { help: 'Correct the cause, then retry.', commands: [retryOf(image)] };
 
 /** How to correct an image that waits for the next attempt. */
 export const remedyForRetrying = (image: VMDiskImage): Remedy => ({
@@ -111,6 +50,51 @@ export const remedyForMissingSecret = (ref: ObjectReference): Remedy => ({
   help: `Create Secret ${keyOf(ref)}, which secretRef names and which does not exist; images that name it wait for it.`,
   commands: [makeSecret(ref)],
 });
+
+/** How to correct a machine that waits for a user; undefined if the reason says no more than its message. */
+export function remedyForMachineReason(machine: VirtualMachine, reason: string | undefined): Remedy | undefined {
+  const { metadata, spec, status } = machine;
+  const remedy = remedyForReason(reason, {
+    KIND: 'otvm',
+    NAME: metadata.name,
+    NAMESPACE: metadata.namespace,
+    DATAVOLUME: status?.rootDisk?.name,
+    SECRET: reason === 'HostKeyMissing' ? spec.sshHostKeySecretRef?.name : undefined,
+  });
+  return remedy && reason === 'PasswordSecretMissing' ? { ...remedy, commands: makePasswords(machine) } : remedy;
+}
+
+/** For each Secret that users name; which of them is missing only the message says. */
+function makePasswords({ metadata: { namespace = '' }, spec: { users = [] } }: VirtualMachine): string[] {
+  const refs = users.flatMap(({ passwordSecretRef }) => passwordSecretRef ?? []).filter(({ key }) => isKey.test(key));
+  return [...Map.groupBy(refs, ({ name }) => name)].flatMap(([name, keys]) => [
+    makeSecretOf([...new Set(keys.map(({ key }) => key))], { namespace, name }),
+    labelAsPassword(name, namespace),
+  ]);
+}
+
+/** What Kubernetes takes as a key of a Secret; a shell would run what else an author writes. */
+const isKey = /^[-._a-zA-Z0-9]+$/;
+
+/** How to correct an object on OpenStack that is not Ready. */
+export function remedyOnOpenStack(target: OnOpenStack): Remedy {
+  const { name, namespace } = target.metadata;
+  const known = kindOf(target);
+  // With the group: other groups have volumes and machines, too.
+  const kind = known.includes('.') ? known : `${known}.kupenstack.io`;
+  const reason = conditionOf(target.status?.conditions, 'Ready')?.reason;
+  const remedy = remedyForReason(reason, { KIND: kind, NAME: name, NAMESPACE: namespace });
+  if (remedy) return remedy;
+  const describe = `kubectl describe ${kind} ${name} -n ${namespace}`;
+  if (target.status?.phase !== 'Failed') {
+    const { help, commands } = waiting(target);
+    return { help, commands: [...commands, describe] };
+  }
+  return {
+    help: 'Correct what OpenStack reports in the message; the function tries again by itself.',
+    commands: [describe],
+  };
+}
 
 /** Of an image that is being deleted while machines use it. Their disks are clones. */
 export const remedyForHeld = ({ name, namespace }: ObjectReference): Remedy => ({

@@ -3,6 +3,7 @@ import { holdersOf } from '../../shared/images/slots.ts';
 import { type Stop, stopOf } from '../../shared/images/stopped.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { remedyForReason } from './remedies.ts';
 
 /** Why no download starts although slots are free, and the command that helps. */
 export interface Stopped {
@@ -10,12 +11,7 @@ export interface Stopped {
   command: string;
 }
 
-const commandFor = ({ reason, key }: Stop): string =>
-  ({
-    InvalidPolicy: `ot-functions policy set ${key} VALUE`,
-    QueuePaused: 'ot-functions resume',
-    BudgetSpent: 'ot-functions cost',
-  })[reason];
+const commandFor = ({ reason, key }: Stop): string => remedyForReason(reason, { KEY: key })?.commands.at(-1) ?? '';
 
 /** What stops the queue, and what an unreadable Lease stops; that only matters while images wait. */
 export function stoppedBy(

@@ -223,7 +223,7 @@ test('an image that waits for another of the same content is followed to that', 
 });
 
 test.each([
-  ['NetworkMissing', /^Create the NetworkAttachmentDefinition/, 'kubectl edit otvm vm -n lab'],
+  ['NetworkMissing', /^Create the network that the message names/, 'kubectl edit otvm vm -n lab'],
   ['MultusMissing', /^Install Multus/, 'kubectl edit otvm vm -n lab'],
   [
     'NetworkNotAllowed',

@@ -16,12 +16,13 @@ import {
   type Remedy,
   remedyForFailed,
   remedyForHeld,
+  remedyForImageReason,
+  remedyForMachineReason,
   remedyForMissingSecret,
   remedyForRetrying,
+  remedyOnOpenStack,
   waiting,
 } from './remedies.ts';
-import { remedyForMachineReason } from './remedies-machine.ts';
-import { remedyOnOpenStack } from './remedies-openstack.ts';
 import { awaitedSecretOf, type ExistingSecrets } from './secrets.ts';
 import { partsOf } from './server-parts.ts';
 import { isWell, notReconciled } from './state.ts';
@@ -162,12 +163,12 @@ function remedyOf(target: Target, known: Known): Remedy {
 }
 
 function remedyForImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Remedy {
-  const { phase, conditions } = image.status ?? {};
-  if (phase === 'Failed') return remedyForFailed(image, conditionOf(conditions, 'Ready')?.reason);
+  const phase = image.status?.phase;
+  if (phase === 'Failed') return remedyForFailed(image);
   const missing = awaitedSecretOf(image).find((ref) => secrets.get(keyOf(ref)) === false);
   if (missing) return remedyForMissingSecret(missing);
   if (phase === 'Retrying') return remedyForRetrying(image);
-  if (phase !== 'Queued') return waiting(image);
+  if (phase !== 'Queued') return remedyForImageReason(image) ?? waiting(image);
   const place = queue.waiting.find((one) => one.image === keyOf(image.metadata));
   const holders = queue.slots.map((slot) => slot.image).join(', ');
   const when = place?.startsAt ? Math.max(0, Date.parse(place.startsAt) - nowMs) : undefined;
@@ -182,8 +183,9 @@ function remedyForImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): R
 function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
   const { namespace, name } = machine.metadata;
   const ready = conditionOf(machine.status?.conditions, 'Ready');
-  if (ready?.reason === 'ImageMissing' && !mayMake(machine)) return remedyForMachineWithoutImage(machine, known);
-  const remedy = remedyForMachineReason(machine, ready?.reason);
+  const lacksImage = ready?.reason === 'ImageMissing';
+  if (lacksImage && !mayMake(machine)) return remedyForMachineWithoutImage(machine, known);
+  const remedy = lacksImage ? undefined : remedyForMachineReason(machine, ready?.reason);
   if (remedy) return remedy;
   const { trouble } = machine.status ?? {};
   const isOnItsWay = phaseOf(machine) === 'Provisioning' && (!trouble || machineSteps.includes(trouble.reason));

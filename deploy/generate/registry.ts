@@ -14,6 +14,7 @@ import { productionFiles } from '../production/files.ts';
 import { eventPoliciesText } from '../production/oidc/event-policies.ts';
 import { header as productionHeader, yamlOf } from '../production/yaml-text.ts';
 import type { Generated } from './drift.ts';
+import { reasonRows, reasonsPage } from './reasons-table.ts';
 import { transitionsTable } from './transitions-table.ts';
 
 /** Everything in this project that is generated. */
@@ -29,6 +30,8 @@ export async function registry(): Promise<Generated[]> {
     },
     { folder: 'deploy/production/oidc/', files: new Map([['event-policies.yaml', eventPoliciesText(functions)]]) },
     { folder: 'deploy/monitoring/', files: dashboardFiles() },
+    { folder: 'functions/', files: new Map([['REASONS.md', reasonsPage()]]) },
+    ...reasonRows(),
     { page: 'deploy/monitoring/README.md', name: 'metrics', text: metricsTable() },
     { page: 'deploy/pipelines/README.md', name: 'events', text: eventsTable() },
     { page: 'deploy/pipelines/README.md', name: 'fields', text: fieldsTable() },

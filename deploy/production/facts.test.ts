@@ -16,7 +16,7 @@ import { productionFiles } from './files.ts';
 
 const files = productionFiles([]);
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
-const said = { reason: 'Because', message: 'It is so.' };
+const said = { reason: 'Ready', message: 'It is so.' } as const;
 
 const told = (actions: readonly Action[]) => actions.filter((action) => action.do === 'publish');
 

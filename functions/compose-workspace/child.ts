@@ -3,6 +3,7 @@ import { type KubernetesObject, nameOf, type ObjectReference, type Resource } fr
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { nameTaken, owns } from '../../shared/kubernetes/ownership.ts';
 import { formatRefusal, type Refusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { namespaceOf, workspaceChild } from '../../shared/workspaces/workspace.ts';
 import { contains } from './contains.ts';
@@ -31,7 +32,7 @@ export interface Made {
   /** The child itself, once it exists and belongs to the workspace. */
   found: KubernetesObject | undefined;
   /** Why it does not exist or is not as it should be. */
-  obstacle: { reason: string; message: string; isFinal: boolean } | undefined;
+  obstacle: { reason: Reason; message: string; isFinal: boolean } | undefined;
 }
 
 /** Makes a child, or repairs it if it differs. An object of another owner under its name is reported and left alone. */
@@ -116,7 +117,12 @@ const over = (fields: Child['fields'], found: Readonly<Record<string, unknown>>)
   );
 
 /** The API server refused the object in this reconcile. */
-function describeRefusal({ resource }: Child, ref: ObjectReference, refusal: Refusal, isRightNew: boolean) {
+function describeRefusal(
+  { resource }: Child,
+  ref: ObjectReference,
+  refusal: Refusal,
+  isRightNew: boolean,
+): Made['obstacle'] {
   const { reason } = refusal;
   const isTaken = reason === 'NameTaken';
   const cause = resource.holdsPasswords && !isTaken ? reason : formatRefusal(refusal);

@@ -4,6 +4,7 @@ import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Workspace, type WorkspaceCondition, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
+import { repeated } from '../../shared/reasons/reason.ts';
 import { traceOfWorkspace } from '../../shared/traces.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
@@ -69,7 +70,7 @@ function invalid(workspace: Workspace, faults: readonly string[], nowMs: number)
   const before = (workspace.status?.conditions ?? []).filter(({ type }) => !ofThisLook.includes(type));
   const conditions = [
     isNotSo('SpecValid', 'SpecInvalid', message),
-    ...before.map((one) => ({ ...one, type: one.type as WorkspaceCondition })),
+    ...before.map((one) => ({ ...one, type: one.type as WorkspaceCondition, reason: repeated(one.reason) })),
   ];
   return updateStatus(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, conditions, fields: {} }, nowMs);
 }

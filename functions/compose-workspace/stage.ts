@@ -6,6 +6,7 @@ import type {
   WorkspaceCondition,
 } from '../../shared/kinds/pelotech/workspace.ts';
 import { tellable } from '../../shared/kubernetes/events.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import type { Made } from './child.ts';
 
 /** One stage of a workspace: what this reconcile writes for it, and how its parts stand. */
@@ -16,7 +17,7 @@ export interface Stage {
   sequenceOf?: (write: Action) => string | undefined;
   components: Component[];
   /** What blocks it besides its parts. */
-  obstacle?: { reason: string; message: string; isFinal: boolean } | undefined;
+  obstacle?: { reason: Reason; message: string; isFinal: boolean } | undefined;
 }
 
 /** A part of a stage: what this reconcile writes for it, and how it stands. */
@@ -29,7 +30,7 @@ export interface Part {
 /** How a part stands. */
 export interface ComponentStatus {
   phase: ComponentPhase;
-  reason: string;
+  reason: Reason;
   message: string;
 }
 
@@ -51,14 +52,14 @@ export const component = (
   message: tellable(message).slice(0, 1024),
 });
 
-export const ready = (reason: string, message: string): ComponentStatus => ({ phase: 'Ready', reason, message });
-export const provisioning = (reason: string, message: string): ComponentStatus => ({
+export const ready = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Ready', reason, message });
+export const provisioning = (reason: Reason, message: string): ComponentStatus => ({
   phase: 'Provisioning',
   reason,
   message,
 });
-export const waiting = (reason: string, message: string): ComponentStatus => ({ phase: 'Waiting', reason, message });
-export const failed = (reason: string, message: string): ComponentStatus => ({ phase: 'Failed', reason, message });
+export const waiting = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Waiting', reason, message });
+export const failed = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Failed', reason, message });
 export const skipped = (message: string): ComponentStatus => ({ phase: 'Skipped', reason: 'Skipped', message });
 
 /** How a part made of these objects stands; undefined if all of them exist as they should be. */

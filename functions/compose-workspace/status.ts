@@ -17,6 +17,7 @@ import {
   type StatusReport,
 } from '../../shared/kubernetes/status.ts';
 import { lasted } from '../../shared/lasted.ts';
+import { repeated } from '../../shared/reasons/reason.ts';
 import { isWell, type Stage } from './stage.ts';
 
 /** The state of a workspace, as one look at everything says. */
@@ -28,10 +29,10 @@ interface WorkspaceReport extends Omit<StatusReport<WorkspacePhase, WorkspaceCon
 export function conditionOfStage({ condition, components, obstacle }: Stage): NewCondition<WorkspaceCondition> {
   if (condition === 'AnsibleSkipped') {
     const { reason = 'Skipped', message = '' } = components[0] ?? {};
-    return isSo(condition, reason, message);
+    return isSo(condition, repeated(reason), message);
   }
   const cause = components.find(({ phase }) => phase === 'Failed') ?? components.find((one) => !isWell(one));
-  if (cause) return isNotSo(condition, cause.reason, formatComponent(cause));
+  if (cause) return isNotSo(condition, repeated(cause.reason), formatComponent(cause));
   if (obstacle) return isNotSo(condition, obstacle.reason, obstacle.message);
   return components.length > 0
     ? isSo(condition, 'Ready', `${formatCount(components)} ready.`)
@@ -53,10 +54,10 @@ export const formatCount = (components: readonly Component[]) => {
 export function summary(stages: readonly Stage[]): Pick<WorkspaceReport, 'phase' | 'reason' | 'message'> {
   const components = stages.flatMap((stage) => stage.components);
   const broken = components.find(({ phase }) => phase === 'Failed');
-  if (broken) return { phase: 'Failed', reason: broken.reason, message: formatComponent(broken) };
+  if (broken) return { phase: 'Failed', reason: repeated(broken.reason), message: formatComponent(broken) };
   const obstacle = stages.map((stage) => stage.obstacle).find((one) => one !== undefined);
   const open = components.find((one) => !isWell(one));
-  if (open) return { phase: 'Provisioning', reason: open.reason, message: formatComponent(open) };
+  if (open) return { phase: 'Provisioning', reason: repeated(open.reason), message: formatComponent(open) };
   if (obstacle) return { phase: obstacle.isFinal ? 'Failed' : 'Provisioning', ...obstacle };
   return { phase: 'Ready', reason: 'Ready', message: `All components are ready (${formatCount(components)}).` };
 }

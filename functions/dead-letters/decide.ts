@@ -6,6 +6,7 @@ import { hashedName } from '../../shared/kubernetes/names.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { type Group, sentenceOf } from './sentence.ts';
 
 /** The similar dead letters of one reconcile, and where to show them. */
@@ -46,7 +47,7 @@ export function groupsOf(letters: readonly DeadLetter[], known: ReadonlySet<stri
 export const eventNameOf = ({ failed, tells, code = 'none' }: Group, { metadata }: KubernetesObject) =>
   hashedName(metadata.name, metadata.uid, reason, failed, tells, code);
 
-const reason = 'DeadLetter';
+const reason: Reason = 'DeadLetter';
 
 function tellsOf({ type, about }: DeadLetter): Group['tells'] {
   if (type === 'dev.knative.sources.ping') return 'timer';

@@ -1,14 +1,15 @@
-import { differencesOf, type Why, whyNotMade, whyNotNamed, whyNotTrusted } from '../../shared/images/new-image.ts';
+import { differencesOf, whyNotMade, whyNotNamed, whyNotTrusted } from '../../shared/images/new-image.ts';
 import { isHeldBy } from '../../shared/images/references.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 import type { Observed } from './observed.ts';
 
 /** The state of a machine's image: usable, or the reason why not. */
-export interface Finding extends Why {
+export interface Finding extends Cause {
   status: 'True' | 'False';
   /** The fields in which the machine's template differs from the image. */
   differences: readonly string[];
@@ -28,17 +29,17 @@ export function findingOf(machine: VirtualMachine, observed: Observed, made?: Sp
   return reason ? not(reason) : undefined;
 }
 
-const not = (why: Why): Finding => ({ ...why, status: 'False', differences: [] });
+const not = (why: Cause): Finding => ({ ...why, status: 'False', differences: [] });
 
 /** A machine that was allowed before a key of the policy became invalid is not checked again. */
-function mayNotName({ metadata, status }: VirtualMachine, { policy, ref }: Observed): Why | undefined {
+function mayNotName({ metadata, status }: VirtualMachine, { policy, ref }: Observed): Cause | undefined {
   const why = whyNotNamed(policy, metadata.namespace, ref);
   const wasResolved = conditionOf(status?.conditions, 'ImageResolved')?.status === 'True';
   return why?.reason === 'InvalidPolicy' && wasResolved ? undefined : why;
 }
 
 /** A machine that has its disk does not ask for the image again. */
-function mayNotUse({ metadata, spec, status }: VirtualMachine, { image, policy }: Observed): Why | undefined {
+function mayNotUse({ metadata, spec, status }: VirtualMachine, { image, policy }: Observed): Cause | undefined {
   if (!image || status?.rootDisk) return undefined;
   return whyNotTrusted(policy, image, { namespace: metadata.namespace, template: spec.vmDiskImageTemplate });
 }
@@ -68,7 +69,7 @@ function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed[
 const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
 /** Why a missing image is not created; undefined if it is to be created. */
-function missing({ metadata, spec }: VirtualMachine, observed: Observed): Why | undefined {
+function missing({ metadata, spec }: VirtualMachine, observed: Observed): Cause | undefined {
   const { policy, ref, namespace, refusals } = observed;
   const { vmDiskImageTemplate: template, mode } = spec;
   if (mode === 'FailIfNotExist') {

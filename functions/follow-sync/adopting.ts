@@ -6,12 +6,13 @@ import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { isObjectName } from '../../shared/kubernetes/names.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import type { Observed } from './observed.ts';
 import { completed } from './revisions.ts';
 
 interface Trouble {
-  reason: string;
+  reason: Reason;
   message: string;
 }
 type Check = (image: VMDiskImage, snapshot: VolumeSnapshot) => Trouble | undefined;

@@ -12,6 +12,7 @@ import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { isValid } from '../../shared/policy.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import { isClone } from './clone.ts';
@@ -114,7 +115,7 @@ function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
 }
 
 /** Sets snapshottingAt if it is missing, or start-sync would download again. */
-function snapshotFailed(observed: Observed, reason: string, message: string): Action[] {
+function snapshotFailed(observed: Observed, reason: Reason, message: string): Action[] {
   const { image, dataVolumes, nowMs } = observed;
   const snapshottingAt =
     image.status?.snapshottingAt ?? toTime(sinceMs(image, currentVolume(image, dataVolumes)) || nowMs);
@@ -188,7 +189,7 @@ function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string):
 export const tellReady = (
   image: VMDiskImage,
   revision: number,
-  { nowMs, ...why }: { reason: string; message: string; nowMs: number },
+  { nowMs, ...why }: { reason: Reason; message: string; nowMs: number },
 ): Action => publish(image, 'ready', revision, toTime(nowMs), { phase: image.status?.phase, ...why });
 
 export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, message: string, nowMs: number) {

@@ -10,6 +10,7 @@ import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Policy, policyName } from '../../shared/policy.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import type { Stranger } from './authenticate.ts';
 
 export interface Observed {
@@ -51,7 +52,7 @@ export function decide(observed: Observed): Action[] {
 /** Reported where a user will look: on the image if it exists, else on the policy. */
 function complain(
   { image, policyMap, published, message }: Observed,
-  reason: string,
+  reason: Reason,
   why: string,
   once = message.id,
 ): Action[] {

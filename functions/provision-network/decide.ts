@@ -20,6 +20,7 @@ import {
   requeueAfterFault,
   unreachable,
 } from '../../shared/openstack/status.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { freeCidr } from './free-cidr.ts';
 import type { Observed } from './observed.ts';
@@ -93,10 +94,8 @@ function leave(observed: Observed): Action[] {
   const requests = ownOf(network, cloud.networks).map(({ id }) => deleteNetwork(id));
   const calls = callsFor(network, requests, refusals);
   if (calls.length > 0) return calls;
-  const { reason, message } = firstRefusal(refusals, network, requests) ?? {
-    reason: 'Deleting',
-    message: 'It is being deleted.',
-  };
+  const deleting: Cause = { reason: 'Deleting', message: 'It is being deleted.' };
+  const { reason, message } = firstRefusal(refusals, network, requests) ?? deleting;
   const held = reason === 'Conflict' ? 'InUse' : reason;
   return [
     ...updateStatus(observed, {
@@ -163,7 +162,7 @@ function refusedReport(
   network: VirtualNetwork,
   own: Network | undefined,
   subnet: Subnet | undefined,
-  { reason, message }: { reason: string; message: string },
+  { reason, message }: Cause,
 ): StatusReport {
   const isUsable = own !== undefined && subnet !== undefined;
   const isFinal = reason === 'Refused' || reason === 'Forbidden';

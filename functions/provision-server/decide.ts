@@ -3,7 +3,6 @@ import { KupenStackMachine as Machine } from '../../shared/kinds/kupenstack/virt
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import { hold } from '../../shared/kubernetes/finalizer.ts';
-import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import { isNotSo, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   callsFor,
@@ -13,6 +12,7 @@ import {
   requeueAfterFault,
   unreachable,
 } from '../../shared/openstack/status.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 import { statusBefore, withoutServer } from './facts.ts';
 import { leave } from './leave.ts';
 import type { Found, Observed } from './observed.ts';
@@ -83,9 +83,9 @@ function follow(observed: Observed, found: Found, server: Server): Action[] {
 }
 
 /** Another task is running, or OpenStack did not answer. Other refusals wait for the sweep. */
-const isPassing = (refused: Refusal | undefined) => refused?.reason === 'Conflict' || refused?.reason === 'Unavailable';
+const isPassing = (refused: Cause | undefined) => refused?.reason === 'Conflict' || refused?.reason === 'Unavailable';
 
-const moving = { reason: 'DiskMoving', message: 'A disk of it is being attached or detached.' };
+const moving = { reason: 'DiskMoving', message: 'A disk of it is being attached or detached.' } as const;
 
 /** A disk of it comes or goes. */
 const isMoving = ({ volumes }: Found, server: Server) =>

@@ -8,6 +8,7 @@ import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { reportStatus } from '../../shared/kubernetes/status.ts';
 import { callsFor, cloudReady, refusalOf, unreachable } from '../../shared/openstack/status.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { statusBefore } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf } from './state.ts';
@@ -19,7 +20,7 @@ import { phaseOf } from './state.ts';
 export function leave(observed: Observed): Action[] {
   const { machine, cloud, refusals, nowMs } = observed;
   if (!isHeld(machine)) return [];
-  const say = (reason: string, message: string) =>
+  const say = (reason: Reason, message: string) =>
     reportStatus(
       { resource: Machine },
       machine,

@@ -29,7 +29,7 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
   const report = {
     phase: 'Failed',
     isReady: false,
-    reason: 'BootFailed',
+    reason: 'BootFailed' as const,
     message,
     conditions: [cloudReady, isNotSo('ServerReady', 'BootFailed', message)],
     fields: { ...factsOf(observed, found, server), attempts, failed: server.id, failure, nextAttemptAt: next },

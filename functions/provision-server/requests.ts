@@ -16,16 +16,16 @@ import {
   stopServer,
 } from '../../shared/kinds/openstack/server.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
-import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { refusalOf } from '../../shared/openstack/status.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 import type { Found, Observed } from './observed.ts';
 import { hasVolume, isFound, networksOf, type Resolved, volumesOf } from './resolve.ts';
 import { flavorFor, sizeOf } from './size.ts';
 import { isIdle } from './state.ts';
 
 /** What is to be asked of OpenStack now, or why nothing can be. */
-type Next = { requests: readonly OpenStackRequest[] } | { refused: Refusal };
+type Next = { requests: readonly OpenStackRequest[] } | { refused: Cause };
 
 const portName = (machine: string, network: string) => `${machine}-${network}`;
 
@@ -76,7 +76,7 @@ export function toChange(
   observed: Observed,
   found: Found,
   server: Server,
-): { requests: readonly OpenStackRequest[]; refused?: Refusal } {
+): { requests: readonly OpenStackRequest[]; refused?: Cause } {
   const { machine, refusals } = observed;
   if (server.status === 'VERIFY_RESIZE' && server['OS-EXT-STS:task_state'] === null)
     return { requests: [confirmResize(server.id)] };
@@ -103,7 +103,7 @@ function toResize(observed: Observed, found: Found, server: Server): Next {
  * Nova takes a resize that no host has room for, and gives it up without a word but in the server's actions (nova 26). It is asked
  * again a while after that, however long Nova took, and at once where the spec is another by now.
  */
-function resizeGivenUp({ machine, nowMs, policy }: Observed, { actions = [] }: Found): Refusal | undefined {
+function resizeGivenUp({ machine, nowMs, policy }: Observed, { actions = [] }: Found): Cause | undefined {
   const resizes = actions.filter(({ action }) => action === 'resize');
   const inUtc = (time: string | null | undefined) => (time ?? '').replace(/Z?$/, 'Z');
   const beganAt = ({ start_time }: InstanceAction) => inUtc(start_time);

@@ -115,8 +115,8 @@ describe('what is in the way', () => {
     expect(obstacleIn([])).toBeUndefined();
   });
   test('is reported for all in one sentence, with the reason of the first', () => {
-    const missing = { name: 'b', reason: 'NetworkMissing', message: 'there is no network b' };
-    const second = { name: 'c', reason: 'NetworkNotReady', message: 'network c is Failed' };
+    const missing = { name: 'b', reason: 'NetworkMissing', message: 'there is no network b' } as const;
+    const second = { name: 'c', reason: 'NetworkNotReady', message: 'network c is Failed' } as const;
     expect(obstacleIn([{ name: 'a', found: {} }, missing, second])).toEqual({
       reason: 'NetworkMissing',
       message: 'Waiting: there is no network b; network c is Failed.',

@@ -1,8 +1,9 @@
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { createFlavor, type Flavor, flavorName, hasSize, type Size } from '../../shared/kinds/openstack/flavor.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
-import type { Refusal, Refusals } from '../../shared/kubernetes/refusal.ts';
+import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import { refusalOf } from '../../shared/openstack/status.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 
 const mebibytes = (quantity: string) => Math.ceil((bytesOf(quantity) ?? 0) / 2 ** 20);
 
@@ -21,7 +22,7 @@ export function flavorFor(
   machine: KupenStackMachine,
   flavors: readonly Flavor[],
   refusals: Refusals,
-): { flavor: Flavor } | { missing: ReturnType<typeof createFlavor> } | { refused: Refusal } {
+): { flavor: Flavor } | { missing: ReturnType<typeof createFlavor> } | { refused: Cause } {
   const size = sizeOf(machine);
   const ours = flavors.find((flavor) => flavor.name === flavorName(size) && hasSize(flavor, size));
   if (ours) return { flavor: ours };

@@ -1,5 +1,6 @@
 import type { ServerPhase } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 
 /** Nova's names of states without a running task. */
 const settled: Readonly<Record<string, ServerPhase>> = {
@@ -49,7 +50,7 @@ export const neverRan = (server: Server) => server.status === 'ERROR' && server[
 
 /** Why a server does not run although it should, and the policy key that says how long that may last. */
 export interface Trouble {
-  reason: string;
+  reason: Reason;
   message: string;
   limit: 'serverRecoverAfter' | 'unreachableHostRecoverAfter';
 }

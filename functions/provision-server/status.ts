@@ -1,9 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
-import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import { isNotSo, isSo, type NewCondition, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { cloudReady } from '../../shared/openstack/status.ts';
+import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { factsOf, withoutServer } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
@@ -22,7 +22,7 @@ export function pendingReport(observed: Observed, found: Found): Pending | undef
   const { machine, nowMs } = observed;
   const conditions = needs(observed, found);
   const missing = conditions.find(({ status }) => status === 'False');
-  const of = (phase: string, reason: string, message: string, isReady = false): StatusReport => ({
+  const of = (phase: string, reason: Reason, message: string, isReady = false): StatusReport => ({
     phase,
     isReady,
     reason,
@@ -60,7 +60,7 @@ function needs(observed: Observed, found: Found, server?: Server): NewCondition[
   ];
 }
 
-const noBootableDisk = {
+const noBootableDisk: Cause = {
   reason: 'NoBootableDisk',
   message: 'Expected a bootable volume among diskAttachments, found none: fill one from an image, or set it bootable.',
 };
@@ -69,7 +69,7 @@ const noBootableDisk = {
 export function refusedReport(
   _: Observed,
   fields: StatusReport['fields'],
-  { reason, message: words }: Refusal,
+  { reason, message: words }: Cause,
 ): StatusReport {
   const message =
     reason === 'Creating' ? words : `OpenStack refuses the machine as it is asked for: ${sentence(words)}`;
@@ -88,7 +88,7 @@ export function runningReport(
   observed: Observed,
   found: Found,
   server: Server,
-  refused: Refusal | undefined,
+  refused: Cause | undefined,
 ): StatusReport {
   const { machine, nowMs } = observed;
   const phase = phaseOf(server);
@@ -104,7 +104,7 @@ export function runningReport(
     : (keptRoot(observed, found, server) ?? missingOf(conditions));
   const isAsWanted = isIdle(server) && (phase === 'Running') === machine.spec.running;
   const isReady = isAsWanted && !difference;
-  const said = difference ?? { reason: phase, message: `The server is ${server.status}.` };
+  const said: Cause = difference ?? { reason: phase, message: `The server is ${server.status}.` };
   const serverReady = isAsWanted
     ? isSo('ServerReady', phase, `The server is ${server.status}.`)
     : isNotSo('ServerReady', said.reason, said.message);
@@ -128,7 +128,7 @@ export function runningReport(
 const missingOf = (conditions: readonly NewCondition[]) => conditions.find(({ status }) => status === 'False');
 
 /** The disk that a server booted from stays with it, also when the spec names it no more. */
-function keptRoot(observed: Observed, found: Found, server: Server) {
+function keptRoot(observed: Observed, found: Found, server: Server): Cause | undefined {
   const names = new Set(
     volumesOf(observed, found)
       .filter(isFound)

@@ -1,4 +1,5 @@
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
+import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import { imageCondition } from './image-ready.ts';
 import type { NewMachineCondition, Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';
@@ -33,7 +34,7 @@ function diskCondition(
   { own: { machine, dataVolume }, blocker, disk, outdated }: Plan,
   { state, cloning }: Seen,
 ): NewMachineCondition {
-  const notReady = (reason: string, message: string) => isNotSo('DiskReady', reason, message);
+  const notReady = (reason: Reason, message: string) => isNotSo('DiskReady', reason, message);
   // A claim that was deleted under a machine stays for as long as that runs (pvc-protection).
   if (state?.is === 'running' && (cloning || !dataVolume)) {
     const message = `The DataVolume of the disk was deleted under the machine, which runs on; when it stops it gets a new disk, without what is on this one.`;
@@ -66,7 +67,7 @@ function machineConditions({ state }: Seen): NewMachineCondition[] {
 }
 
 /** A KubeVirt machine that runs, or is stopped as it should be, in a word and a sentence. */
-export const readiness = (state: KubeVirtState | undefined) =>
+export const readiness = (state: KubeVirtState | undefined): Cause =>
   state?.is === 'halted'
     ? { reason: 'Halted', message: state.message }
     : { reason: 'Running', message: state?.is === 'running' ? state.message : '' };

@@ -1,6 +1,7 @@
 import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import { describeRenamed } from './logins.ts';
 import type { Observed, Postponed } from './observed.ts';
@@ -26,7 +27,7 @@ export function decide(observed: Observed | Postponed): Action[] {
 function warnings({ own: { machine, dataVolume, kubeVirtMachine }, image, fault, disk }: Plan): Action[] {
   const { generation } = machine.metadata;
   const isNew = machine.status?.observedGeneration !== generation;
-  const warn = (reason: string, message: string | undefined | false): Action[] =>
+  const warn = (reason: Reason, message: string | undefined | false): Action[] =>
     message ? [recordEvent(machine, true, reason, message, String(generation))] : [];
   return [
     ...warn('UserRenamed', isNew && describeRenamed(machine)),

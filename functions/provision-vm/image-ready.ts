@@ -1,12 +1,13 @@
 import { whyNotNamed, whyNotTrusted } from '../../shared/images/new-image.ts';
 import { isHeldBy } from '../../shared/images/references.ts';
-import { troubleOf } from '../../shared/images/stopped.ts';
+import { reasonOfWait, troubleOf } from '../../shared/images/stopped.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { repeated } from '../../shared/reasons/reason.ts';
 import { final, type NewMachineCondition, type Obstacle, waits } from './observed.ts';
 
 /** Whether a disk can be cloned for the machine: its image, or what is in the way. */
@@ -42,7 +43,7 @@ export function imageReadiness({ machine, image, policy }: Seen): ImageReadiness
   }
   const trouble = troubleOf(image);
   const why = `${phase ?? 'Queued'}${trouble ? `: ${trouble}` : '.'}`;
-  return { obstacle: waits(`Image${phase ?? 'Queued'}`, `Waiting for ${called}: ${why}`) };
+  return { obstacle: waits(reasonOfWait(phase ?? 'Queued'), `Waiting for ${called}: ${why}`) };
 }
 
 /** The same as the condition ImageReady. */
@@ -67,7 +68,7 @@ function missing({ metadata, spec, status }: VirtualMachine, called: string): Ob
   const isOfThisSpec =
     resolved?.observedGeneration === undefined || resolved.observedGeneration === metadata.generation;
   if (resolved?.status === 'False' && isOfThisSpec && resolved.reason !== 'ImageMissing') {
-    return (goBySelf.has(resolved.reason) ? waits : final)(resolved.reason, resolved.message);
+    return (goBySelf.has(resolved.reason) ? waits : final)(repeated(resolved.reason), resolved.message);
   }
   if (spec.mode === 'FailIfNotExist') {
     return final(

@@ -8,6 +8,7 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { NewCondition } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 
 /** One machine, its image, and the objects under the names of its children, of any owner. */
 export interface Observed {
@@ -47,19 +48,19 @@ export const passwordKey = ({ name, key }: { name: string; key: string }) => `${
  * long. `trouble` is Failed if it lasts. `final` is Failed at once, until the cause is removed.
  */
 export interface Obstacle {
-  reason: string;
+  reason: Reason;
   message: string;
   weight: 'waits' | 'step' | 'trouble' | 'final';
   /** Where to look if the step does not end. A step without it may last for any time. */
   late?: string;
 }
 
-export const waits = (reason: string, message: string): Obstacle => ({ reason, message, weight: 'waits' });
-export const step = (reason: string, message: string, late?: string): Obstacle => ({
+export const waits = (reason: Reason, message: string): Obstacle => ({ reason, message, weight: 'waits' });
+export const step = (reason: Reason, message: string, late?: string): Obstacle => ({
   reason,
   message,
   weight: 'step',
   ...(late ? { late } : {}),
 });
-export const trouble = (reason: string, message: string): Obstacle => ({ reason, message, weight: 'trouble' });
-export const final = (reason: string, message: string): Obstacle => ({ reason, message, weight: 'final' });
+export const trouble = (reason: Reason, message: string): Obstacle => ({ reason, message, weight: 'trouble' });
+export const final = (reason: Reason, message: string): Obstacle => ({ reason, message, weight: 'final' });

@@ -1,6 +1,7 @@
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { rootDiskName } from './children.ts';
 import { isOlderThan } from './cloud-init.ts';
 import type { NewMachineCondition, Observed, Obstacle } from './observed.ts';
@@ -43,4 +44,4 @@ function wasAsked({ status }: VirtualMachine) {
 
 const type = 'RestartRequired';
 
-const needed = (reason: string, message: string) => isSo(type, reason, message);
+const needed = (reason: Reason, message: string) => isSo(type, reason, message);

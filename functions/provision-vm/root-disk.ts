@@ -5,6 +5,7 @@ import { nameOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { bytesOf, isLarger } from '../../shared/kubernetes/quantity.ts';
+import { repeated } from '../../shared/reasons/reason.ts';
 import { childMetadata, machineNameOf, rootDiskName } from './children.ts';
 import { final, type Obstacle, step, trouble, waits } from './observed.ts';
 import { lookAt } from './state.ts';
@@ -131,7 +132,7 @@ export function diskObstacle(disk: DataVolume): Obstacle | undefined {
     return final('DiskFailed', `${called} Failed: ${why}. Delete it to clone the disk again.`);
   }
   if (bound?.status === 'False' && boundErrors.has(bound.reason)) {
-    return trouble(bound.reason, `${called} is not cloned: ${bound.message}`);
+    return trouble(repeated(bound.reason), `${called} is not cloned: ${bound.message}`);
   }
   if (running?.status === 'False' && runningErrors.has(running.reason)) {
     return trouble('CloneFailed', `${called} is not cloned: ${running.message}`);

@@ -3,6 +3,7 @@ import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machin
 import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 import { oneLine } from '../../shared/sentence.ts';
 import { type Obstacle, step, trouble } from './observed.ts';
 
@@ -87,11 +88,11 @@ export const lookAt = (machine: Named) => `See ${describe('vmi', machine)}, and 
 
 const isStopped = (printableStatus: string) => printableStatus === 'Stopped' || printableStatus === '';
 
-const claimNotFound = { reason: 'ClaimNotFound', message: 'The claim of the root disk is not there' };
-const imagePullFailed = { reason: 'ImagePullFailed', message: "KubeVirt's launcher image cannot be pulled" };
+const claimNotFound: Cause = { reason: 'ClaimNotFound', message: 'The claim of the root disk is not there' };
+const imagePullFailed: Cause = { reason: 'ImagePullFailed', message: "KubeVirt's launcher image cannot be pulled" };
 
 /** By printableStatus, and by the reason of the condition Synchronized from which KubeVirt derives it a moment later. */
-const troubles: Readonly<Record<string, { reason: string; message: string }>> = {
+const troubles: Readonly<Record<string, Cause>> = {
   ErrorUnschedulable: { reason: 'Unschedulable', message: 'No node takes the machine' },
   DataVolumeError: { reason: 'DataVolumeError', message: 'KubeVirt finds an error in the root disk' },
   ErrorPvcNotFound: claimNotFound,

@@ -5,6 +5,7 @@ import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
 import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { callsFor, cloudReady } from '../../shared/openstack/status.ts';
+import { type Reason, repeated } from '../../shared/reasons/reason.ts';
 import type { Observed } from './observed.ts';
 import { statusBefore } from './status.ts';
 
@@ -22,7 +23,7 @@ export const waitsForNext = ({ volume, nowMs }: Observed) =>
 export function failedAttempt(
   observed: Observed,
   failed: { id: string },
-  reason: string,
+  reason: Reason,
   what: string,
   leftOver: readonly OpenStackRequest[],
 ): Action[] {
@@ -52,7 +53,7 @@ export function reportAfter(
   return {
     phase: isLast ? 'Failed' : 'Pending',
     isReady: false,
-    reason,
+    reason: repeated(reason),
     message: isLast
       ? `${what}, ${attempts} times: it is not tried again. Fix the image and create the volume again.`
       : `${what}; it is tried again at ${nextAttemptAt}.`,

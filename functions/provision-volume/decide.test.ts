@@ -145,7 +145,7 @@ describe('a volume from a URL', () => {
   });
   test.each<[string, Record<string, string>, string, string]>([
     ['that the policy does not allow', { allowedSources: 'https://other.example.com/*' }, 'Failed', 'SourceNotAllowed'],
-    ['while the policy does not parse', { allowedSources: '*' }, 'Pending', 'PolicyInvalid'],
+    ['while the policy does not parse', { allowedSources: '*' }, 'Pending', 'InvalidPolicy'],
   ])('%s is not downloaded', (_, data, phase, reason) => {
     const found = pass({ volume: from(`${url}?signature=hunter2`), data });
     expect(requestsIn(found)).toEqual([]);

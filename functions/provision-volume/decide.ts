@@ -5,9 +5,9 @@ import { type OpenStackRequest, uidKey } from '../../shared/kinds/openstack/requ
 import { type CinderVolume, createVolume, deleteVolume, extendVolume } from '../../shared/kinds/openstack/volume.ts';
 import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
-import type { Refusal } from '../../shared/kubernetes/refusal.ts';
 import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { callsFor, cloudReady, firstRefusal, requeueAfterFault, unreachable } from '../../shared/openstack/status.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { failedAttempt, isSpent, reportAfter, waitsForNext } from './attempts.ts';
 import type { Found, Observed } from './observed.ts';
@@ -107,9 +107,9 @@ const broken = (volume: Volume, own: CinderVolume): StatusReport => ({
   message: `Cinder says of the volume that it is ${own.status}. It was there before: nothing is deleted. Whoever runs OpenStack finds out why and sets its state (openstack volume set --state available ${own.id}).`,
 });
 
-const growing = { reason: 'Growing', message: 'Cinder enlarges the volume.' };
+const growing: Cause = { reason: 'Growing', message: 'Cinder enlarges the volume.' };
 
-const notGrown = ({ reason, message }: Refusal) => ({
+const notGrown = ({ reason, message }: Cause): Cause => ({
   reason,
   message: `Cinder does not enlarge the volume: ${sentence(message)}`,
 });
@@ -155,7 +155,7 @@ function leave(observed: Observed): Action[] {
   const refused = firstRefusal(refusals, volume, requests);
   const holder =
     attached && `Server ${attached.attachments[0]?.server_id} has the volume: it is deleted once it is detached.`;
-  const why = holder ? { reason: 'InUse', message: holder } : refused;
+  const why: Cause | undefined = holder ? { reason: 'InUse', message: holder } : refused;
   return [
     ...updateStatus(observed, {
       phase: 'Terminating',
@@ -190,7 +190,7 @@ function twice(volume: Volume, { volumes }: Found): StatusReport {
 }
 
 /** What heals by itself, or with another quota, leaves it Pending; what OpenStack refuses for what it is is Failed. */
-const refusedReport = (volume: Volume, { reason, message }: Refusal): StatusReport => ({
+const refusedReport = (volume: Volume, { reason, message }: Cause): StatusReport => ({
   ...busy(volume, reason === 'Refused' || reason === 'Forbidden' ? 'Failed' : 'Pending'),
   reason,
   message: `OpenStack refuses the volume as it is asked for: ${sentence(message)}`,

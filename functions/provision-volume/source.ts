@@ -3,6 +3,7 @@ import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { createImage, type GlanceImage, importImage } from '../../shared/kinds/openstack/image.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
 import { isValid } from '../../shared/policy.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import type { Found, Observed } from './observed.ts';
 
 /** What a volume is filled from, as far as it has come. */
@@ -13,7 +14,7 @@ export type Source =
   | { is: 'on its way' }
   /** A download that went wrong: the image that was to hold it. */
   | { is: 'failed'; image: GlanceImage }
-  | { is: 'missing'; reason: string; message: string; isFinal: boolean };
+  | { is: 'missing'; reason: Reason; message: string; isFinal: boolean };
 
 export const isUrl = (image: string) => /^https?:\/\//.test(image);
 
@@ -29,7 +30,7 @@ export function sourceOf({ volume, policy }: Pick<Observed, 'volume' | 'policy'>
 
 function named(image: string, { named: images }: Found): Source {
   const [first, second] = images;
-  const missing = (reason: string, message: string): Source => ({ is: 'missing', reason, message, isFinal: false });
+  const missing = (reason: Reason, message: string): Source => ({ is: 'missing', reason, message, isFinal: false });
   if (!first)
     return missing(
       'ImageMissing',
@@ -58,7 +59,7 @@ function refusedSource({ metadata }: Volume, policy: Observed['policy'], url: st
   if (!isValid(policy, 'allowedSources'))
     return {
       is: 'missing',
-      reason: 'PolicyInvalid',
+      reason: 'InvalidPolicy',
       message: 'The policy key allowedSources does not parse: nothing is downloaded until it is mended.',
       isFinal: false,
     };

@@ -9,6 +9,7 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import type { Left } from './observed.ts';
 import { ruleOf } from './unused.ts';
@@ -71,14 +72,17 @@ const heldCondition = ({ status }: VMDiskImage) => conditionOf(status?.condition
 /** Of DeletionHeld and Ready those that are still True, in one write. */
 function reportTakenDown(image: VMDiskImage, nowMs: number): Action[] {
   const message = 'No machine uses it; it is being removed.';
-  const reasons = { DeletionHeld: 'NotReferenced', Ready: takenDown };
-  const said = Object.entries(reasons)
+  const reasons = [
+    ['DeletionHeld', 'NotReferenced'],
+    ['Ready', takenDown],
+  ] as const;
+  const said = reasons
     .filter(([type]) => conditionOf(image.status?.conditions, type)?.status === 'True')
     .map(([type, reason]): Said => ({ type, status: 'False', reason, message }));
   return say(image, said, nowMs);
 }
 
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type Said = Pick<Condition, 'type' | 'status' | 'message'> & { reason: Reason };
 
 function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[] {
   const news = said.filter(({ type, status, message }) => {

@@ -18,6 +18,7 @@ import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault, policyRef } from '../../shared/policy.ts';
 import { strayEntries } from '../../shared/policy-entries.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { assignSlots, type Moved } from './assign-slots.ts';
 import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
@@ -177,7 +178,7 @@ function afterwards(image: VMDiskImage, actions: readonly Action[]): VMDiskImage
 /** Records an attempt that start-sync ends: for a newer revision, or because its DataVolume was refused. */
 function interrupted(
   image: VMDiskImage,
-  { to, reason }: { to: string; reason: string },
+  { to, reason }: { to: string; reason: Reason },
   { nowMs, policy }: Observed,
 ): Action[] {
   if (image.status?.phase !== 'Syncing') return [];
@@ -230,7 +231,7 @@ function finalizer(image: VMDiskImage): Action[] {
 /** Each by what it says of the policy's keys, so that it is one Event however often the policy is looked at, or edited elsewhere. */
 function policyFaults({ policy, policyMap, lease, nowMs, isAboutAll }: Observed): Action[] {
   if (!policyMap || !isAboutAll) return [];
-  const warn = (reason: string, message: string, of: unknown) =>
+  const warn = (reason: Reason, message: string, of: unknown) =>
     recordEvent(policyMap, true, reason, message, digestOf(of));
   const faults = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is fixed.`;
   const strays = strayEntries(policyMap).map(({ key }) => key);

@@ -23,6 +23,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
 import { areRead, type Inputs, inputReasons, lacksInput, missingInput } from './inputs.ts';
 import { lastPlace } from './places.ts';
 import { newRevision } from './revision.ts';
@@ -186,7 +187,7 @@ const checks: readonly Check[] = [
 ];
 
 const queued = (
-  { reason, message }: { reason: string; message: string },
+  { reason, message }: { reason: Reason; message: string },
   why: string,
   fields: NonNullable<Transition['fields']>,
 ): NextTransition => ({
@@ -227,7 +228,7 @@ const nothingYet = {
 function refusalOf(
   image: VMDiskImage,
   { policy, classes, inputs }: TransitionInput,
-): { reason: string; message: string } | undefined {
+): { reason: Reason; message: string } | undefined {
   if (isValid(policy, 'allowedSources')) {
     const missing = missingLine(policy, downloadOf(image));
     if (missing) return { reason: 'SourceNotAllowed', message: `Source not allowed: ${missing.message}.` };
@@ -248,7 +249,7 @@ function refusalOf(
   };
 }
 
-const missing = (reason: string, kind: string, name: string, found: ReadonlyMap<string, string>) => ({
+const missing = (reason: Reason, kind: string, name: string, found: ReadonlyMap<string, string>) => ({
   reason,
   message: `Expected a ${kind} ${name}, found ${[...found.keys()].sort().join(', ') || 'none at all'}.`,
 });

@@ -2,6 +2,7 @@ import type { Action } from '../../shared/actions.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withProgress } from '../../shared/kubernetes/conditions.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
+import { repeated } from '../../shared/reasons/reason.ts';
 
 /** Whether the image came to its end, or lost its snapshot, before releases said so in the condition Stalled. */
 export const lacksStalled = ({ metadata, status }: VMDiskImage) => {
@@ -16,7 +17,7 @@ export function correctStalled(image: VMDiskImage, { nowMs }: { nowMs: number })
   const { conditions = [], message = '' } = image.status ?? {};
   const ready = conditionOf(conditions, 'Ready');
   if (!ready || !lacksStalled(image)) return [];
-  const said = { reason: ready.reason, message, observedGeneration: image.metadata.generation };
+  const said = { reason: repeated(ready.reason), message, observedGeneration: image.metadata.generation };
   const status = { conditions: withProgress(conditions, 'Stalled', said, toTime(nowMs)) };
   return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
 }

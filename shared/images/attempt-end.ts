@@ -2,6 +2,7 @@ import type { Action } from '../actions.ts';
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { lasted } from '../lasted.ts';
 import type { Policy } from '../policy.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { traceOfImage } from '../traces.ts';
 import { bytesOfAttempt, others } from './egress.ts';
 import { requesterOf } from './requester.ts';
@@ -9,7 +10,7 @@ import { requesterOf } from './requester.ts';
 /** How an attempt ended: `reason` is the word that condition and Event carry, too. */
 interface AttemptEnd {
   result: 'success' | 'failure' | 'superseded';
-  reason: string;
+  reason: Reason;
   nowMs: number;
   policy: Policy;
   /** Nothing was downloaded at all. */

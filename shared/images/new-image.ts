@@ -3,16 +3,11 @@ import { createdBy, diskImageFinalizer, VMDiskImage } from '../kinds/pelotech/vm
 import { nameOf, type ObjectReference } from '../kinds/resource.ts';
 import { bytesOf } from '../kubernetes/quantity.ts';
 import { describeFault, isValid, type Policy, type PolicyKey } from '../policy.ts';
+import type { Cause } from '../reasons/reason.ts';
 import { mayUse } from './references.ts';
 import { isFromTemplate, isOfPolicy, missingLine, tellableUrl } from './sources.ts';
 
 type Template = VMDiskImage['spec'];
-
-/** Why something is not done: one word, and what was expected, what was found, what to do. */
-export interface Why {
-  reason: string;
-  message: string;
-}
 
 /** The image to create for a machine or workspace: with the finalizer, and labelled with who asked and who created it. */
 export const newImage = (
@@ -35,7 +30,11 @@ export const newImage = (
 });
 
 /** Why an object of this namespace may not name that image, whether it exists or not; undefined if it may. */
-export function whyNotNamed(policy: Policy, askerNamespace: string | undefined, image: ObjectReference) {
+export function whyNotNamed(
+  policy: Policy,
+  askerNamespace: string | undefined,
+  image: ObjectReference,
+): Cause | undefined {
   const { imageNamespaces } = policy.values;
   const { namespace = '', name } = image;
   if (namespace === askerNamespace) return undefined;
@@ -49,7 +48,7 @@ export function whyNotNamed(policy: Policy, askerNamespace: string | undefined, 
 }
 
 /** Why no image is made from this template in that namespace; undefined where one may be. */
-export function whyNotMade(policy: Policy, namespace: string | undefined, template: Template): Why | undefined {
+export function whyNotMade(policy: Policy, namespace: string | undefined, template: Template): Cause | undefined {
   const fault = faultIn(policy, 'allowedSources');
   if (fault) return fault;
   const missing = missingLine(policy, { namespace, spec: template, isAskedFor: true });
@@ -64,7 +63,7 @@ export function whyNotTrusted(
   policy: Policy,
   image: VMDiskImage,
   { namespace, template }: { namespace: string | undefined; template: Template | undefined },
-): Why | undefined {
+): Cause | undefined {
   const { metadata, spec } = image;
   if (metadata.namespace === namespace || !isFromTemplate(image) || isOfPolicy(policy, image)) return undefined;
   if (template?.url === spec.url && template.checksum === spec.checksum) return undefined;
@@ -75,7 +74,7 @@ export function whyNotTrusted(
 }
 
 /** An invalid key allows nothing new and forbids nothing that exists. */
-function faultIn(policy: Policy, key: PolicyKey): Why | undefined {
+function faultIn(policy: Policy, key: PolicyKey): Cause | undefined {
   if (isValid(policy, key)) return undefined;
   const said = policy.faults.filter((fault) => fault.key === key).map(describeFault);
   return {

@@ -3,6 +3,7 @@ import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { Action } from '../actions.ts';
 import type { Phase } from '../kinds/pelotech/vm-disk-image.ts';
 import { recordEvent, tellable } from '../kubernetes/events.ts';
+import { repeated } from '../reasons/reason.ts';
 import { imageFactsBy, reportWhy, transition } from './status.ts';
 
 test('a message of any length fits the schema, in status, condition and history', () => {
@@ -23,7 +24,7 @@ test('a message is one line, in status, condition, history and Event: kubectl pr
     status: { message: line, conditions: [{ message: line }, { message: line }], history: [{ message: line }] },
   });
   expect(event).toMatchObject({ do: 'recordEvent', message: line });
-  expect(reportWhy(image, { reason: 'Word', message, nowMs: start })).toMatchObject([
+  expect(reportWhy(image, { reason: 'Queued', message, nowMs: start })).toMatchObject([
     { status: { message: line, conditions: [{ message: line }, { message: line }] } },
     { do: 'recordEvent', message: line },
   ]);
@@ -71,7 +72,12 @@ test('the events of an image are rebuilt from its history, each by the function 
   let image = aVMDiskImage();
   const published: Action[] = [];
   for (const [index, to] of steps.entries()) {
-    const actions = transition(image, { to, reason: `Reason${index}`, message: 'why', nowMs: start + index * 1000 });
+    const actions = transition(image, {
+      to,
+      reason: repeated(`Reason${index}`),
+      message: 'why',
+      nowMs: start + index * 1000,
+    });
     const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
     image = { ...image, status: Object.assign({ ...image.status }, ...status) };
     published.push(...actions.filter((action) => action.do === 'publish'));
@@ -107,6 +113,6 @@ test.each<[Phase, string[]]>([
     const said = { status: 'True' as const, reason: 'x', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
     const conditions = ['Reconciling', 'Stalled'].map((type) => ({ type, ...said }));
     const image = aVMDiskImage({ status: { phase: 'Syncing', revision: 1, conditions } });
-    expect(typesIn(transition(image, { to, reason: 'Word', message: 'why.', nowMs: start }))).toEqual(types);
+    expect(typesIn(transition(image, { to, reason: 'Queued', message: 'why.', nowMs: start }))).toEqual(types);
   },
 );

@@ -5,6 +5,7 @@ import { conditionOf, withCondition, withProgress } from '../kubernetes/conditio
 import { recordEvent, tellable } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { toTime } from '../kubernetes/time.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { diskImageFact, factAttributes } from './facts.ts';
 import { tellableUrl } from './sources.ts';
 
@@ -19,7 +20,7 @@ const factOf: Partial<Record<Phase, string>> = {
 export interface Transition {
   to: Phase;
   /** One word, the same in condition, Event and metric. */
-  reason: string;
+  reason: Reason;
   message: string;
   nowMs: number;
   /** What the attempt that begins asks of its source. */
@@ -113,7 +114,7 @@ function withReady(
   }: {
     to: string;
     snapshot: VMDiskImageStatus['snapshot'];
-    reason: string;
+    reason: Reason;
     message: string;
     now: string;
   },

@@ -2,6 +2,7 @@ import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
 import { formatQuantity } from '../kubernetes/quantity.ts';
 import { describeFault, type Policy, type PolicyKey } from '../policy.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { budgetBackOn, budgetLeft, type Egress } from './egress.ts';
 import { grantFault } from './queue.ts';
 
@@ -28,6 +29,16 @@ export function stopOf(policy: Policy, egress: Egress, nowMs: number): Stop | un
   const why = `the egressBudget (${formatQuantity(budget.bytes)} in ${window}) is spent; something of it is left again on ${budgetBackOn(policy, egress, nowMs)} (UTC). Raise it, or let one image start with annotation pelotech.ot/ignore-budget=true`;
   return { reason: 'BudgetSpent', why, key: 'egressBudget' };
 }
+
+const waits: Readonly<Record<string, Reason>> = {
+  Queued: 'ImageQueued',
+  Syncing: 'ImageSyncing',
+  Snapshotting: 'ImageSnapshotting',
+  Retrying: 'ImageRetrying',
+};
+
+/** The reason of what waits for an image in that phase. */
+export const reasonOfWait = (phase: string): Reason => waits[phase] ?? 'ImageNotReady';
 
 /**
  * What whoever waits for the image repeats of its message: why it is tried again, or why nothing starts. Plain progress is no trouble: to

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { at } from '../../test/support/builders/images.ts';
 import { conditionAfter } from './conditions.ts';
 
-const ready = (status: 'True' | 'False') => ({ type: 'Ready', status, reason: 'Word', message: '' });
+const ready = (status: 'True' | 'False') => ({ type: 'Ready', status, reason: 'Ready', message: '' }) as const;
 const before = { ...ready('True'), lastTransitionTime: at(10) };
 
 test('the time of a transition is that of the change of the status', () => {

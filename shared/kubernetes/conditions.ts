@@ -1,4 +1,5 @@
 import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { tellable } from './events.ts';
 
 /** The reason of an unready image whose deletion has begun: its snapshot is deleted because it is unused, and is not lost. */
@@ -8,7 +9,7 @@ export const takenDown = 'TakenDown';
 export const conditionOf = <C extends { type: string }>(conditions: readonly C[] | undefined, type: string) =>
   conditions?.find((condition) => condition.type === type);
 
-type Next = Omit<Condition, 'lastTransitionTime'>;
+type Next = Omit<Condition, 'lastTransitionTime' | 'reason'> & { reason: Reason };
 
 /**
  * The condition after what was there before; lastTransitionTime moves only with the status (Kubernetes API conventions), and

@@ -1,11 +1,12 @@
 import type { Action } from '../actions.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { oneLine } from '../sentence.ts';
 
 /** A Kubernetes Event about an object. */
 export const recordEvent = (
   about: (Action & { do: 'recordEvent' })['about'],
   warning: boolean,
-  reason: string,
+  reason: Reason,
   message: string,
   once: string,
 ): Action => ({

@@ -29,7 +29,7 @@ export function nameTaken(called: 'machine' | 'workspace', owner: KubernetesObje
   const message = isOfEarlier
     ? `Waiting until ${found} of an earlier ${called} of this name is gone.`
     : `Expected ${found} to be the ${called}'s own, found somebody else's; delete or rename it.`;
-  return { reason: 'NameTaken', message, isFinal: !isOfEarlier };
+  return { reason: 'NameTaken' as const, message, isFinal: !isOfEarlier };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Action, Facts, Publish } from '../actions.ts';
 import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../kinds/resource.ts';
+import type { Reason } from '../reasons/reason.ts';
 import { traceOf } from '../traces.ts';
 import { conditionOf, withCondition } from './conditions.ts';
 import { recordEvent, tellable } from './events.ts';
@@ -13,17 +14,17 @@ export interface NewCondition<Type extends string = string> {
   type: Type;
   status: Condition['status'];
   /** One word, the same in condition, Event and status. */
-  reason: string;
+  reason: Reason;
   message: string;
 }
 
-export const isSo = <Type extends string>(type: Type, reason: string, message: string): NewCondition<Type> => ({
+export const isSo = <Type extends string>(type: Type, reason: Reason, message: string): NewCondition<Type> => ({
   type,
   status: 'True',
   reason,
   message,
 });
-export const isNotSo = <Type extends string>(type: Type, reason: string, message: string): NewCondition<Type> => ({
+export const isNotSo = <Type extends string>(type: Type, reason: Reason, message: string): NewCondition<Type> => ({
   type,
   status: 'False',
   reason,
@@ -34,7 +35,7 @@ export const isNotSo = <Type extends string>(type: Type, reason: string, message
 export interface StatusReport<Phase extends string = string, Type extends string = string> {
   phase: Phase;
   isReady: boolean;
-  reason: string;
+  reason: Reason;
   message: string;
   /** All conditions but Ready, which sums up, and those of other writers. */
   conditions: readonly NewCondition<Type>[];

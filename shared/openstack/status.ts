@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../kinds/resource.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
 import type { Refusals } from '../kubernetes/refusal.ts';
 import { isNotSo, isSo, type NewCondition, type Reported, type StatusReport } from '../kubernetes/status.ts';
+import { repeated } from '../reasons/reason.ts';
 import { callKey } from './call-key.ts';
 
 /** Why there is no OpenStack for a namespace, in one word and a sentence. */
@@ -45,8 +46,10 @@ export const requeueAfterFault = (fault: CloudFault, about: KubernetesObject): A
   fault.reason === 'CredentialsUnguarded' ? [{ do: 'requeueAfter', about, afterMs: 500 }] : [];
 
 /** Undefined where nothing of the kind was refused in this reconcile. */
-export const refusalOf = (refusals: Refusals, of: Observed, request: OpenStackRequest) =>
-  refusals.get(callKey(of, request));
+export function refusalOf(refusals: Refusals, of: Observed, request: OpenStackRequest) {
+  const found = refusals.get(callKey(of, request));
+  return found && { ...found, reason: repeated(found.reason) };
+}
 
 /** The first of the requests that was refused; it is not asked for again in this reconcile. */
 export const firstRefusal = (refusals: Refusals, of: Observed, requests: readonly OpenStackRequest[]) =>

@@ -724,7 +724,7 @@ describe('a pass', () => {
       do: 'recordEvent',
       about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
       type: 'Normal',
-      reason: 'Turned',
+      reason: 'Pruned',
       message: 'It turns.',
       once: '1',
     };
@@ -763,7 +763,7 @@ describe('a pass', () => {
       do: 'recordEvent',
       about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
       type: 'Warning',
-      reason: 'Stuck',
+      reason: 'SlotHeld',
       message: 'It does not turn.',
       once: '1',
     };
@@ -778,7 +778,7 @@ describe('a pass', () => {
       do: 'recordEvent',
       about: { ...widget, apiVersion: Widget.apiVersion, kind: Widget.kind },
       type: 'Normal',
-      reason: 'Turned',
+      reason: 'Pruned',
       message: 'It turns.',
       once,
     });

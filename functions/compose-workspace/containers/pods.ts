@@ -1,9 +1,10 @@
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { type Reason, repeated } from '../../../shared/reasons/reason.ts';
 
 /** What keeps a Pod from running. */
 export interface PodTrouble {
-  reason: string;
+  reason: Reason;
   message: string;
 }
 
@@ -38,7 +39,7 @@ export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
       if (!waiting?.reason || isOnItsWay.has(waiting.reason)) continue;
       const before = describeExit(container, 'It ended');
       return {
-        reason: lasting[waiting.reason] ?? waiting.reason,
+        reason: repeated(lasting[waiting.reason] ?? waiting.reason),
         message:
           `Container ${name} of Pod ${metadata.name} waits: ${waiting.message || waiting.reason}.${before}`.replace(
             '..',

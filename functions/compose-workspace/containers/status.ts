@@ -3,6 +3,7 @@ import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import type { ContainerCluster, Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import type { Policy } from '../../../shared/policy.ts';
+import { repeated } from '../../../shared/reasons/reason.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { isHalted } from '../skipped.ts';
 import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
@@ -63,7 +64,11 @@ function refusal(conditions: NonNullable<Deployment['status']>['conditions']): L
   const refused = conditionOf(conditions, 'ReplicaFailure');
   if (refused?.status !== 'True') return undefined;
   const { reason, message, lastTransitionTime } = refused;
-  return { reason, message: `Its Pod cannot be made: ${message}`, sinceMs: Date.parse(String(lastTransitionTime)) };
+  return {
+    reason: repeated(reason),
+    message: `Its Pod cannot be made: ${message}`,
+    sinceMs: Date.parse(String(lastTransitionTime)),
+  };
 }
 
 function crash({ workspace, policy, nowMs }: Patience, pods: readonly Pod[]): Lasting | undefined {

@@ -1,10 +1,11 @@
 import type { Action } from '../../../shared/actions.ts';
-import { newImage, type Why, whyNotMade, whyNotTrusted } from '../../../shared/images/new-image.ts';
+import { newImage, whyNotMade, whyNotTrusted } from '../../../shared/images/new-image.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type Workspace, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, nameOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
+import type { Cause } from '../../../shared/reasons/reason.ts';
 import { heldNamespace, imageNamesOf } from '../../../shared/workspaces/images.ts';
 import type { Inside, Observed, Own } from '../observed.ts';
 import { isSkipped } from '../skipped.ts';
@@ -30,7 +31,7 @@ export interface WantedImage {
   /** What the first machine that names it asks to be in it, by its template or by the policy's. */
   template: ReturnType<typeof templateOf> | undefined;
   /** Why the existing image does not count for this workspace. */
-  refused?: Why | undefined;
+  refused?: Cause | undefined;
 }
 
 /** By name. */

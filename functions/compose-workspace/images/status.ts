@@ -1,4 +1,4 @@
-import { troubleOf } from '../../../shared/images/stopped.ts';
+import { reasonOfWait, troubleOf } from '../../../shared/images/stopped.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
@@ -31,7 +31,7 @@ export function statusOfImage(image: VMDiskImage, machines: readonly WorkspaceMa
   }
   if (phase === undefined) return provisioning('ImageQueued', `It exists ${place} and has not been looked at yet.`);
   const trouble = troubleOf(image);
-  return provisioning(`Image${phase}`, `${phase} ${place}${trouble ? `: ${trouble}` : '.'}`);
+  return provisioning(reasonOfWait(phase), `${phase} ${place}${trouble ? `: ${trouble}` : '.'}`);
 }
 
 /** The fields in which an image differs from the template of one of the machines. */

@@ -1,5 +1,6 @@
 import type { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { repeated } from '../../../shared/reasons/reason.ts';
 import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 
 /** How a network stands, in the words of kube-ovn. */
@@ -11,6 +12,6 @@ export function statusOfSubnet(subnet: Subnet | undefined): ComponentStatus {
     ({ type, status }) => (type === 'Error' && status === 'True') || (type === 'Validated' && status === 'False'),
   );
   return fault
-    ? failed(fault.reason || 'SubnetFailed', `kube-ovn cannot set it up: ${fault.message || fault.reason}`)
+    ? failed(repeated(fault.reason || 'SubnetFailed'), `kube-ovn cannot set it up: ${fault.message || fault.reason}`)
     : provisioning('SubnetNotReady', 'kube-ovn has not set it up yet.');
 }

@@ -132,7 +132,7 @@ describe('deploy roles', () => {
   });
   test.each([
     ['the machines are not Ready', {}, 'MachinesNotReady'],
-    ['the policy does not parse', { ansibleTimeout: 'soon' }, 'PolicyInvalid'],
+    ['the policy does not parse', { ansibleTimeout: 'soon' }, 'InvalidPolicy'],
   ])('of which one ran wait for the others while %s', (_, data, reason) => {
     const two = aWorkspace([aVm(), aVm({ name: 'web' })]);
     const done = job(wanted?.metadata.name, { conditions: [{ type: 'Complete', status: 'True' }] });
@@ -155,13 +155,13 @@ describe('deploy roles', () => {
     ]);
   });
   test('of a machine that is out of reach wait while the policy does not parse', () => {
-    expect(stage({}, { ansibleControlNetwork: '-' })?.components).toMatchObject([{ reason: 'PolicyInvalid' }]);
+    expect(stage({}, { ansibleControlNetwork: '-' })?.components).toMatchObject([{ reason: 'InvalidPolicy' }]);
   });
   test('of before go', () => {
     expect(written(stage({ jobs: [job('demo-vm-roles-0000000000')] }))).toContain('delete Job');
   });
   test.each([
-    ['no image', { ansibleRunnerImage: '' }, workspace, 'AnsibleDeployed', 'PolicyInvalid'],
+    ['no image', { ansibleRunnerImage: '' }, workspace, 'AnsibleDeployed', 'InvalidPolicy'],
     ['the site', { ansible: 'External' }, workspace, 'AnsibleSkipped', 'External'],
     ['a halted machine', {}, aWorkspace([aVm({ ignoreOnDeploy: true })]), 'AnsibleSkipped', 'NotStarted'],
   ])('are not run: %s', (_, data, of, condition, reason) => {

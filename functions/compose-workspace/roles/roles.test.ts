@@ -238,7 +238,7 @@ describe('the users of a machine', () => {
   test.each<[string, Record<string, string>, Site, string]>([
     ['the site has no key', {}, { ...aSite(), key: undefined }, 'CredentialsMissing'],
     ["the site's key could be guessed", {}, aSite('k', 31), 'CredentialsMissing'],
-    ['the policy does not parse', { ansibleCredentials: 'perhaps' }, aSite(), 'PolicyInvalid'],
+    ['the policy does not parse', { ansibleCredentials: 'perhaps' }, aSite(), 'InvalidPolicy'],
   ])('are not known while %s', (_, data, site, reason) => {
     expect(usersOf([alice], data, site)).toEqual({ because: expect.objectContaining({ phase: 'Waiting', reason }) });
   });

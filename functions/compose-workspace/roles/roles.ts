@@ -110,7 +110,7 @@ export const hasRolesToRun = (vm: WorkspaceMachine, { values }: Policy) =>
 
 /** What waits until the policy parses again. */
 export const unreadablePolicy = waiting(
-  'PolicyInvalid',
+  'InvalidPolicy',
   'Waiting until the keys of the policy that say how roles are run parse again.',
 );
 

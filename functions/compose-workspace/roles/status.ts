@@ -1,6 +1,7 @@
 import type { Job } from '../../../shared/kinds/batch/job.ts';
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
+import { type Cause, repeated } from '../../../shared/reasons/reason.ts';
 import { type ComponentStatus, component, failed, provisioning, ready } from '../stage.ts';
 import { type Outcome, parseOutcome } from './outcome.ts';
 
@@ -47,12 +48,11 @@ const outcomeOf = (pod: Pod | undefined) => parseOutcome(containerOf(pod)?.state
 const describeDone = (outcome: Outcome | undefined) =>
   outcome ? `${outcome.ok} tasks ok, ${outcome.changed} changed something.` : 'All roles are deployed.';
 
-type Reason = Pick<ComponentStatus, 'reason' | 'message'>;
-
-function failureOf(pod: Pod | undefined): Reason | undefined {
+function failureOf(pod: Pod | undefined): Cause | undefined {
   const ended = containerOf(pod)?.state?.terminated;
   // Evicted or lost with its node it has no container that ended.
-  if (!ended) return pod?.status?.reason ? { reason: pod.status.reason, message: pod.status.message ?? '' } : undefined;
+  if (!ended)
+    return pod?.status?.reason ? { reason: repeated(pod.status.reason), message: pod.status.message ?? '' } : undefined;
   if (ended.exitCode === 0) return undefined;
   const outcome = parseOutcome(ended.message);
   if (outcome && outcome.unreachable > 0 && outcome.stranger) {
@@ -75,9 +75,10 @@ function failureOf(pod: Pod | undefined): Reason | undefined {
 const lastLine = (text: string) => text.trim().split('\n').at(-1)?.slice(0, 300) || 'The runner said nothing.';
 
 /** Why a Pod has not begun: no node for it, an image that cannot be pulled. */
-function heldUp(pod: Pod | undefined): Reason | undefined {
+function heldUp(pod: Pod | undefined): Cause | undefined {
   const waiting = containerOf(pod)?.state?.waiting;
-  if (waiting && waiting.reason !== 'ContainerCreating' && waiting.reason !== 'PodInitializing') return waiting;
+  if (waiting && waiting.reason !== 'ContainerCreating' && waiting.reason !== 'PodInitializing')
+    return { ...waiting, reason: repeated(waiting.reason) };
   const scheduled = pod?.status?.conditions.find(({ type }) => type === 'PodScheduled');
-  return scheduled?.status === 'False' ? { reason: scheduled.reason, message: scheduled.message } : undefined;
+  return scheduled?.status === 'False' ? { ...scheduled, reason: repeated(scheduled.reason) } : undefined;
 }

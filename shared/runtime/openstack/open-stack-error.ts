@@ -1,7 +1,5 @@
+import type { Reason } from '../../reasons/reason.ts';
 import { oneLine } from '../../sentence.ts';
-
-/** The kinds of refusals: quota exceeded, not permitted, invalid, not found, conflict. */
-type RefusalReason = 'QuotaExceeded' | 'Forbidden' | 'Refused' | 'NotFound' | 'Conflict' | 'Unauthorized';
 
 /**
  * An error answer of OpenStack. `message` is the message of the service, shortened; by `requestId` its operators find the request in
@@ -32,7 +30,7 @@ export class OpenStackError extends Error {
   }
 
   /** Undefined if the request is correct and only needs a retry. */
-  get refusal(): RefusalReason | undefined {
+  get refusal(): Reason | undefined {
     if (this.#isOverQuota) return 'QuotaExceeded';
     return reasons[this.status];
   }
@@ -44,7 +42,7 @@ export class OpenStackError extends Error {
   }
 }
 
-const reasons: Readonly<Record<number, RefusalReason>> = {
+const reasons: Readonly<Record<number, Reason>> = {
   400: 'Refused',
   401: 'Unauthorized',
   403: 'Forbidden',

@@ -60,7 +60,7 @@ export const mistakes: readonly Mistake[] = [
               do: 'recordEvent',
               about: machine,
               type: 'Warning',
-              reason: 'Told',
+              reason: 'UserRenamed',
               message: secret,
               once: 'told',
             } as const,

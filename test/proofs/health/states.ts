@@ -15,7 +15,7 @@ export interface State {
 
 /** The image as the functions write it when it gets into this phase. */
 function becoming(to: Phase, image = aVMDiskImage()): VMDiskImage {
-  const [patch] = transition(image, { to, reason: 'Word', message: 'Why it is so.', nowMs: start });
+  const [patch] = transition(image, { to, reason: 'Queued', message: 'Why it is so.', nowMs: start });
   if (patch?.do !== 'patchStatus') throw new Error('expected a transition to write the status first');
   return { ...image, status: { ...image.status, ...patch.status } };
 }

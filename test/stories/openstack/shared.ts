@@ -121,7 +121,7 @@ export const stories: OpenStackStory[] = [
           message: expect.stringContaining(`expected a line for ${image} in the policy's allowedSources, found none`),
         });
         await setPolicy(world, { allowedSources: '*' });
-        await untilSo(world, Volume, 'disk', isWaitingFor('PolicyInvalid'));
+        await untilSo(world, Volume, 'disk', isWaitingFor('InvalidPolicy'));
       } finally {
         await setPolicy(world, { allowedSources: sourcesAt(image) });
       }

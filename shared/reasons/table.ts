@@ -1,0 +1,25 @@
+import { common } from './common.ts';
+import { imageReasons } from './images.ts';
+import { machineReasons } from './machines.ts';
+import { openStackReasons } from './openstack.ts';
+import type { Row } from './row.ts';
+import { workspaceReasons } from './workspaces.ts';
+
+/** All reasons, by what they are about. */
+export const reasonTable = {
+  'Several kinds': common,
+  VMDiskImage: imageReasons,
+  VirtualMachine: machineReasons,
+  Workspace: workspaceReasons,
+  OpenStack: openStackReasons,
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Row>>>>;
+
+const rows: ReadonlyMap<string, Row> = new Map(
+  Object.values(reasonTable).flatMap((section) => Object.entries(section)),
+);
+
+/** The row of a reason; undefined for a word of another system. */
+export function rowOf(reason: string): Exclude<Row, string> | undefined {
+  const row = rows.get(reason);
+  return typeof row === 'string' ? { means: row, help: '' } : row;
+}
