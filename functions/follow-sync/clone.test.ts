@@ -59,8 +59,14 @@ describe('an attempt that is a clone', () => {
   });
   test('says what is in the way, and is looked at again', () => {
     const { actions, status } = pass(without, 5);
-    expect(status).toEqual({
-      message: 'Being cloned from the snapshot of VMDiskImage first. CDI says: CloneWithoutSource: no such snapshot.',
+    const message =
+      'Being cloned from the snapshot of VMDiskImage first. CDI says: CloneWithoutSource: no such snapshot.';
+    expect(status).toMatchObject({
+      message,
+      conditions: [
+        { reason: 'SyncBlocked', message },
+        { reason: 'SyncBlocked', message },
+      ],
     });
     expect(actions.at(-1)).toMatchObject({ do: 'requeueAfter' });
   });

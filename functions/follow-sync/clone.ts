@@ -5,10 +5,10 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
-import { tellable } from '../../shared/kubernetes/events.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import type { Failure } from './failure.ts';
+import { reportBlocked } from './progress.ts';
 
 interface Clone {
   nowMs: number;
@@ -62,16 +62,11 @@ function troubleOf(dataVolume: DataVolume | undefined) {
 }
 
 /** Reports what is in the way of the clone while it lasts. */
-export function cloneProgress(image: VMDiskImage, dataVolume: DataVolume): Action[] {
+export function cloneProgress(image: VMDiskImage, dataVolume: DataVolume, nowMs: number): Action[] {
   const trouble = troubleOf(dataVolume);
   if (!trouble) return [];
   const from = `Being cloned from the snapshot of VMDiskImage ${image.status?.sharedFrom?.image}.`;
-  const message = tellable(`${from} CDI says: ${sentence(`${trouble.reason}: ${trouble.message}`)}`);
-  return image.status?.message === message
-    ? []
-    : [
-        { do: 'patchStatus', resource: VMDiskImage, of: image, status: { message } },
-        // Nothing reports that it lasts.
-        requeueNamed(VMDiskImage, referenceOf(image), longestErrorMs),
-      ];
+  const written = reportBlocked(image, `${from} CDI says: ${sentence(`${trouble.reason}: ${trouble.message}`)}`, nowMs);
+  // Nothing reports that it lasts.
+  return written.length === 0 ? [] : [...written, requeueNamed(VMDiskImage, referenceOf(image), longestErrorMs)];
 }

@@ -118,7 +118,12 @@ describe('an attempt under way', () => {
       dataVolumes: [aDataVolume(syncing, { progress: 'N/A' })],
       pods: [anImporter(syncing)],
     });
-    expect(status).toEqual({
+    const said = { reason: 'SyncStarted', message: 'Downloading, attempt 1.' };
+    expect(status).toMatchObject({
+      conditions: [
+        { type: 'Ready', status: 'False', ...said },
+        { type: 'Reconciling', status: 'True', ...said },
+      ],
       dataVolume: aDataVolume(syncing).metadata.name,
       importer: { uid: 'pod-1', scratch: false },
       progress: 'N/A',
@@ -129,12 +134,32 @@ describe('an attempt under way', () => {
   test('says what keeps its importer from starting, once', () => {
     const trouble = { status: 'False', reason: 'CreateContainerConfigError', message: 'secret "x" not found' };
     const dataVolume = aDataVolume(syncing, { phase: 'ImportScheduled', running: trouble });
-    const { status } = pass({ image: syncing, dataVolumes: [dataVolume] });
-    expect(status?.message).toBe(
-      'Waiting for the importer, attempt 1. CreateContainerConfigError: secret "x" not found.',
-    );
-    const said = image({ ...syncing.status, message: status?.message as string });
+    const { actions, status } = pass({ image: syncing, dataVolumes: [dataVolume] });
+    const message = 'Waiting for the importer, attempt 1. CreateContainerConfigError: secret "x" not found.';
+    expect(actions.map((action) => action.do)).toEqual(['patchStatus', 'recordEvent']);
+    expect(status).toMatchObject({
+      message,
+      conditions: [
+        { type: 'Ready', status: 'False', reason: 'SyncBlocked', message },
+        { type: 'Reconciling', status: 'True', reason: 'SyncBlocked', message },
+      ],
+    });
+    const said = image({ ...syncing.status, ...status });
     expect(pass({ image: said, dataVolumes: [dataVolume] }).actions).toEqual([]);
+    const other = aDataVolume(syncing, { phase: 'ImportScheduled', running: { ...trouble, message: 'no key "y"' } });
+    expect(pass({ image: said, dataVolumes: [other] }).actions).toMatchObject([{ do: 'patchStatus' }]);
+  });
+  test('that no node takes is said in the words of the scheduler, once it has lasted: a new claim is waited for as well', () => {
+    const running = { status: 'False', reason: 'Unschedulable', message: 'Importer pod cannot be scheduled' };
+    const seen = {
+      image: syncing,
+      dataVolumes: [aDataVolume(syncing, { phase: 'ImportScheduled', running })],
+      pods: [anImporter(syncing, { phase: 'Pending', nodeless: '0/1 nodes are available: 1 Insufficient cpu.' })],
+    };
+    expect(pass({ ...seen, nowMs: start + 30_000 }).actions).toEqual([]);
+    expect(pass({ ...seen, nowMs: start + 61_000 }).status?.message).toBe(
+      'Waiting for the importer, attempt 1. Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.',
+    );
   });
   test.each([
     ['20%', '24.99%', undefined],

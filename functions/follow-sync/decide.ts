@@ -74,7 +74,7 @@ function syncing(observed: Observed): Action[] {
       ...makeSnapshot(image, dataVolume),
     ];
   }
-  return isCloned ? cloneProgress(image, dataVolume) : progressOf(image, dataVolume, attempt.pods, nowMs);
+  return isCloned ? cloneProgress(image, dataVolume, nowMs) : progressOf(image, dataVolume, attempt.pods, nowMs);
 }
 
 function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] {

@@ -1,9 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
+import { explained, reportWhy, updateWhy } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { tellable } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { describeCertificates, hasScratch, waitingSince, waitsForScratch } from './failure.ts';
@@ -26,12 +26,16 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
   if (!isOtherImporter && !(isSeen && isFurther)) return waitsFor({ image, dataVolume, pods, nowMs });
   const fields = {
     dataVolume: dataVolume.metadata.name,
-    ...(importer ? { importer, message: `Downloading, attempt ${status?.attempts ?? 1}.` } : {}),
+    ...(importer
+      ? { importer, ...explained(image, { reason: 'SyncStarted', message: downloading(image), nowMs }) }
+      : {}),
     ...(progress === undefined ? {} : { progress }),
     progressAt: toTime(nowMs),
   };
   return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: fields }];
 }
+
+const downloading = ({ status }: VMDiskImage) => `Downloading, attempt ${status?.attempts ?? 1}.`;
 
 /**
  * Reports why an importer or its scratch space does not start (a Secret, a node, a quota), when the reason of CDI changes. If CDI
@@ -42,27 +46,45 @@ function waitsFor(attempt: Waiting): Action[] {
   const isScratch = waitsForScratch(attempt);
   if (!isScratch && image.status?.dataVolume === dataVolume.metadata.name) return [];
   const [running, bound] = ['Running', 'Bound'].map((type) => conditionOf(dataVolume.status?.conditions, type));
-  const named = [running, bound].find((one) => troubles.has(one?.reason ?? ''));
   const isLong = nowMs - waitingSince(attempt) >= silentMs;
+  const named = [running, bound].find((one) => troubles.has(one?.reason ?? '') || (isLong && one?.reason === nodeless));
   const found = named ?? (isScratch && isLong ? bound : undefined);
   const certificates = isLong ? describeCertificates(attempt) : '';
   if (!found && !certificates) return [];
-  const what = found ? ` ${sentence([named?.reason, found.message].filter(Boolean).join(': '))}` : '';
+  const cause = named?.reason === nodeless ? (nodelessOf(attempt.pods) ?? found?.message) : found?.message;
+  const what = found ? ` ${sentence([named?.reason, cause].filter(Boolean).join(': '))}` : '';
   const waits = `Waiting for ${isScratch ? 'scratch space' : 'the importer'}, attempt ${image.status?.attempts ?? 1}.`;
-  const message = tellable(`${waits}${what}${certificates}`);
-  if (image.status?.message === message) return [];
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { message } }];
+  return reportBlocked(image, `${waits}${what}${certificates}`, nowMs);
 }
+
+/** Reports why a download or a clone cannot go on: in an Event as well the first time. */
+export function reportBlocked(image: VMDiskImage, message: string, nowMs: number): Action[] {
+  const isKnown = conditionOf(image.status?.conditions, 'Ready')?.reason === blocked;
+  return (isKnown ? updateWhy : reportWhy)(image, { reason: blocked, message, nowMs });
+}
+
+const blocked = 'SyncBlocked';
+
+/** The scheduler's words: CDI says no more than that the Pod cannot be scheduled. */
+const nodelessOf = (pods: readonly Pod[]) =>
+  pods
+    .map(({ status }) => conditionOf(status?.conditions, 'PodScheduled'))
+    .find((one) => one?.status === 'False' && one.reason === nodeless)?.message;
 
 type Waiting = { image: VMDiskImage; dataVolume: DataVolume; pods: readonly Pod[]; nowMs: number };
 
 const troubles = new Set([
   'CreateContainerConfigError',
-  'Unschedulable',
+  'CreateContainerError',
+  'RunContainerError',
+  'InvalidImageName',
   'ErrExceededQuota',
   'ErrClaimNotValid',
   'ImagePullFailed',
 ]);
+
+/** An importer has no node for a moment while its claim is new. */
+const nodeless = 'Unschedulable';
 
 /** Provisioning a volume and starting a container take less. */
 const silentMs = 60_000;

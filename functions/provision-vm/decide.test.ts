@@ -58,16 +58,19 @@ describe('a machine whose image is not ready', () => {
       'Waiting for VMDiskImage vmdi-farm/ubuntu: Retrying: EOF. Next attempt at 00:06 UTC.',
     );
     const message = 'Waiting: the queue is paused (concurrency 0).';
-    const queued = (reason: string) =>
+    const queued = (reason: string, phase: 'Queued' | 'Syncing' = 'Queued') =>
       aVMDiskImage({
         status: {
-          phase: 'Queued',
+          phase,
           message,
           conditions: [{ type: 'Ready', status: 'False', reason, message, lastTransitionTime: at(0) }],
         },
       });
     expect(pass({ image: queued('QueuePaused') }).status?.message).toBe(
       `Waiting for VMDiskImage vmdi-farm/ubuntu: Queued: ${message}`,
+    );
+    expect(pass({ image: queued('SyncBlocked', 'Syncing') }).status?.message).toBe(
+      `Waiting for VMDiskImage vmdi-farm/ubuntu: Syncing: ${message}`,
     );
     // Who holds the slots changes all the time.
     expect(pass({ image: queued('Queued') }).status?.message).toBe('Waiting for VMDiskImage vmdi-farm/ubuntu: Queued.');

@@ -92,14 +92,18 @@ export function reportWhy(image: VMDiskImage, why: Why, type: 'Warning' | 'Norma
 }
 
 /** The same without an Event. */
-export function updateWhy(image: VMDiskImage, { reason, message: words, nowMs }: Why): Action[] {
-  const { phase = 'Queued', message: said, snapshot, conditions: before } = image.status ?? {};
-  const message = tellable(words);
-  if (said === message && conditionOf(before, 'Ready')?.reason === reason) return [];
-  const now = toTime(nowMs);
-  const conditions = withReady(image, { to: phase, snapshot, reason, message, now });
-  const status = { message, conditions, observedGeneration: image.metadata.generation };
+export function updateWhy(image: VMDiskImage, why: Why): Action[] {
+  const { message, conditions } = image.status ?? {};
+  if (message === tellable(why.message) && conditionOf(conditions, 'Ready')?.reason === why.reason) return [];
+  const status = { ...explained(image, why), observedGeneration: image.metadata.generation };
   return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
+}
+
+/** The fields of a status that say why a phase lasts. */
+export function explained(image: VMDiskImage, { reason, message: words, nowMs }: Why) {
+  const { phase = 'Queued', snapshot } = image.status ?? {};
+  const message = tellable(words);
+  return { message, conditions: withReady(image, { to: phase, snapshot, reason, message, now: toTime(nowMs) }) };
 }
 
 /** The conditions with Ready as it is in that phase: true as long as the last snapshot is usable. */

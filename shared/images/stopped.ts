@@ -41,12 +41,13 @@ const waits: Readonly<Record<string, Reason>> = {
 export const reasonOfWait = (phase: string): Reason => waits[phase] ?? 'ImageNotReady';
 
 /**
- * What whoever waits for the image repeats of its message: why it is tried again, or why nothing starts. Plain progress is no trouble: to
+ * What whoever waits for the image repeats of its message: why it is tried again, why nothing starts, or why its download does not. Plain progress is no trouble: to
  * repeat it would be a write at each step.
  */
 export function troubleOf({ status }: VMDiskImage): string | undefined {
   const { phase, message, conditions } = status ?? {};
   const reason = conditionOf(conditions, 'Ready')?.reason;
   const isStopped = phase === 'Queued' && stopReasons.some((stop) => stop === reason);
-  return phase === 'Retrying' || isStopped ? message : undefined;
+  const isBlocked = phase === 'Syncing' && reason === 'SyncBlocked';
+  return phase === 'Retrying' || isStopped || isBlocked ? message : undefined;
 }

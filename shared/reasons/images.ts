@@ -35,6 +35,11 @@ export const imageReasons = {
   NewRevision: 'Its content is wanted again: another spec, a refresh or sync-requested.',
   Adopting: 'It takes over an existing snapshot instead of a download.',
   SyncStarted: 'Its download has begun.',
+  SyncBlocked: {
+    means: 'The importer, its scratch space or the clone cannot start; the message says why.',
+    help: 'Correct what the message names; a download that has not started within startTimeout is tried again.',
+    run: ['kubectl get dv,pods,pvc -n NAMESPACE'],
+  },
   Downloaded: 'The download is complete; its snapshot is being made.',
   Cloned: 'The clone is complete.',
   SnapshotReady: 'Its snapshot is ready to clone.',

@@ -41,7 +41,14 @@ export async function clone(recording: Recording, sizes: Sizes): Promise<Followe
   }
   const ready = machine.status?.conditions?.find(({ type }) => type === 'DiskReady')?.status === 'True';
   const end = `disk ${asked}, ${ready ? 'ready' : 'not ready'}`;
-  return { end, message: machine.status?.message ?? '', said, passes: 2 * moments.length, others };
+  return {
+    end,
+    message: machine.status?.message ?? '',
+    said,
+    untold: new Set<string>(),
+    passes: 2 * moments.length,
+    others,
+  };
 }
 
 function passes(recording: Recording, image: VMDiskImage) {

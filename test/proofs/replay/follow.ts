@@ -18,6 +18,8 @@ export interface Followed {
   message: string;
   /** Every message that the status had. */
   said: ReadonlySet<string>;
+  /** The messages of which a condition said something else. */
+  untold: ReadonlySet<string>;
   /** The number of passes with the lists at any two moments, and their decisions that differ from the end of this attempt. */
   passes: number;
   others: ReadonlyMap<string, number>;
@@ -70,25 +72,49 @@ async function followAttempt(
   for (const seconds of isCut ? [] : [61, 16 * 60, 5 * 3600]) {
     if (!isUnderWay(image)) break;
     image = (await pass(image, last, last, since + seconds * 1000)).image;
-    story.said.add(image.status?.message ?? '');
+    hear(story, image);
   }
   const end = standing(image);
   const { passes: count, others } = await inAnyOrder(pass, recording.pairs(attempt.moments), { end, ...story });
-  return { image, result: { end, message: image.status?.message ?? '', said: story.said, passes: count, others } };
+  return {
+    image,
+    result: {
+      end,
+      message: image.status?.message ?? '',
+      said: story.said,
+      untold: story.untold,
+      passes: count,
+      others,
+    },
+  };
 }
 
 /** A pass after each write. `written` has the images that are not finished, each with the moment of its write. */
 async function inOrder(pass: Pass, { moments }: Attempt, fresh: VMDiskImage) {
-  const said = new Set<string>();
+  const heard = { said: new Set<string>(), untold: new Set<string>() };
   const written = [{ from: 0, image: fresh }];
   let image = fresh;
   for (const moment of moments) {
     const after = (await pass(image, moment, moment)).image;
     if (isUnderWay(after) && after.status !== image.status) written.push({ from: moment, image: after });
     image = after;
-    said.add(image.status?.message ?? '');
+    hear(heard, image);
   }
-  return { image, written, said };
+  return { image, written, ...heard };
+}
+
+interface Heard {
+  said: Set<string>;
+  untold: Set<string>;
+}
+
+/** Who reads conditions reads the same cause: in Ready, behind what is said of an older snapshot, and in Reconciling or Stalled. */
+function hear({ said, untold }: Heard, { status }: VMDiskImage) {
+  const { message = '', phase, conditions = [] } = status ?? {};
+  said.add(message);
+  const types = ['Ready', ...(phase === 'Succeeded' ? [] : [phase === 'Failed' ? 'Stalled' : 'Reconciling'])];
+  const told = types.every((type) => conditions.find((one) => one.type === type)?.message.endsWith(message));
+  if (message !== '' && !told) untold.add(message);
 }
 
 /** Passes with the lists at any two moments, for each image written before them: the last pass may be long ago. */

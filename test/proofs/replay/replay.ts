@@ -32,6 +32,7 @@ export function differences(name: string, decided: readonly Followed[]): string[
       [...others].map(([transition, count]) => `also ${transition} in ${count} of ${passes} passes`),
     ),
     ...(says && !said.some((message) => says.test(message)) ? [`expected a message like ${says}, found none`] : []),
+    ...decided.flatMap(({ untold }) => [...untold].map((message) => `conditions do not say: ${message}`)),
     ...said.filter((message) => message.includes('\n')).map(() => 'a message of more than one line'),
   ];
 }

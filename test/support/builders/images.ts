@@ -162,6 +162,8 @@ export function anImporter(
     exitCode?: number;
     leaving?: boolean;
     reason?: string;
+    /** Why no node takes it. */
+    nodeless?: string;
   } = {},
 ): Pod {
   const { revision = 1, attempt = 1 } = image.status ?? {};
@@ -177,6 +179,11 @@ export function anImporter(
       volumes: options.scratch ? [{ name: 'scratch', persistentVolumeClaim: { claimName: 'prime-x-scratch' } }] : [],
     },
     status: {
+      ...(options.nodeless
+        ? {
+            conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: options.nodeless }],
+          }
+        : {}),
       phase: options.phase ?? 'Running',
       ...(options.reason ? { reason: options.reason } : {}),
       containerStatuses: [
