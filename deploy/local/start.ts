@@ -22,6 +22,7 @@ import { admitMachine } from './kubevirt/admit.ts';
 import { type KubevirtOptions, startKubevirt } from './kubevirt/start-kubevirt.ts';
 import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
 import { startLocalTelemetry } from './telemetry.ts';
+import { registerNode } from './workloads/node.ts';
 import { startWorkloads, type WorkloadOptions } from './workloads/start-workloads.ts';
 
 export interface LocalOptions {
@@ -140,6 +141,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       sink = undefined;
     });
     if (options.simulators ?? true) {
+      await registerNode(kube, clock);
       const cdi = startCdi({ kube, clock, importImage, ...options.cdi });
       started.push(cdi.stop);
       const snapshotter = startSnapshotter({ kube, clock, cutMs: 50, readyMs: 150, ...options.snapshotter });

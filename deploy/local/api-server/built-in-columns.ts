@@ -94,6 +94,16 @@ const nodeStatus = (node: ApiObject) => {
   return [...words, ...(fieldAt(node, ['spec', 'unschedulable']) ? ['SchedulingDisabled'] : [])].join(',');
 };
 
+const nodeRoles = ({ metadata }: ApiObject) =>
+  Object.keys(metadata.labels ?? {})
+    .filter((label) => label.startsWith('node-role.kubernetes.io/'))
+    .map((label) => label.slice('node-role.kubernetes.io/'.length))
+    .sort()
+    .join(',') || '<none>';
+
+const nodeAddress = (type: string) => (node: ApiObject) =>
+  listAt(node, 'status.addresses').find((address) => address.type === type)?.address ?? '<none>';
+
 const columns: Record<string, Column[]> = {
   Pod: podColumns,
   Deployment: deploymentColumns,
@@ -146,9 +156,14 @@ const columns: Record<string, Column[]> = {
   ],
   Node: [
     computed('Status', nodeStatus),
-    computed('Roles', () => '<none>'),
+    computed('Roles', nodeRoles),
     age,
     text('Version', 'status.nodeInfo.kubeletVersion'),
+    computed('Internal-IP', nodeAddress('InternalIP'), true),
+    computed('External-IP', nodeAddress('ExternalIP'), true),
+    text('OS-Image', 'status.nodeInfo.osImage', { otherwise: '<unknown>', wide: true }),
+    text('Kernel-Version', 'status.nodeInfo.kernelVersion', { otherwise: '<unknown>', wide: true }),
+    text('Container-Runtime', 'status.nodeInfo.containerRuntimeVersion', { otherwise: '<unknown>', wide: true }),
   ],
   Lease: [text('Holder', 'spec.holderIdentity'), age],
   Role: [createdAt],

@@ -20,6 +20,9 @@ export interface ObjectPlace {
   name: string;
 }
 
+/** What is written of an object: itself, or what a subresource shows of it. */
+export type Subresource = '' | 'status' | 'scale';
+
 /** How a write was asked for. */
 export interface WriteOptions {
   user: string;

@@ -1,6 +1,7 @@
 import { jsonPath } from './json-path.ts';
 import type { Column, Kind } from './kind.ts';
 import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
+import type { ScalePaths } from './scale.ts';
 import { compileSchema } from './schema.ts';
 
 /** The parts of a CustomResourceDefinition that say what is served. */
@@ -23,9 +24,15 @@ interface DefinedVersion {
   served: boolean;
   storage: boolean;
   schema?: { openAPIV3Schema?: JsonObject };
-  subresources?: { status?: unknown; scale?: unknown };
+  subresources?: { status?: unknown; scale?: DefinedScale };
   additionalPrinterColumns?: PrinterColumn[];
   selectableFields?: { jsonPath: string }[];
+}
+
+interface DefinedScale {
+  specReplicasPath: string;
+  statusReplicasPath: string;
+  labelSelectorPath?: string;
 }
 
 interface PrinterColumn {
@@ -62,6 +69,7 @@ function customKind({ group, scope, names }: Definition, version: DefinedVersion
     custom: true,
     storageVersion,
     statusSubresource: isJsonObject(version.subresources?.status),
+    ...(version.subresources?.scale && { scale: scalePaths(version.subresources.scale) }),
     hasGeneration: true,
     replacesUnconditionally: false,
     createsOnUpdate: false,
@@ -73,6 +81,14 @@ function customKind({ group, scope, names }: Definition, version: DefinedVersion
     openApiSchema: schema,
   };
 }
+
+const partsOf = (path: string) => path.split('.').filter(Boolean);
+
+const scalePaths = ({ specReplicasPath, statusReplicasPath, labelSelectorPath }: DefinedScale): ScalePaths => ({
+  wanted: partsOf(specReplicasPath),
+  found: partsOf(statusReplicasPath),
+  selector: partsOf(labelSelectorPath ?? ''),
+});
 
 const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 

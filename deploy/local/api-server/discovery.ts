@@ -4,6 +4,7 @@ import { answer } from './answer.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { apiVersionOf, type Kind, type KindRegistry } from './kind.ts';
 import { openApiV2, openApiV3, openApiV3Index } from './open-api.ts';
+import { scaleKind } from './scale.ts';
 import { subresourcesOf, verbsOf } from './verb.ts';
 
 /** The server's version: the Kubernetes whose answers it gives. */
@@ -115,7 +116,11 @@ function groupDocument({ group, versions }: Group) {
   return { name: group, versions: all, preferredVersion: all[0] };
 }
 
-const tokenRequest = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
+/** The subresources of a kind of their own. */
+const answeredBy: Record<string, { group: string; version: string; kind: string }> = {
+  token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
+  scale: scaleKind,
+};
 
 const resourceList = (groupVersion: string, members: Kind[]) => ({
   kind: 'APIResourceList',
@@ -131,7 +136,7 @@ const resourceList = (groupVersion: string, members: Kind[]) => ({
     };
     const subresources = subresourcesOf(kind).map((subresource) => ({
       ...{ name: `${name}/${subresource}`, singularName: '', namespaced },
-      ...(subresource === 'token' ? tokenRequest : { kind: kind.kind }),
+      ...(answeredBy[subresource] ?? { kind: kind.kind }),
       verbs: verbsOf(kind, subresource),
     }));
     return [resource, ...subresources];
@@ -165,7 +170,7 @@ function aggregatedResource(kind: Kind) {
   const responseKind = { ...place, kind: kind.kind };
   const subresources = subresourcesOf(kind).map((subresource) => ({
     subresource,
-    responseKind: subresource === 'token' ? tokenRequest : responseKind,
+    responseKind: answeredBy[subresource] ?? responseKind,
     verbs: verbsOf(kind, subresource),
   }));
   return {

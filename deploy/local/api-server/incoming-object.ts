@@ -4,8 +4,10 @@ import { unreadableMetadata } from './metadata-rules.ts';
 import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
 import { badRequest } from './status-error.ts';
 
+type Typed = Pick<Kind, 'group' | 'version' | 'kind' | 'custom'>;
+
 /** Reads a request's body as an object of this kind; throws 400 if it is not one. */
-export function incomingObject(kind: Kind, body: unknown): ApiObject {
+export function incomingObject(kind: Typed, body: unknown): ApiObject {
   if (!isJsonObject(body)) throw unrecognised(kind, 'the body is no object', body);
   const apiVersion = apiVersionOf(kind);
   if (kind.custom && !body.kind)
@@ -79,5 +81,5 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
-const unrecognised = (kind: Kind, why: string, body: unknown) =>
+const unrecognised = (kind: Typed, why: string, body: unknown) =>
   badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${JSON.stringify(body)})`);

@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject } from './objects.ts';
+import type { ScalePaths } from './scale.ts';
 import type { Cause, CompiledSchema } from './schema.ts';
 import type { GroupResource } from './status-error.ts';
 
@@ -31,6 +32,8 @@ export interface Kind {
   /** The version objects are kept in; for a custom resource with several versions. */
   storageVersion: string;
   statusSubresource: boolean;
+  /** Where its replicas are, if it has the subresource `scale`. */
+  scale?: ScalePaths;
   /** Whether metadata.generation counts changes of what the user wants. */
   hasGeneration: boolean;
   /** Whether PUT needs no resourceVersion, and then wins over whatever was written meanwhile. */

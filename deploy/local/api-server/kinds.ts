@@ -4,6 +4,7 @@ import { builtInRules } from './built-in-rules.ts';
 import { builtInSchema } from './built-in-schema.ts';
 import { newerEvents } from './event-versions.ts';
 import type { Kind } from './kind.ts';
+import { replicas } from './scale.ts';
 
 type Row = Pick<Kind, 'kind' | 'plural'> & Partial<Kind>;
 
@@ -104,6 +105,7 @@ const rows: Row[] = [
     shortNames: ['deploy'],
     categories: ['all'],
     statusSubresource: true,
+    scale: replicas,
     hasGeneration: true,
   },
   {
@@ -113,6 +115,7 @@ const rows: Row[] = [
     shortNames: ['rs'],
     categories: ['all'],
     statusSubresource: true,
+    scale: replicas,
     hasGeneration: true,
     selectableFields: ['status.replicas'],
   },

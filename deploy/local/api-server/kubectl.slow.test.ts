@@ -100,8 +100,22 @@ test(named('create makes objects of files and of words'), async () => {
   expect(await kubectl('delete', 'namespace', 'demo')).toBe('namespace "demo" deleted\n');
 });
 
-test(named('create of a kind that is only taken as JSON says how to send it'), async () => {
-  expect(await kubectl('create', 'deployment', 'd', '--image=i')).toContain('send it as JSON, with kubectl apply -f');
+test(named('create sends what kubectl makes of words as protobuf, which is read whole'), async () => {
+  expect(await kubectl('create', 'deployment', 'words', '--image=i:1', '--replicas=2', '--port=80')).toBe(
+    'deployment.apps/words created\n',
+  );
+  expect(JSON.parse(await kubectl('get', 'deployment', 'words', '-o', 'json'))).toMatchObject({
+    metadata: { labels: { app: 'words' } },
+    spec: {
+      replicas: 2,
+      template: { spec: { containers: [{ name: 'i', image: 'i:1', ports: [{ containerPort: 80 }] }] } },
+    },
+  });
+  expect(await kubectl('scale', 'deployment', 'words', '--replicas=0')).toBe('deployment.apps/words scaled\n');
+  expect(await kubectl('get', 'deployment', 'words', '-o', 'jsonpath={.spec.replicas}')).toBe('0');
+  expect(await kubectl('create', 'job', 'once', '--image=i:1')).toBe('job.batch/once created\n');
+  expect(await kubectl('create', 'service', 'clusterip', 'words', '--tcp=80:8080')).toBe('service/words created\n');
+  expect(await kubectl('delete', 'deployment/words', 'job/once', 'service/words')).toContain('"words" deleted');
 });
 
 test(named('get shows the columns of the kind, wide ones with -o wide'), async () => {

@@ -110,9 +110,9 @@ function join(object: unknown, managedFields: unknown[]): unknown {
   return { ...fields, metadata: managedFields.length > 0 ? { ...metadata, managedFields } : metadata };
 }
 
-/** A subresource takes no part of the spec; metadata it ignores later, though it records its owner. */
+/** A subresource but `scale` takes no part of the spec; metadata it ignores later, though it records its owner. */
 function visibleTo(subresource: string, applied: Fields): Fields {
-  if (subresource === '') return applied;
+  if (subresource === '' || subresource === 'scale') return applied;
   const { spec: _, ...visible } = applied;
   return visible;
 }

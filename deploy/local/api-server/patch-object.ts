@@ -4,6 +4,7 @@ import type { Kind } from './kind.ts';
 import { type ApiObject, isJsonObject } from './objects.ts';
 import { jsonPatch, mergePatch, PatchError, strategicMergePatch } from './patch.ts';
 import type { PatchRequest } from './patch-request.ts';
+import { appliedThroughScale, scaleOf, withScale } from './scale.ts';
 import { invalid as invalidField } from './schema-cause.ts';
 import { badRequest, invalid, StatusError, unknownMediaType, unsupportedMediaType } from './status-error.ts';
 import { updateObject } from './update-object.ts';
@@ -24,19 +25,22 @@ export async function patchObject(
   request: PatchRequest,
   options: WriteOptions,
 ): Promise<{ object: ApiObject; created: boolean }> {
-  if (request.mediaType === types.apply) return applyObject(state, kind, request, options);
+  const { place, subresource } = request;
+  if (request.mediaType === types.apply) {
+    const patch = subresource === 'scale' ? appliedThroughScale(kind, request.patch) : request.patch;
+    return applyObject(state, kind, { ...request, patch }, options);
+  }
   const change = patcher(kind, request);
   let patched: unknown;
   const desired = (current: ApiObject) => {
     try {
-      patched = change(current);
-      return patched;
+      patched = change(subresource === 'scale' ? scaleOf(kind, current) : current);
+      return subresource === 'scale' ? withScale(kind, current, patched) : patched;
     } catch (error) {
       if (error instanceof PatchError) throw rejected();
       throw error;
     }
   };
-  const { place, subresource } = request;
   try {
     return { object: await updateObject(state, kind, { place, subresource, desired }, options), created: false };
   } catch (error) {

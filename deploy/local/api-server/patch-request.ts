@@ -1,9 +1,9 @@
-import type { ObjectPlace } from './cluster-state.ts';
+import type { ObjectPlace, Subresource } from './cluster-state.ts';
 
 /** A PATCH as it came in. */
 export interface PatchRequest {
   place: ObjectPlace;
-  subresource: '' | 'status';
+  subresource: Subresource;
   /** The request's Content-Type, which says what kind of patch it is. */
   mediaType: string;
   patch: unknown;

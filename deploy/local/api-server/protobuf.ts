@@ -1,51 +1,117 @@
 import type { JsonObject } from './objects.ts';
+import messages from './protobuf-fields.json' with { type: 'json' };
+import { StatusError } from './status-error.ts';
 
-/** One field of a protobuf message: its name in JSON and what it holds. */
-export interface Field {
-  name: string;
-  type: 'string' | 'bytes' | 'boolean' | 'integer' | 'map of strings' | 'map of bytes' | Message;
-  repeated?: boolean;
+/** Reads a Kubernetes protobuf body as the JSON it stands for; throws 415 for a kind that is taken as JSON only. */
+export function protobufObject(bytes: Buffer): JsonObject {
+  const isKubernetes = bytes.subarray(0, magic.length).toString() === magic;
+  const { typeMeta, raw } = isKubernetes ? envelopeOf(bytes.subarray(magic.length)) : {};
+  const { apiVersion = '', kind = '' } = typeMeta ?? {};
+  const message = messageOf(apiVersion, kind);
+  if (!raw || !fieldsOf.has(message)) {
+    const why = `a ${kind || 'body'} in protobuf is not understood here: send it as JSON (kubectl apply -f does; client-go does with ContentType application/json)`;
+    throw new StatusError(415, 'UnsupportedMediaType', why);
+  }
+  return { apiVersion, kind, ...decodeMessage(raw, message) };
 }
 
-/** A message by the numbers of its fields; other fields are skipped. */
-export type Message = Record<number, Field>;
+const magic = 'k8s\0';
 
-/** Reads a protobuf message as the JSON it stands for; empty text is as good as absent. Throws a RangeError on cut-off bytes. */
-export function decodeMessage(bytes: Buffer, message: Message): JsonObject {
+function envelopeOf(bytes: Buffer) {
+  const [typeMeta, raw] = [1, 2].map((wanted) => {
+    const found = [...partsOf(bytes)].find(({ number }) => number === wanted);
+    return found && typeof found.value !== 'bigint' ? found.value : Buffer.alloc(0);
+  });
+  const [apiVersion, kind] = [...partsOf(typeMeta ?? Buffer.alloc(0))].map(({ value }) => String(value));
+  return { typeMeta: { apiVersion, kind }, raw };
+}
+
+/** How a message is called: by the first word of its group, and its kind. */
+const messageOf = (apiVersion: string, kind: string) =>
+  kind === 'DeleteOptions'
+    ? 'meta.DeleteOptions'
+    : `${apiVersion.includes('/') ? apiVersion.split(/[./]/)[0] : 'core'}.${kind}`;
+
+interface Field {
+  /** In JSON; empty for a struct whose fields are those of its owner. */
+  name: string;
+  /** Whether Go leaves its zero out. */
+  optional: boolean;
+  type: string;
+}
+
+const fieldsOf = new Map(
+  Object.entries(messages).map(([message, fields]) => [
+    message,
+    new Map(
+      fields.split(' ').map((text): [number, Field] => {
+        const [number, name = '', type = ''] = text.split(':');
+        return [Number(number), { name: name.replace('?', ''), optional: name.endsWith('?'), type }];
+      }),
+    ),
+  ]),
+);
+
+/** Reads a message as the JSON it stands for; throws a RangeError on cut-off bytes. */
+function decodeMessage(bytes: Buffer, message: string): JsonObject {
   const object: JsonObject = {};
-  for (const { number, value } of fieldsOf(bytes)) {
-    const field = message[number];
+  for (const { number, value } of partsOf(bytes)) {
+    const field = fieldsOf.get(message)?.get(number);
     if (field) add(object, field, value);
   }
   return object;
 }
 
-function add(object: JsonObject, { name, type, repeated }: Field, value: Buffer | bigint) {
-  if (repeated) object[name] = [...((object[name] as unknown[] | undefined) ?? []), decoded(type, value)];
-  else if (type === 'map of strings' || type === 'map of bytes') {
-    const entry = mapEntry(value, type === 'map of strings' ? 'string' : 'bytes');
-    object[name] = { ...((object[name] as JsonObject | undefined) ?? {}), ...entry };
-  } else {
-    const read = decoded(type, value);
-    if (read !== '') object[name] = read;
+function add(object: JsonObject, { name, optional, type }: Field, value: Buffer | bigint) {
+  const kind = type.slice(0, 2);
+  const read = decoded(type.replace(/^(\*|\[\]|{})/, ''), value);
+  if (kind === '[]') object[name] = [...((object[name] as unknown[] | undefined) ?? []), read];
+  else if (kind === '{}') object[name] = { ...(object[name] as JsonObject), ...mapEntry(type.slice(2), value) };
+  else if (name === '') Object.assign(object, read);
+  else if (!optional || (read !== '' && read !== 0 && read !== false && read !== null)) object[name] = read;
+}
+
+function decoded(type: string, value: Buffer | bigint): unknown {
+  if (typeof value === 'bigint') return type === 'bool' ? value === 1n : Number(BigInt.asIntN(64, value));
+  switch (type) {
+    case 'text':
+      return value.toString('utf8');
+    case 'bytes':
+      return value.toString('base64');
+    case 'time':
+      return value.length === 0 ? null : `${secondsIn(value)}Z`;
+    case 'microtime':
+      return value.length === 0 ? null : `${secondsIn(value)}.${String(intOf(value, 2) / 1000n).padStart(6, '0')}Z`;
+    case 'quantity':
+      return String(partOf(value, 1) ?? '0');
+    case 'int-or-string':
+      return partOf(value, 1) === 1n ? String(partOf(value, 3) ?? '') : Number(BigInt.asIntN(32, intOf(value, 2)));
+    case 'raw':
+      return JSON.parse(String(partOf(value, 1) ?? 'null'));
+    default:
+      return type.startsWith('<>')
+        ? [...partsOf(value)].map((item) => decoded(type.slice(4), item.value))
+        : decodeMessage(value, type);
   }
 }
 
-function decoded(type: Field['type'], value: Buffer | bigint): unknown {
-  if (typeof value === 'bigint') return type === 'boolean' ? value === 1n : Number(value);
-  if (type === 'string') return value.toString('utf8');
-  if (type === 'bytes') return value.toString('base64');
-  return typeof type === 'object' ? decodeMessage(value, type) : undefined;
+const partOf = (bytes: Buffer, wanted: number) => [...partsOf(bytes)].find(({ number }) => number === wanted)?.value;
+
+function intOf(bytes: Buffer, number: number): bigint {
+  const found = partOf(bytes, number);
+  return typeof found === 'bigint' ? found : 0n;
 }
 
-function mapEntry(value: Buffer | bigint, type: 'string' | 'bytes'): JsonObject {
-  const [key, content] = typeof value === 'bigint' ? [] : [...fieldsOf(value)];
-  return {
-    [String(decoded('string', key?.value ?? Buffer.alloc(0)))]: decoded(type, content?.value ?? Buffer.alloc(0)),
-  };
+const secondsIn = (time: Buffer) =>
+  new Date(Number(BigInt.asIntN(64, intOf(time, 1))) * 1000).toISOString().slice(0, 19);
+
+function mapEntry(type: string, value: Buffer | bigint): JsonObject {
+  if (typeof value === 'bigint') return {};
+  const [key, content = Buffer.alloc(0)] = [partOf(value, 1), partOf(value, 2)];
+  return { [String(key ?? '')]: decoded(type, content) };
 }
 
-function* fieldsOf(bytes: Buffer): Generator<{ number: number; value: Buffer | bigint }> {
+function* partsOf(bytes: Buffer): Generator<{ number: number; value: Buffer | bigint }> {
   let at = 0;
   const varint = () => {
     let value = 0n;

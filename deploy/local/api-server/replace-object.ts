@@ -1,8 +1,9 @@
-import type { ClusterState, ObjectPlace, WriteOptions } from './cluster-state.ts';
+import type { ClusterState, ObjectPlace, Subresource, WriteOptions } from './cluster-state.ts';
 import { createObject } from './create-object.ts';
 import { incomingObject } from './incoming-object.ts';
 import { groupResourceOf, type Kind, storeKeyOf } from './kind.ts';
 import { type ApiObject, copyOf } from './objects.ts';
+import { withScale } from './scale.ts';
 import { badRequest, conflict } from './status-error.ts';
 import { updateObject } from './update-object.ts';
 
@@ -11,10 +12,14 @@ export async function replaceObject(
   state: ClusterState,
   kind: Kind,
   place: ObjectPlace,
-  subresource: '' | 'status',
+  subresource: Subresource,
   body: unknown,
   options: WriteOptions,
 ): Promise<{ object: ApiObject; created: boolean }> {
+  if (subresource === 'scale') {
+    const desired = (current: ApiObject) => withScale(kind, current, body);
+    return { object: await updateObject(state, kind, { place, subresource, desired }, options), created: false };
+  }
   const object = incomingObject(kind, body);
   const stored = state.store.get(storeKeyOf(kind), place.namespace, place.name);
   const creates = !stored && kind.createsOnUpdate && !subresource;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'yaml';
-import { protobufObject } from './protobuf-kinds.ts';
+import { protobufObject } from './protobuf.ts';
 import { badRequest, StatusError } from './status-error.ts';
 
 // What the real server takes, from its --max-request-bytes.

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { review } from './access-review.ts';
 import { answer, type Encoder } from './answer.ts';
+import { type AnswerForm, answerForm, metadataListKind, metadataOf } from './answer-form.ts';
 import type { Tokens, User } from './authentication.ts';
-import type { ClusterState, WriteOptions } from './cluster-state.ts';
+import type { ClusterState, Subresource, WriteOptions } from './cluster-state.ts';
 import { createObject } from './create-object.ts';
 import { deleteObject } from './delete-object.ts';
 import { groupResourceOf, type Kind, presented, storeKeyOf } from './kind.ts';
@@ -24,6 +25,7 @@ import {
   numberIn,
 } from './request-query.ts';
 import type { ResourceTarget } from './request-target.ts';
+import { scaleOf } from './scale.ts';
 import { notFound } from './status-error.ts';
 import { listKindOf, table } from './table.ts';
 import { requestToken } from './token-request.ts';
@@ -40,6 +42,7 @@ interface ResourceRequest {
   verb: Verb;
   user: User;
   query: URLSearchParams;
+  form: AnswerForm;
   request: IncomingMessage;
   response: ServerResponse;
   /** Keeps a watch, so that the server can end it. */
@@ -47,8 +50,8 @@ interface ResourceRequest {
 }
 
 /** Carries the request out and answers it; throws a StatusError to be answered. */
-export async function serveResource(call: ResourceRequest): Promise<void> {
-  await handlers[call.verb](call);
+export async function serveResource(call: Omit<ResourceRequest, 'form'>): Promise<void> {
+  await handlers[call.verb]({ ...call, form: answerForm(call.request) });
 }
 
 const handlers: Record<Verb, (call: ResourceRequest) => void | Promise<void>> = {
@@ -71,10 +74,13 @@ function get(call: ResourceRequest) {
   answerObject(call, 200, presented(kind, object));
 }
 
-function list({ state, kind, target, query, encoder, request, response }: ResourceRequest) {
+function list({ state, kind, target, query, encoder, form, response }: ResourceRequest) {
   const { items, ...metadata } = listObjects(state, kind, listQuery(query, target.namespace));
-  if (!wantsTable(request)) {
+  if (form === 'object') {
     return answer(response, 200, encoder.encodeList(listHead(kind, metadata), items, !kind.custom));
+  }
+  if (form === 'metadata') {
+    return answer(response, 200, JSON.stringify({ ...metadataListKind, metadata, items: items.map(metadataOf) }));
   }
   const options = {
     now: state.clock.now(),
@@ -86,7 +92,7 @@ function list({ state, kind, target, query, encoder, request, response }: Resour
 }
 
 function watch(call: ResourceRequest) {
-  const { state, kind, target, query, encoder, request, response } = call;
+  const { state, kind, target, query, encoder, form, response } = call;
   const list = listQuery(query, target.namespace);
   matcher(kind, list);
   parseResourceVersion(list.resourceVersion);
@@ -97,7 +103,8 @@ function watch(call: ResourceRequest) {
     query: { ...list, sendInitialEvents, bookmarks },
     timeoutSeconds: numberIn(query, 'timeoutSeconds'),
     bookmarks,
-    asTable: wantsTable(request) ? { includeObject: includeObjectIn(query) } : undefined,
+    form,
+    includeObject: includeObjectIn(query),
   };
   call.onWatch(streamWatch(state, encoder, kind, options, response));
 }
@@ -171,12 +178,11 @@ const listHead = (kind: Kind, metadata: object) => ({
   metadata: { ...(kind.custom && { continue: '' }), ...metadata },
 });
 
-function answerObject(
-  { state, kind, query, encoder, request, response }: ResourceRequest,
-  status: number,
-  object: ApiObject,
-) {
-  if (!wantsTable(request)) return answer(response, status, encoder.encode(object));
+function answerObject(call: ResourceRequest, status: number, found: ApiObject) {
+  const { state, kind, query, encoder, form, response } = call;
+  const object = subresourceOf(call) === 'scale' ? scaleOf(kind, found) : found;
+  if (form === 'object') return answer(response, status, encoder.encode(object));
+  if (form === 'metadata') return answer(response, status, JSON.stringify(metadataOf(object)));
   const metadata = { resourceVersion: object.metadata.resourceVersion };
   const options = { now: state.clock.now(), includeObject: includeObjectIn(query), metadata, withColumns: true };
   answer(response, status, JSON.stringify(table(kind, [object], options)));
@@ -184,18 +190,13 @@ function answerObject(
 
 const includeObjectIn = (query: URLSearchParams) => query.get('includeObject') || 'Metadata';
 
-/** Whether the client would rather have rows for printing than objects. */
-function wantsTable({ headers }: IncomingMessage): boolean {
-  const [first = ''] = (headers.accept ?? '').split(',').filter((type) => !type.includes('protobuf'));
-  return first.includes('as=Table') && first.includes('v=v1') && !first.includes('v=v1beta1');
-}
-
 const mediaTypeOf = ({ headers }: IncomingMessage) =>
   (headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
 
 const placeOf = ({ target }: ResourceRequest) => ({ namespace: target.namespace, name: target.name ?? '' });
 
-const subresourceOf = ({ target }: ResourceRequest): '' | 'status' => (target.subresource === 'status' ? 'status' : '');
+const subresourceOf = ({ target: { subresource } }: ResourceRequest): Subresource =>
+  subresource === 'status' || subresource === 'scale' ? subresource : '';
 
 /** In which groups the sender is, and how to tell them something beside the answer. */
 const senderOf = ({ user, response }: ResourceRequest) => ({

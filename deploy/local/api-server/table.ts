@@ -1,3 +1,4 @@
+import { metadataOf } from './answer-form.ts';
 import { apiVersionOf, type Column, type Kind } from './kind.ts';
 import type { ApiObject } from './objects.ts';
 
@@ -72,7 +73,7 @@ function cellOf(column: Column, object: ApiObject, now: number): unknown {
 function objectPart(object: ApiObject, includeObject: string) {
   if (includeObject === 'None') return { object: null };
   if (includeObject === 'Object') return { object };
-  return { object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata } };
+  return { object: metadataOf(object) };
 }
 
 export const listKindOf = (kind: Kind) => ({ apiVersion: apiVersionOf(kind), kind: `${kind.kind}List` });

@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { admit } from './admission.ts';
-import { type ClusterState, type ObjectPlace, timestamp, type WriteOptions } from './cluster-state.ts';
+import {
+  type ClusterState,
+  type ObjectPlace,
+  type Subresource,
+  timestamp,
+  type WriteOptions,
+} from './cluster-state.ts';
 import { dropUnknownFields, incomingObject } from './incoming-object.ts';
 import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, presented, storeKeyOf } from './kind.ts';
 import { recordUpdate } from './managed-fields.ts';
@@ -13,7 +19,7 @@ import { badRequest, conflict, invalid, modifiedMeanwhile, notFound } from './st
 /** A change to one object: what it should be, given what it is. */
 interface Change {
   place: ObjectPlace;
-  subresource: '' | 'status';
+  subresource: Subresource;
   /** Called again on the newest object when a rival wrote in between. */
   desired(current: ApiObject): unknown;
   /** Whether `desired` has set managedFields already, as an apply does. */

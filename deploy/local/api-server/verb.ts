@@ -32,6 +32,7 @@ export function assertServed({ kind, namespace, name, subresource }: ResourceTar
 
 /** What there is beside a kind's objects themselves. */
 export const subresourcesOf = (kind: Kind): string[] => [
+  ...(kind.scale ? ['scale'] : []),
   ...(kind.statusSubresource ? ['status'] : []),
   ...(kind.group === '' && kind.kind === 'ServiceAccount' ? ['token'] : []),
 ];

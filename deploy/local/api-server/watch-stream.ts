@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Encoder } from './answer.ts';
+import { type AnswerForm, metadataOf } from './answer-form.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { Kind } from './kind.ts';
 import type { ApiObject } from './objects.ts';
@@ -11,8 +12,9 @@ interface WatchOptions {
   query: WatchQuery;
   timeoutSeconds: number | undefined;
   bookmarks: boolean;
-  /** Rows for kubectl get instead of objects; says what each row carries along. */
-  asTable: { includeObject: string } | undefined;
+  form: AnswerForm;
+  /** What each row of a table carries along. */
+  includeObject: string;
 }
 
 // A client that reads nothing while this much waits for it is disconnected, as the watch cache does; it lists again.
@@ -29,7 +31,7 @@ export function streamWatch(
 ): { end: () => void } {
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
   response.flushHeaders();
-  const encode = lineEncoder(state, encoder, kind, options.asTable);
+  const encode = lineEncoder(state, encoder, kind, options);
   const send = (event: WatchEvent) => {
     response.write(encode(event));
     if (response.writableLength > mostWaitingBytes) response.destroy();
@@ -67,14 +69,14 @@ function lineEncoder(
   { clock }: ClusterState,
   encoder: Encoder,
   kind: Kind,
-  asTable: { includeObject: string } | undefined,
+  { form, includeObject }: WatchOptions,
 ): (event: WatchEvent) => string {
-  if (!asTable) return ({ type, object }) => `{"type":"${type}","object":${encoder.encode(object)}}\n`;
+  if (form === 'object') return ({ type, object }) => `{"type":"${type}","object":${encoder.encode(object)}}\n`;
+  if (form === 'metadata') return ({ type, object }) => `${JSON.stringify({ type, object: metadataOf(object) })}\n`;
   let withColumns = true;
   return ({ type, object }) => {
     const rows: ApiObject[] = type === 'BOOKMARK' ? [] : [object];
     const metadata = { resourceVersion: object.metadata.resourceVersion };
-    const { includeObject } = asTable;
     const line = { type, object: table(kind, rows, { now: clock.now(), includeObject, metadata, withColumns }) };
     withColumns = false;
     return `${JSON.stringify(line)}\n`;
