@@ -78,7 +78,7 @@ export function treeOf(found: Found): Node[] {
 }
 
 /** An image in the queue also waits for whatever stops the queue; its own message mentions that with the next sweep. */
-function withStop(image: VMDiskImage, stopped: Stopped | undefined): VMDiskImage {
+export function withStop(image: VMDiskImage, stopped: Stopped | undefined): VMDiskImage {
   if (!stopped || image.status?.phase !== 'Queued' || image.metadata.deletionTimestamp) return image;
   if (image.status.message?.includes(stopped.why)) return image;
   const message = `${image.status.message ?? ''} Nothing starts: ${stopped.why}.`.trim();

@@ -29,7 +29,7 @@ import { isWell, notReconciled } from './state.ts';
 import { formatName, formatTyped, isOnOpenStack, type OnOpenStack, type Target } from './target.ts';
 
 /** The chain of causes from the object that was asked about down to the first cause. */
-interface Why extends Remedy {
+export interface Why extends Remedy {
   steps: { about: string; phase: string; says: string }[];
   /** The object with the first cause; its Events have more information. */
   at: Target;

@@ -8,6 +8,7 @@ import { clientOf } from '../local/client.ts';
 import { realClock } from '../local/clock.ts';
 import { applyManifests, readManifests } from '../manifests.ts';
 import { type Console, startConsole } from './start.ts';
+import type { Told } from './view.ts';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 
@@ -134,7 +135,10 @@ describe('with a token', () => {
   test('the history of an object is visible to users who may list it', async () => {
     const headers = { authorization: `Bearer ${tokenOf('teacher')}` };
     const ask = (path: string) => fetch(`${page.url}/happened/${path}`, { headers });
-    expect((await ask('images/ours/ubuntu')).status).toBe(200);
+    const own = await ask('images/ours/ubuntu');
+    expect(own.status).toBe(200);
+    // As ot-functions why says it of an image that no function has seen.
+    expect((await own.json()) as Told).toMatchObject({ why: { commands: ['ot-functions doctor'] } });
     const refused = await ask('images/theirs/ubuntu');
     expect([refused.status, await refused.json()]).toEqual([403, { expected: 'the right to list images in theirs' }]);
     expect((await ask('workspaces/-/lab')).status).toBe(403);
@@ -177,7 +181,7 @@ test('two machines with the same name have separate histories', async () => {
   const headers = { authorization: `Bearer ${tokenOf('operator')}` };
   const told = async (kind: string) => {
     const answer = await fetch(`${page.url}/happened/${kind}/ours/web`, { headers });
-    return answer.ok ? ((await answer.json()) as { what: string }[]).map(({ what }) => what) : answer.status;
+    return answer.ok ? ((await answer.json()) as Told).happenings.map(({ what }) => what) : answer.status;
   };
   await expect.poll(() => told('machines')).toEqual(['pelotech']);
   await expect.poll(() => told('servers')).toEqual(['kupenstack']);

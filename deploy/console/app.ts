@@ -7,7 +7,8 @@ import { TooManyStrangers, type Viewed, type Viewer, viewedKinds } from './autho
 import { happened } from './happened.ts';
 import type { Asset } from './page/assets.ts';
 import { show } from './show.ts';
-import { maySeeObject, sightOf } from './visible.ts';
+import type { Told } from './view.ts';
+import { maySee, maySeeObject, sightOf } from './visible.ts';
 import type { Watched } from './watch-cluster.ts';
 
 interface ConsolePorts {
@@ -108,10 +109,14 @@ export function consoleApp({ watched, authorize, anonymous, assets, log }: Conso
     const { kind, namespace, name } = c.req.param();
     if (!isViewed(kind)) return c.json({ expected: Object.keys(viewedKinds).join(', '), found: kind }, 404);
     const where = kind === 'workspaces' ? undefined : namespace;
-    if (!maySeeObject(kind, where, await sightOf(viewer, watched.view())))
+    const sight = await sightOf(viewer, watched.view());
+    if (!maySeeObject(kind, where, sight))
       return c.json({ expected: `the right to list ${kind} in ${where ?? 'the cluster'}` }, 403);
+    const key = where === undefined ? name : `${where}/${name}`;
     const events = watched.eventsOf(viewedKinds[kind], where, name);
-    return c.json(happened(kind === 'images' ? watched.image(`${namespace}/${name}`) : undefined, events));
+    const happenings = happened(kind === 'images' ? watched.image(key) : undefined, events);
+    const why = watched.why({ section: kind, key }, (section, other) => maySee(section, other, sight));
+    return c.json({ why: why ?? { steps: [], help: '', commands: [] }, happenings } satisfies Told);
   });
 
   /** A browser's cookie; a proxy's or a script's header. */

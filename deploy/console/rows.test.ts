@@ -1,18 +1,58 @@
 import { describe, expect, test } from 'vitest';
+import { egressAnnotation } from '../../shared/images/egress.ts';
+import { type Holder, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
-import { parsePolicy } from '../../shared/policy.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
 import { aHolder, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { aWorkspace } from '../../test/support/builders/workspaces.ts';
-import { type EventSeen, imageRows, machineRows, prunedRows, serverRows, workspaceRows } from './rows.ts';
+import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
+import { nothing, treeOf } from '../cli/status-tree.ts';
+import { type EventSeen, viewOf } from './rows.ts';
+import type { ClusterRow } from './view.ts';
 
-const seen = (images: ReturnType<typeof aVMDiskImage>[], data: Record<string, string> = {}) => ({
-  nowMs: start + 100_000,
-  images,
-  configMap: { data },
-  policy: parsePolicy({ data }),
-  holders: [],
+const byKey = <T extends KubernetesObject>(objects: readonly T[]) =>
+  new Map(objects.map((object) => [keyOf(object.metadata), object]));
+
+interface Read {
+  images?: readonly VMDiskImage[];
+  machines?: readonly VirtualMachine[];
+  servers?: readonly KupenStackMachine[];
+  workspaces?: readonly Workspace[];
+  /** undefined is a Lease that does not parse. */
+  holders?: readonly Holder[] | undefined;
+  annotations?: Record<string, string>;
+  data?: Record<string, string>;
+  events?: readonly EventSeen[];
+  nowMs?: number;
+}
+
+const seen = (read: Read) => ({
+  nowMs: read.nowMs ?? start + 100_000,
+  images: byKey(read.images ?? []),
+  machines: byKey(read.machines ?? []),
+  servers: byKey(read.servers ?? []),
+  workspaces: byKey(read.workspaces ?? []),
+  configMap: { data: read.data ?? {} },
+  lease: Lease.parse({
+    metadata: {
+      name: leaseName,
+      annotations: {
+        [slotsAnnotation]: 'holders' in read ? JSON.stringify(read.holders ?? 'broken') : '[]',
+        ...read.annotations,
+      },
+    },
+  }),
+  events: read.events ?? [],
 });
+
+const viewed = (read: Read) => {
+  const { cluster, ...rows } = viewOf(seen(read));
+  return { ...rows, cluster: cluster.cluster as ClusterRow };
+};
 
 describe('what is being deleted', () => {
   const held = {
@@ -27,7 +67,7 @@ describe('what is being deleted', () => {
     const status = { phase: 'Succeeded', message: 'Ready to clone.' } as const;
     const shown = (conditions: (typeof held)[]) => {
       const image = aVMDiskImage({ deleted: true, status: { ...status, conditions } });
-      return Object.values(imageRows(seen([image])).images)[0];
+      return Object.values(viewed({ images: [image] }).images)[0];
     };
     expect(shown([held])).toMatchObject({ phase: 'Terminating', message: 'Used by lab/demo.' });
     expect(shown([])).toMatchObject({ phase: 'Terminating', message: 'It is being deleted.' });
@@ -36,7 +76,7 @@ describe('what is being deleted', () => {
   test('a machine is Terminating, too', () => {
     const { metadata, ...machine } = aVirtualMachine({ status: { phase: 'Ready', message: 'The machine runs.' } });
     const leaving = { ...machine, metadata: { ...metadata, deletionTimestamp: at(9) } };
-    expect(Object.values(machineRows([leaving]))).toMatchObject([
+    expect(Object.values(viewed({ machines: [leaving] }).machines)).toMatchObject([
       { phase: 'Terminating', message: 'It is being deleted.' },
     ]);
   });
@@ -47,7 +87,7 @@ describe('images', () => {
     aVMDiskImage({ name, uid: name, status: { phase: 'Queued', queuedAt: at(seconds) } });
 
   test('that wait have the place that start-sync gives them: by their time, then by their uid', () => {
-    const { images, cluster } = imageRows(seen([queued('late', 9), queued('b', 3), queued('a', 3)]));
+    const { images, cluster } = viewed({ images: [queued('late', 9), queued('b', 3), queued('a', 3)] });
     expect(cluster.queue.map((key) => key.split('/')[1])).toEqual(['a', 'b', 'late']);
     expect(Object.values(images).map(({ name, place }) => [name, place])).toEqual([
       ['late', 3],
@@ -58,7 +98,7 @@ describe('images', () => {
 
   test('have a forecast once a download is done, which says what it is made of', () => {
     const waiting = queued('waiting', 3);
-    expect(imageRows(seen([waiting])).cluster.basis).toBeUndefined();
+    expect(viewed({ images: [waiting] }).cluster.basis).toBeUndefined();
     const done = aVMDiskImage({
       name: 'done',
       uid: 'done',
@@ -66,23 +106,27 @@ describe('images', () => {
     });
     const syncing = aVMDiskImage({ name: 'syncing', uid: 'syncing', status: { phase: 'Syncing', progress: '50.00%' } });
     const holders = [{ ...aHolder(syncing), since: at(80) }];
-    const { cluster, images } = imageRows({ ...seen([done, syncing, waiting], { concurrency: '1' }), holders });
+    const { cluster, images } = viewed({
+      images: [done, syncing, waiting],
+      data: { concurrency: '1' },
+      holders,
+    });
     expect(cluster.basis).toEqual({ downloads: 1, medianMs: 60_000 });
     expect(Object.values(images).find(({ name }) => name === 'waiting')?.startsAtMs).toBe(start + 120_000);
   });
 
   test('are foretold nothing while nothing starts: the policy or the Lease cannot be read', () => {
     const waiting = queued('waiting', 3);
-    const startsIn = (found: ReturnType<typeof imageRows>) =>
+    const startsIn = (found: ReturnType<typeof viewed>) =>
       Object.values(found.images).find(({ name }) => name === 'waiting')?.startsAtMs;
-    expect(startsIn(imageRows(seen([waiting])))).toBe(0);
-    expect(startsIn(imageRows(seen([waiting], { concurrency: 'many' })))).toBeUndefined();
-    expect(startsIn(imageRows({ ...seen([waiting]), holders: undefined }))).toBeUndefined();
+    expect(startsIn(viewed({ images: [waiting] }))).toBe(0);
+    expect(startsIn(viewed({ images: [waiting], data: { concurrency: 'many' } }))).toBeUndefined();
+    expect(startsIn(viewed({ images: [waiting], holders: undefined }))).toBeUndefined();
   });
 
   test('that still hold a slot are not in the line: those behind them have the place that start-sync gives them', () => {
     const again = queued('again', 1);
-    const found = imageRows({ ...seen([again, queued('next', 3)]), holders: [aHolder(again)] });
+    const found = viewed({ images: [again, queued('next', 3)], holders: [aHolder(again)] });
     expect(found.cluster.queue.map((key) => key.split('/')[1])).toEqual(['next']);
     expect(Object.values(found.images).map(({ name, place }) => [name, place])).toEqual([
       ['again', undefined],
@@ -99,7 +143,7 @@ describe('images', () => {
     const syncing = aVMDiskImage({ name: 'syncing', uid: 'syncing', status: { phase: 'Syncing', progress: '40.00%' } });
     const images = [done, syncing, queued('a', 1), queued('b', 2), queued('c', 3)];
     const of = (nowMs: number, concurrency: string) =>
-      imageRows({ ...seen(images, { concurrency }), holders: [{ ...aHolder(syncing), since: at(80) }], nowMs }).images;
+      viewed({ images, data: { concurrency }, holders: [{ ...aHolder(syncing), since: at(80) }], nowMs }).images;
     for (const concurrency of ['1', '2']) {
       expect(of(start + 100_250, concurrency)).toEqual(of(start + 100_000, concurrency));
     }
@@ -107,15 +151,17 @@ describe('images', () => {
 
   test('without a status are shown as not seen yet', () => {
     const image = { ...aVMDiskImage({ name: 'new' }), status: undefined };
-    expect(Object.values(imageRows(seen([image])).images)).toMatchObject([{ phase: '', message: '', usedBy: 0 }]);
+    expect(Object.values(viewed({ images: [image] }).images)).toMatchObject([
+      { phase: '', state: 'under way', message: 'No function has reconciled it yet.', usedBy: 0 },
+    ]);
   });
 });
 
 describe('the policy', () => {
-  const of = (data: Record<string, string>) => imageRows(seen([], data)).cluster.policy;
+  const of = (data: Record<string, string>) => viewed({ data }).cluster.policy;
 
   test('says how many of its keys cannot be read', () => {
-    expect(imageRows(seen([], { retryLimit: 'x', strange: '1' })).cluster.faults).toBe(2);
+    expect(viewed({ data: { retryLimit: 'x', strange: '1' } }).cluster.faults).toBe(2);
   });
   const rowOf = (data: Record<string, string>, key: string) => of(data).find((row) => row.key === key);
 
@@ -131,19 +177,41 @@ describe('the policy', () => {
 
 test('machines and workspaces show what their status says, and nothing of their spec that may hold a password', () => {
   const machine = aVirtualMachine({ name: 'vm' });
-  expect(Object.keys(Object.values(machineRows([machine]))[0] ?? {}).sort()).toEqual(
-    ['createdAt', 'image', 'ipAddress', 'message', 'name', 'namespace', 'node', 'phase'].sort(),
+  expect(Object.keys(viewed({ machines: [machine] }).machines[keyOf(machine.metadata)] ?? {}).sort()).toEqual(
+    ['cause', 'createdAt', 'image', 'ipAddress', 'message', 'name', 'namespace', 'node', 'phase', 'state'].sort(),
   );
-  expect(Object.keys(Object.values(workspaceRows([aWorkspace()]))[0] ?? {}).sort()).toEqual(
-    ['components', 'createdAt', 'message', 'name', 'phase', 'ready'].sort(),
-  );
+  const interfaces = [{ network: 'campus', ipAddress: '10.10.0.5/24' }];
+  const users = [{ name: 'student', passwordRef: { name: 'secret-of-student' } }];
+  const spec = {
+    networks: [{ name: 'campus', cidr: '10.10.0.0/24' }],
+    vms: [aMachineOf({ name: 'web', interfaces, users } as never)],
+    containerClusters: [aClusterOf({ name: 'dns' })],
+  };
+  const row = viewed({ workspaces: [aWorkspace({ spec } as never)] }).workspaces.lab;
+  expect(row).toMatchObject({
+    networks: spec.networks,
+    members: [
+      { kind: 'VirtualMachine', name: 'web', interfaces: [{ network: 'campus', address: '10.10.0.5/24' }] },
+      { kind: 'ContainerCluster', name: 'dns', interfaces: [] },
+    ],
+  });
+  expect(JSON.stringify(row)).not.toContain('student');
 });
 
 test('a machine on OpenStack shows its networks with addresses once it has some, else those it asks for', () => {
   const spec = { virtualNetworks: ['net', 'dmz'], diskAttachments: [{ name: 'root' }, { name: 'data' }] };
   const rowOf = (status?: object) =>
     Object.values(
-      serverRows([{ ...aVirtualMachine({ name: 'web' }), spec, status } as unknown as KupenStackMachine]),
+      viewed({
+        servers: [
+          {
+            ...aVirtualMachine({ name: 'web' }),
+            apiVersion: 'kupenstack.io/v1alpha1',
+            spec,
+            status,
+          } as unknown as KupenStackMachine,
+        ],
+      }).servers,
     )[0];
   expect(rowOf()).toMatchObject({ phase: '', networks: 'net, dmz', volumes: ['root', 'data'], restarts: 0 });
   expect(rowOf({ phase: 'Running', ip: 'net(10.0.0.3)', restartCount: 2, node: 'host-1' })).toMatchObject({
@@ -162,7 +230,75 @@ test('of all Events those are shown that say what prune deleted', () => {
     involvedObject: { kind: 'VMDiskImage', namespace: 'lab', name: 'old' },
     lastTimestamp: at(5),
   });
-  expect(prunedRows([event('Pruned'), event('Failed')])).toEqual({
+  expect(viewed({ events: [event('Pruned'), event('Failed')] }).pruned).toEqual({
     Pruned: { namespace: 'lab', name: 'old', time: at(5), why: 'why' },
+  });
+});
+
+test('an image that prune deleted and a machine holds is not among the deleted ones: it says who holds it', () => {
+  const held = {
+    ...{ type: 'DeletionHeld', status: 'True' as const, reason: 'UsedByMachines', message: 'Used by lab/demo.' },
+    lastTransitionTime: at(0),
+  };
+  const image = aVMDiskImage({ deleted: true, status: { phase: 'Succeeded', conditions: [held] } });
+  const { namespace = '', name, uid } = image.metadata;
+  const event = {
+    metadata: { uid: 'event', creationTimestamp: at(0) },
+    reason: 'Pruned',
+    message: 'No machine has used the image: deleted.',
+    involvedObject: { kind: 'VMDiskImage', namespace, name, uid },
+  };
+  const { pruned, images } = viewed({ images: [image], events: [event] });
+  expect(pruned).toEqual({});
+  expect(images[keyOf(image.metadata)]).toMatchObject({
+    phase: 'Terminating',
+    message: 'Used by lab/demo.',
+    cause: { section: 'images', key: keyOf(image.metadata) },
+  });
+  expect(Object.keys(viewed({ events: [event] }).pruned)).toEqual(['event']);
+});
+
+describe('what is wrong', () => {
+  const failed = aVMDiskImage({ name: 'ubuntu', status: { phase: 'Failed', message: 'The object does not exist.' } });
+  const key = keyOf(failed.metadata);
+  const condition = { type: 'ImageReady', status: 'False' as const, reason: 'ImageFailed', message: '' };
+  const machine = aVirtualMachine({
+    name: 'vm',
+    status: { phase: 'Provisioning', conditions: [{ ...condition, lastTransitionTime: at(0) }] },
+  });
+
+  test('has its first cause as ot-functions why finds it: a machine that waits for an image that failed names the image', () => {
+    const { images, machines } = viewed({ images: [failed], machines: [machine] });
+    expect(images[key]?.cause).toEqual({ section: 'images', key });
+    expect(Object.values(machines)[0]?.cause).toEqual({ section: 'images', key });
+  });
+
+  test('is not what only takes its time', () => {
+    const waiting = aVMDiskImage({ name: 'ubuntu', status: { phase: 'Queued', queuedAt: at(1) } });
+    const { images, machines } = viewed({ images: [waiting], machines: [machine] });
+    expect([images[key]?.cause, Object.values(machines)[0]?.cause]).toEqual([undefined, undefined]);
+  });
+
+  test('with the whole queue is said once, and by each image that waits, in the words of ot-functions status', () => {
+    const waiting = aVMDiskImage({
+      name: 'ubuntu',
+      status: { phase: 'Queued', message: 'It waits.', queuedAt: at(1) },
+    });
+    const { cluster, images } = viewed({ images: [waiting], data: { concurrency: '0' } });
+    const tree = treeOf({ ...nothing, images: [waiting], stopped: cluster.stopped });
+    expect(cluster.stopped?.command).toBe('ot-functions resume');
+    expect(images[key]?.message).toContain(cluster.stopped?.why);
+    expect(images[key]?.message).toBe(tree[0]?.cause);
+  });
+});
+
+test('costs are those that the Lease counted, and what the budget leaves', () => {
+  const egress = { [at(0).slice(0, 10)]: { lab: 2 ** 30 } };
+  const annotations = { [egressAnnotation]: JSON.stringify(egress) };
+  const data = { egressBudget: '3Gi/30d', egressPricePerGiB: '0.09' };
+  expect(viewed({ annotations, data }).cluster).toMatchObject({
+    egress,
+    pricePerGiB: 0.09,
+    budget: { days: 30, left: 2 * 2 ** 30 },
   });
 });

@@ -1,104 +1,140 @@
 import { downloadShareOf, type Estimate, estimateOf, rateOf } from '../../shared/images/download-share.ts';
-import { basisOf, heldSlots, startsOf } from '../../shared/images/forecast.ts';
+import { budgetLeft, egressIn } from '../../shared/images/egress.ts';
+import { type Basis, endOf, type Held, heldSlots } from '../../shared/images/forecast.ts';
 import { dueAtMs, isKept, orphanDueAtMs } from '../../shared/images/pruning.ts';
-import { byPlace, grantFault, isQueued, placeOf } from '../../shared/images/queue.ts';
-import type { Holder } from '../../shared/images/slots.ts';
+import { holdersOf } from '../../shared/images/slots.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
+import type { ContainerCluster, Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { messageOf, phaseOf } from '../../shared/kubernetes/shown.ts';
-import { describeFault, type Policy } from '../../shared/policy.ts';
+import { describeFault, type Policy, parsePolicy } from '../../shared/policy.ts';
 import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
-import type { ClusterRow, ImageRow, MachineRow, PrunedRow, Rows, ServerRow, WorkspaceRow } from './view.ts';
+import { queueOf } from '../cli/queue-view.ts';
+import { causeOf, stateOf } from '../cli/state.ts';
+import { withStop } from '../cli/status-tree.ts';
+import type { Target } from '../cli/target.ts';
+import { pastSyncsOf } from './past-syncs.ts';
+import { type Among, causeAt, componentAt } from './trouble.ts';
+import type {
+  ClusterRow,
+  ImageRow,
+  MachineRow,
+  Member,
+  PrunedRow,
+  Rows,
+  ServerRow,
+  SlotRow,
+  View,
+  WorkspaceRow,
+} from './view.ts';
 
 /** What the rows are made of. */
-interface Seen {
+export interface Seen {
   nowMs: number;
-  images: readonly VMDiskImage[];
+  images: ReadonlyMap<string, VMDiskImage>;
+  machines: ReadonlyMap<string, VirtualMachine>;
+  servers: ReadonlyMap<string, KupenStackMachine>;
+  workspaces: ReadonlyMap<string, Workspace>;
   configMap: Pick<ConfigMap, 'data'> | undefined;
-  policy: Policy;
-  /** undefined where the Lease says nothing that can be read. */
-  holders: readonly Holder[] | undefined;
+  lease: Lease | undefined;
+  events: readonly EventSeen[];
 }
 
-const keyed = <T extends KubernetesObject, R>(objects: readonly T[], row: (object: T) => R): Rows<R> =>
-  Object.fromEntries(objects.map((object) => [keyOf(object.metadata), row(object)]));
-
-/** Slots, queue and policy, and every image with its place. */
-export function imageRows(seen: Seen): { cluster: ClusterRow; images: Rows<ImageRow> } {
-  const holding = new Set(seen.holders?.map(({ uid }) => uid));
-  const queue = seen.images
-    .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
-    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
-  const total = seen.policy.values.concurrency;
-  const rate = rateOf(seen.images);
-  const held = heldSlots(seen.holders ?? [], seen.images, seen.nowMs);
-  const basis = basisOf(seen.images);
-  const starts = mayStart(seen) ? startsOf(queue, held, seen.policy.values, basis, seen.nowMs) : [];
-  const rows = policyRows(seen);
-  const places = new Map(queue.map(({ metadata }, index) => [metadata.uid, index]));
+/** What the page shows of these objects. */
+export function viewOf(seen: Seen): View {
+  const among = amongOf(seen);
   return {
-    cluster: {
-      slots: {
-        total,
-        held: seen.holders?.map(({ image, attempt, since }) => ({ image, attempt, since })),
-      },
-      queue: queue.map(({ metadata }) => keyOf(metadata)),
-      policy: rows,
-      faults: rows.filter(({ fault }) => fault).length,
-      basis: basis && { downloads: basis.count, medianMs: basis.medianMs },
-    },
-    images: keyed(seen.images, (image) => {
-      const index = places.get(image.metadata.uid);
-      return imageRow(
-        image,
-        seen.policy,
-        index,
-        index === undefined ? undefined : roundedUp(starts[index], seen.nowMs),
-        estimateOf(image, rate),
-      );
-    }),
+    cluster: { cluster: clusterRow(seen, among) },
+    images: imageRows(seen, among),
+    machines: mapped(seen.machines, (machine) => machineRow(machine, among)),
+    servers: mapped(seen.servers, (server) => serverRow(server, among)),
+    workspaces: mapped(seen.workspaces, (workspace) => workspaceRow(workspace, among)),
+    pruned: prunedRows(seen),
   };
 }
 
-/** Whether images may start: `start-sync` assigns no slot while it cannot parse the policy or the Lease. */
-const mayStart = ({ policy, holders }: Seen) => holders !== undefined && !grantFault(policy);
+/** What causes are looked for among. */
+export function amongOf({ images, machines, configMap, lease, nowMs }: Seen): Among {
+  const policy = parsePolicy(configMap);
+  return { images, machines, policy, nowMs, queue: queueOf({ images: [...images.values()], lease, policy }, nowMs) };
+}
+
+const mapped = <T, R>(objects: ReadonlyMap<string, T>, row: (object: T) => R): Rows<R> =>
+  Object.fromEntries([...objects].map(([key, object]) => [key, row(object)]));
+
+/** Slots, queue, policy and costs. */
+function clusterRow({ images, configMap, lease, nowMs }: Seen, { policy, queue }: Among): ClusterRow {
+  const { concurrency, egressPricePerGiB, egressBudget } = policy.values;
+  const { basis, stopped, waiting } = queue;
+  const rows = policyRows(configMap, policy);
+  const egress = egressIn(lease);
+  const left = budgetLeft(policy, egress, nowMs);
+  // Before the first download there is no Lease.
+  const holders = lease ? holdersOf(lease) : [];
+  return {
+    slots: {
+      total: concurrency,
+      held: holders && heldSlots(holders, [...images.values()], nowMs).map((slot) => slotRow(slot, basis, nowMs)),
+    },
+    queue: waiting.map(({ image }) => image),
+    policy: rows,
+    faults: rows.filter(({ fault }) => fault).length,
+    basis: basis ? { downloads: basis.count, medianMs: basis.medianMs } : undefined,
+    stopped: stopped ?? undefined,
+    egress,
+    pricePerGiB: egressPricePerGiB,
+    budget: egressBudget && left !== undefined ? { ...egressBudget, left } : undefined,
+  };
+}
+
+const slotRow = (slot: Held, basis: Basis | null, nowMs: number): SlotRow => ({
+  image: slot.holder.image,
+  attempt: slot.holder.attempt,
+  since: slot.holder.since,
+  endsAtMs: basis ? roundedUp(endOf(slot, basis, nowMs), nowMs) : undefined,
+});
+
+function imageRows({ images, nowMs }: Seen, among: Among): Rows<ImageRow> {
+  const rate = rateOf([...images.values()]);
+  const places = new Map(among.queue.waiting.map((one) => [one.image, one]));
+  return mapped(images, (image) => {
+    const { place, startsAt = null } = places.get(keyOf(image.metadata)) ?? {};
+    const startsAtMs = startsAt === null ? undefined : roundedUp(Date.parse(startsAt), nowMs);
+    return { ...imageRow(image, among), place, startsAtMs, estimate: roundedEstimate(estimateOf(image, rate)) };
+  });
+}
 
 /** A forecast that moved with every look would be told to every page each time. */
 const stepMs = 15_000;
 
-const roundedUp = (startsAtMs: number | undefined, nowMs: number) =>
-  startsAtMs === undefined ? undefined : startsAtMs <= nowMs ? 0 : Math.ceil(startsAtMs / stepMs) * stepMs;
+const roundedUp = (startsAtMs: number, nowMs: number) =>
+  startsAtMs <= nowMs ? 0 : Math.ceil(startsAtMs / stepMs) * stepMs;
 
-function imageRow(
-  image: VMDiskImage,
-  policy: Policy,
-  index: number | undefined,
-  startsAtMs: number | undefined,
-  estimate: Estimate | undefined,
-): ImageRow {
+const roundedEstimate = (estimate: Estimate | undefined) =>
+  estimate && { fromMs: estimate.fromMs, toMs: Math.ceil(estimate.toMs / stepMs) * stepMs };
+
+function imageRow(image: VMDiskImage, among: Among): Omit<ImageRow, 'place' | 'startsAtMs' | 'estimate'> {
   const { metadata, status } = image;
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
-    phase: phaseOf(image),
+    ...stated(withStop(image, among.queue.stopped ?? undefined), among),
     share: downloadShareOf(image),
-    estimate: estimate && { fromMs: estimate.fromMs, toMs: Math.ceil(estimate.toMs / stepMs) * stepMs },
     isReady: conditionOf(status?.conditions, 'Ready')?.status === 'True',
-    message: messageOf(image) ?? '',
+    bytes: status?.source?.bytes,
+    syncs: pastSyncsOf(image),
     revision: status?.revision ?? 0,
     attempts: status?.attempts ?? 0,
     queuedAt: status?.queuedAt,
-    place: index === undefined ? undefined : index + 1,
-    startsAtMs,
     usedBy: status?.references?.count ?? 0,
     users: status?.references?.by ?? [],
     isKept: isKept(image),
-    dueAtMs: prunedAtMs(image, policy),
+    dueAtMs: prunedAtMs(image, among.policy),
     createdAt: metadata.creationTimestamp,
   };
 }
@@ -110,7 +146,7 @@ function prunedAtMs(image: VMDiskImage, policy: Policy): number | undefined {
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
-const policyRows = ({ configMap, policy }: Seen): ClusterRow['policy'] => [
+const policyRows = (configMap: Seen['configMap'], policy: Policy): ClusterRow['policy'] => [
   ...policyEntries(configMap, policy).map((entry) => ({ ...entry, fault: entry.fault && describeFault(entry.fault) })),
   ...strayEntries(configMap).map((entry) => ({
     ...entry,
@@ -119,42 +155,59 @@ const policyRows = ({ configMap, policy }: Seen): ClusterRow['policy'] => [
   })),
 ];
 
-const shownOf = (object: Parameters<typeof messageOf>[0]) => ({
-  phase: phaseOf(object),
-  message: messageOf(object) ?? '',
+/** As `ot-functions status` shows it. */
+const stated = (target: Target, among: Among) => ({
+  phase: phaseOf(target),
+  state: stateOf(target),
+  message: causeOf(target) || (messageOf(target) ?? ''),
+  cause: causeAt(target, among),
 });
 
-export const machineRows = (machines: readonly VirtualMachine[]): Rows<MachineRow> =>
-  keyed(machines, ({ metadata, spec, status }) => ({
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    ...shownOf({ metadata, status }),
-    image: keyOf(spec.vmDiskImageRef),
-    ipAddress: status?.ipAddress ?? '',
-    node: status?.nodeName ?? '',
-    createdAt: metadata.creationTimestamp,
-  }));
+const machineRow = (machine: VirtualMachine, among: Among): MachineRow => ({
+  namespace: machine.metadata.namespace ?? '',
+  name: machine.metadata.name,
+  ...stated(machine, among),
+  image: keyOf(machine.spec.vmDiskImageRef),
+  ipAddress: machine.status?.ipAddress ?? '',
+  node: machine.status?.nodeName ?? '',
+  createdAt: machine.metadata.creationTimestamp,
+});
 
-export const serverRows = (machines: readonly KupenStackMachine[]): Rows<ServerRow> =>
-  keyed(machines, ({ metadata, spec, status }) => ({
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    ...shownOf({ metadata, status }),
-    networks: status?.ip || spec.virtualNetworks.join(', '),
-    volumes: spec.diskAttachments.map(({ name }) => name),
-    node: status?.node ?? '',
-    restarts: status?.restartCount ?? 0,
-    createdAt: metadata.creationTimestamp,
-  }));
+const serverRow = (server: KupenStackMachine, among: Among): ServerRow => ({
+  namespace: server.metadata.namespace ?? '',
+  name: server.metadata.name,
+  ...stated(server, among),
+  networks: server.status?.ip || server.spec.virtualNetworks.join(', '),
+  volumes: server.spec.diskAttachments.map(({ name }) => name),
+  node: server.status?.node ?? '',
+  restarts: server.status?.restartCount ?? 0,
+  createdAt: server.metadata.creationTimestamp,
+});
 
-export const workspaceRows = (workspaces: readonly Workspace[]): Rows<WorkspaceRow> =>
-  keyed(workspaces, ({ metadata, status }) => ({
-    name: metadata.name,
-    ...shownOf({ metadata, status }),
-    ready: status?.ready ?? '',
-    components: status?.components ?? [],
-    createdAt: metadata.creationTimestamp,
-  }));
+const workspaceRow = (workspace: Workspace, among: Among): WorkspaceRow => ({
+  name: workspace.metadata.name,
+  ...stated(workspace, among),
+  ready: workspace.status?.ready ?? '',
+  components: (workspace.status?.components ?? []).map((one) => ({
+    ...one,
+    at: componentAt(one.kind, one.name, workspace),
+  })),
+  networks: (workspace.spec.networks ?? []).map(({ name, cidr }) => ({ name, cidr })),
+  members: [
+    ...(workspace.spec.vms ?? []).map((one) => memberOf('VirtualMachine', one)),
+    ...(workspace.spec.containerClusters ?? []).map((one) => memberOf('ContainerCluster', one)),
+  ],
+  createdAt: workspace.metadata.creationTimestamp,
+});
+
+const memberOf = (
+  kind: Member['kind'],
+  { name, interfaces = [] }: Pick<ContainerCluster, 'name' | 'interfaces'>,
+): Member => ({
+  kind,
+  name,
+  interfaces: interfaces.map(({ network, ipAddress = '' }) => ({ network, address: ipAddress })),
+});
 
 /** A Kubernetes Event as far as anything here reads it. */
 export interface EventSeen {
@@ -162,7 +215,7 @@ export interface EventSeen {
   type?: string;
   reason?: string;
   message?: string;
-  involvedObject?: { apiVersion?: string; kind?: string; namespace?: string; name?: string };
+  involvedObject?: { apiVersion?: string; kind?: string; namespace?: string; name?: string; uid?: string };
   lastTimestamp?: string | null;
   eventTime?: string | null;
 }
@@ -170,11 +223,13 @@ export interface EventSeen {
 export const timeOf = ({ lastTimestamp, eventTime, metadata }: EventSeen) =>
   lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
 
-/** What prune said of images that it deleted. */
-export const prunedRows = (events: readonly EventSeen[]): Rows<PrunedRow> =>
-  Object.fromEntries(
+/** What prune said of images that it deleted; not of one that a machine came to use meanwhile, and which is held. */
+function prunedRows({ events, images }: Pick<Seen, 'events' | 'images'>): Rows<PrunedRow> {
+  const uids = new Set([...images.values()].map(({ metadata }) => metadata.uid));
+  return Object.fromEntries(
     events
       .filter(({ reason, involvedObject }) => reason === 'Pruned' && involvedObject?.kind === 'VMDiskImage')
+      .filter(({ involvedObject }) => !uids.has(involvedObject?.uid ?? ''))
       .map((event) => [
         event.metadata.uid,
         {
@@ -185,3 +240,4 @@ export const prunedRows = (events: readonly EventSeen[]): Rows<PrunedRow> =>
         },
       ]),
   );
+}

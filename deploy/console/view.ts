@@ -28,31 +28,71 @@ export interface ClusterRow {
   faults: number;
   /** What durations of downloads a forecast is made of: how many, and their median in milliseconds. */
   basis: { downloads: number; medianMs: number } | undefined;
+  /** Why nothing starts although slots may be free, and the command that helps. */
+  stopped: { why: string; command: string } | undefined;
+  /** The bytes that downloads asked of their sources, by day (UTC) and namespace. */
+  egress: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** In the currency of the policy. */
+  pricePerGiB: number | undefined;
+  budget: { bytes: number; days: number; left: number } | undefined;
 }
 
-interface SlotRow {
+/** Where an object is in the view. */
+export interface ObjectAt {
+  section: 'images' | 'machines' | 'servers' | 'workspaces';
+  /** namespace/name; of a workspace its name. */
+  key: string;
+}
+
+/** The state of an object, as `ot-functions status` counts it. */
+interface Stated {
+  phase: string;
+  state: 'Failed' | 'under way' | 'Ready';
+  message: string;
+  /** If something is wrong: the object with the first cause, which may be this one. */
+  cause: ObjectAt | undefined;
+}
+
+/** A download that is over. */
+export interface PastSync {
+  fromMs: number;
+  toMs: number;
+  /** The phase that it ended in; Queued if a new revision replaced it. */
+  result: 'Succeeded' | 'Retrying' | 'Failed' | 'Queued';
+  revision: number;
+  /** What it asked of its source, 0 for a clone of another image's snapshot; undefined if an earlier release began it. */
+  bytes: number | undefined;
+  /** How it ended, in words. */
+  message: string;
+}
+
+export interface SlotRow {
   /** namespace/name. */
   image: string;
   attempt: number;
   since: string;
+  /** When the forecast expects it to be free, milliseconds since 1970; 0 for any moment, undefined without a forecast. */
+  endsAtMs: number | undefined;
 }
 
-export interface ImageRow {
+export interface ImageRow extends Stated {
   namespace: string;
   name: string;
-  phase: string;
   /** From 0 to 1 while it downloads, if CDI reports progress. */
   share: number | undefined;
   /** From when to when it is estimated to take, where CDI reports none; milliseconds since 1970. */
   estimate: { fromMs: number; toMs: number } | undefined;
   isReady: boolean;
-  message: string;
+  /** The size of its source; undefined until it is inspected. */
+  bytes: number | undefined;
+  /** As many as its status remembers, the earliest first. */
+  syncs: readonly PastSync[];
   revision: number;
   attempts: number;
   queuedAt: string | undefined;
   /** Its place in the queue, from 1. */
   place: number | undefined;
-  /** When it may get its slot, milliseconds since 1970; undefined where nothing tells. */
+  /** When it may get its slot, milliseconds since 1970; 0 for now, undefined where nothing tells. */
   startsAtMs: number | undefined;
   usedBy: number;
   /** Names of at most twenty of them. */
@@ -63,11 +103,9 @@ export interface ImageRow {
   createdAt: string;
 }
 
-export interface MachineRow {
+export interface MachineRow extends Stated {
   namespace: string;
   name: string;
-  phase: string;
-  message: string;
   /** namespace/name. */
   image: string;
   ipAddress: string;
@@ -75,11 +113,9 @@ export interface MachineRow {
   createdAt: string;
 }
 
-export interface ServerRow {
+export interface ServerRow extends Stated {
   namespace: string;
   name: string;
-  phase: string;
-  message: string;
   /** Networks with their addresses once it has some, else the names that were asked for. */
   networks: string;
   volumes: readonly string[];
@@ -88,15 +124,32 @@ export interface ServerRow {
   createdAt: string;
 }
 
-export interface WorkspaceRow {
+export interface WorkspaceRow extends Stated {
   name: string;
-  phase: string;
   /** "5/7". */
   ready: string;
-  /** The first cause before all others. */
-  message: string;
-  components: readonly { kind: string; name: string; phase: string; reason: string; message: string }[];
+  components: readonly ComponentRow[];
+  networks: readonly { name: string; cidr: string }[];
+  /** Machines and container clusters with the networks that they are on. */
+  members: readonly Member[];
   createdAt: string;
+}
+
+export interface ComponentRow {
+  kind: string;
+  name: string;
+  phase: string;
+  reason: string;
+  message: string;
+  /** Its own object, if the page shows that. */
+  at: ObjectAt | undefined;
+}
+
+export interface Member {
+  kind: 'VirtualMachine' | 'ContainerCluster';
+  name: string;
+  /** With the fixed address, if it asks for one. */
+  interfaces: readonly { network: string; address: string }[];
 }
 
 export interface PrunedRow {
@@ -112,6 +165,12 @@ export interface Happening {
   what: string;
   message: string;
   isWarning: boolean;
+}
+
+/** An object by itself: why it is not Ready, as `ot-functions why` says it, and its history. */
+export interface Told {
+  why: { steps: readonly { about: string; phase: string; says: string }[]; help: string; commands: readonly string[] };
+  happenings: readonly Happening[];
 }
 
 export type Section = keyof View;

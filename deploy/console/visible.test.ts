@@ -7,6 +7,10 @@ const image = (namespace: string, name: string): ImageRow => ({
   namespace,
   name,
   phase: 'Queued',
+  state: 'under way',
+  cause: undefined,
+  bytes: undefined,
+  syncs: [],
   share: undefined,
   isReady: false,
   message: '',
@@ -23,12 +27,13 @@ const image = (namespace: string, name: string): ImageRow => ({
   createdAt: '2026-01-01T00:00:00Z',
 });
 
-const machine = { phase: 'Ready', message: '', image: 'ours/a', ipAddress: '', node: '', createdAt: '' };
-const server = { phase: 'Running', message: '', networks: '', volumes: [], node: '', restarts: 0, createdAt: '' };
+const stated = { phase: 'Ready', state: 'Ready', message: '', cause: undefined } as const;
+const machine = { ...stated, image: 'ours/a', ipAddress: '', node: '', createdAt: '' };
+const server = { ...stated, networks: '', volumes: [], node: '', restarts: 0, createdAt: '' };
 const view: View = {
   cluster: {
     cluster: {
-      slots: { total: 2, held: [{ image: 'theirs/b', attempt: 1, since: '' }] },
+      slots: { total: 2, held: [{ image: 'theirs/b', attempt: 1, since: '', endsAtMs: undefined }] },
       queue: ['theirs/b', 'ours/a'],
       policy: [
         { key: 'concurrency', value: '2', isSet: true, fault: undefined },
@@ -36,6 +41,10 @@ const view: View = {
       ],
       faults: 1,
       basis: undefined,
+      stopped: undefined,
+      egress: { '2026-01-01': { ours: 1, theirs: 2 } },
+      pricePerGiB: 0.09,
+      budget: { bytes: 9, days: 30, left: 6 },
     },
   },
   images: { 'ours/a': image('ours', 'a'), 'theirs/b': image('theirs', 'b') },
@@ -44,7 +53,9 @@ const view: View = {
     'theirs/web': { namespace: 'theirs', name: 'web', ...server },
     'ours/web': { namespace: 'ours', name: 'web', ...server },
   },
-  workspaces: { lab: { name: 'lab', phase: 'Ready', ready: '1/1', message: '', components: [], createdAt: '' } },
+  workspaces: {
+    lab: { name: 'lab', ...stated, ready: '1/1', components: [], networks: [], members: [], createdAt: '' },
+  },
   pruned: { u: { namespace: 'theirs', name: 'old', time: '', why: '' } },
 };
 
@@ -67,6 +78,7 @@ describe('a user who may list', () => {
     expect([seen.machines, seen.servers, seen.workspaces, seen.pruned]).toEqual([{}, {}, {}, {}]);
     expect(seen.cluster.cluster?.queue).toEqual(['(another namespace)', 'ours/a']);
     expect(JSON.stringify(seen)).not.toMatch(/theirs|secret\.example/);
+    expect(seen.cluster.cluster).toMatchObject({ egress: { '2026-01-01': { ours: 1 } }, budget: undefined });
   });
 
   test('images of one namespace learns how many keys of the policy cannot be read, not which', async () => {

@@ -72,7 +72,7 @@ export function visibleChanges(changes: Changes, sight: Sight): Changes | undefi
   return told.length > 0 ? (Object.fromEntries(told) as Changes) : undefined;
 }
 
-function maySee(section: string, key: string, sight: Sight): boolean {
+export function maySee(section: string, key: string, sight: Sight): boolean {
   const scope = section in sight ? sight[section as keyof Sight] : 'everywhere';
   return scope === 'everywhere' || scope.has(key.split('/')[0] ?? '');
 }
@@ -86,7 +86,8 @@ const within = <T extends { namespace: string }>(rows: Rows<T>, scope: Scope): R
     ? rows
     : Object.fromEntries(Object.entries(rows).filter(([, { namespace }]) => scope.has(namespace)));
 
-const hidden = '(another namespace)';
+/** In place of a name. */
+export const hidden = '(another namespace)';
 const seen = (key: string, scope: Scope) =>
   scope === 'everywhere' || scope.has(key.split('/')[0] ?? '') ? key : hidden;
 
@@ -97,6 +98,10 @@ const visibleCluster = (row: ClusterRow, { images }: Sight): ClusterRow =>
         ...row,
         slots: { ...row.slots, held: row.slots.held?.map((slot) => ({ ...slot, image: seen(slot.image, images) })) },
         queue: row.queue.map((key) => seen(key, images)),
+        egress: mapped(row.egress, (sums) =>
+          Object.fromEntries(Object.entries(sums).filter(([namespace]) => images.has(namespace))),
+        ),
+        budget: undefined,
         // Where images come from and under whose names they are downloaded is the administrators'.
         policy: row.policy.filter(({ key }) => key === 'concurrency'),
       };

@@ -15,6 +15,7 @@ function aServer() {
   const kinds = { isServed: false };
   const machine = {
     ...aVirtualMachine({ name: 'web' }),
+    apiVersion: KupenStackMachine.apiVersion,
     spec: { virtualNetworks: [], diskAttachments: [{ name: 'root' }] },
   };
   const kube = {

@@ -1,4 +1,4 @@
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { leaseName } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
@@ -8,14 +8,15 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { parsePolicy, policyName } from '../../shared/policy.ts';
+import { policyName } from '../../shared/policy.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { follow } from '../../shared/runtime/follow.ts';
 import type { ListOptions } from '../../shared/runtime/kube.ts';
 import { realPause, type Watching } from '../../shared/runtime/reflect.ts';
 import { changesOf } from './changes.ts';
-import { type EventSeen, imageRows, machineRows, prunedRows, serverRows, workspaceRows } from './rows.ts';
-import type { Changes, View } from './view.ts';
+import { amongOf, type EventSeen, type Seen, viewOf } from './rows.ts';
+import { amongSeen, explain } from './trouble.ts';
+import type { Changes, ObjectAt, Told, View } from './view.ts';
 
 /** What the page shows at this moment, and word of every change. */
 export interface Watched {
@@ -25,6 +26,8 @@ export interface Watched {
   /** The Events about one object that still exist. */
   eventsOf(kind: Pick<Resource, 'apiVersion' | 'kind'>, namespace: string | undefined, name: string): EventSeen[];
   image(key: string): VMDiskImage | undefined;
+  /** Why an object is not Ready, as far as a user knows who may see these objects; undefined if it does not exist. */
+  why(object: ObjectAt, maySee: (section: 'images' | 'machines', key: string) => boolean): Told['why'] | undefined;
   close(): void;
 }
 
@@ -86,24 +89,14 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
     listed(ConfigMap, own(policyName)),
   ]);
   const eventsSeen = () => [...events.values()] as unknown as EventSeen[];
-  const look = (): View => {
-    const configMap = configMaps.get(`${operatorNamespace}/${policyName}`);
-    const { cluster, images: rows } = imageRows({
-      nowMs: now(),
-      images: [...images.values()],
-      configMap,
-      policy: parsePolicy(configMap),
-      holders: holdersOf(leases.get(`${operatorNamespace}/${leaseName}`)),
-    });
-    return {
-      cluster: { cluster },
-      images: rows,
-      machines: machineRows([...machines.values()]),
-      servers: serverRows([...servers.values()]),
-      workspaces: workspaceRows([...workspaces.values()]),
-      pruned: prunedRows(eventsSeen()),
-    };
-  };
+  const seen = (): Seen => ({
+    nowMs: now(),
+    ...{ images, machines, servers, workspaces },
+    configMap: configMaps.get(`${operatorNamespace}/${policyName}`),
+    lease: leases.get(`${operatorNamespace}/${leaseName}`),
+    events: eventsSeen(),
+  });
+  const look = () => viewOf(seen());
   const listeners = new Set<(changes: Changes) => void>();
   let current = look();
   isListed = true;
@@ -130,6 +123,11 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
           (namespace === undefined || about.namespace === namespace),
       ),
     image: (key) => images.get(key),
+    why: ({ section, key }, maySee) => {
+      const target = { images, machines, servers, workspaces }[section].get(key);
+      const { steps, help, commands } = target ? explain(target, amongSeen(amongOf(seen()), maySee)) : {};
+      return steps && help !== undefined && commands ? { steps, help, commands } : undefined;
+    },
     close: () => {
       ended.abort();
       clearTimeout(timer);

@@ -34,7 +34,7 @@ function durationOf({ status }: VMDiskImage): number | undefined {
 }
 
 /** A slot that is held, and how far its download is, from 0 to 1, where CDI reports it or it can be estimated. */
-interface Held {
+export interface Held {
   holder: Holder;
   share: number | undefined;
   estimate?: Estimate | undefined;
@@ -78,8 +78,8 @@ export function startsOf(
   return queue.map((image) => starts.get(image));
 }
 
-/** By its own pace if known, else the duration of the others. A late download may end at any moment. */
-function endOf({ holder, share }: Held, { medianMs }: Basis, nowMs: number): number {
+/** When a slot may be free: by the pace of its download if known, else the duration of the others. A late download may end at any moment. */
+export function endOf({ holder, share }: Held, { medianMs }: Basis, nowMs: number): number {
   const elapsedMs = Math.max(0, nowMs - Date.parse(holder.since)) || 0;
   const leftMs =
     share !== undefined && share >= 0.05 && elapsedMs > 0 ? (elapsedMs * (1 - share)) / share : medianMs - elapsedMs;

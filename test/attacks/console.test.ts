@@ -24,7 +24,7 @@ test("a site whose name leads to 127.0.0.1 does not read the local page, which s
 
 test('a token without rights learns neither how many slots there are nor who waits', async () => {
   const row = { slots: { total: 4, held: [] }, queue: ['theirs/a'], policy: [], faults: 0, basis: undefined };
-  const view = { ...nothing, cluster: { cluster: row } } as View;
+  const view = { ...nothing, cluster: { cluster: row } } as unknown as View;
   expect(visible(view, await sightOf(viewer(false), view)).cluster).toEqual({});
 });
 

@@ -47,11 +47,10 @@ async function main(): Promise<number> {
     await page.locator('#basis').filter({ hasText: 'Forecast' }).waitFor();
     await take(page, 'downloads', page.locator('section[aria-labelledby="h-sync"]'));
     await until(up.cluster, Workspace, { name: course }, (lab) => lab?.status?.phase === 'Failed', 120_000);
-    await page.locator('#workspaces details summary').first().click();
     await take(page, 'workspace', page.locator('section[aria-labelledby="h-workspaces"]'));
     await page
       .locator('[data-table="images"]')
-      .getByRole('button', { name: `${images}/ubuntu-24-04` })
+      .getByRole('link', { name: `${images}/ubuntu-24-04` })
       .click();
     await page.getByRole('dialog').getByRole('listitem').nth(3).waitFor();
     await take(page, 'timeline', page.getByRole('dialog'));

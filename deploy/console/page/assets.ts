@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 
 /** A file that the page is made of. */
 export interface Asset {
@@ -10,12 +11,12 @@ const types = { html: 'text/html; charset=utf-8', css: 'text/css', js: 'text/jav
 
 const pageFiles = ['console.html', 'login.html', 'console.css', 'console.js', 'icon.svg'] as const;
 
-/** The files of the page by their names. In the image all of them lie in one folder, the script without its types. */
+/** The files of the page by their names. In the image all of them lie in one folder, the script as one file without types. */
 export async function readAssets(folder: URL = new URL('.', import.meta.url)): Promise<ReadonlyMap<string, Asset>> {
   const read = async (name: string) => {
     const text = await readFile(new URL(name, folder), 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT' || name !== 'console.js') throw error;
-      return readFile(new URL('console.ts', folder), 'utf8').then(withoutTypes);
+      return bundled(new URL('console.ts', folder));
     });
     return [name, { type: types[name.split('.').at(-1) as keyof typeof types], text }] as const;
   };
@@ -23,7 +24,9 @@ export async function readAssets(folder: URL = new URL('.', import.meta.url)): P
 }
 
 /** Only a checkout has no script yet, and there is what makes it. */
-async function withoutTypes(typescript: string): Promise<string> {
-  const { transform } = await import('esbuild');
-  return (await transform(typescript, { loader: 'ts', target: 'es2023' })).code;
+async function bundled(script: URL): Promise<string> {
+  const { build } = await import('esbuild');
+  const options = { bundle: true, write: false, format: 'esm', target: 'es2023', charset: 'utf8' } as const;
+  const { outputFiles } = await build({ entryPoints: [fileURLToPath(script)], ...options });
+  return outputFiles[0]?.text ?? '';
 }
