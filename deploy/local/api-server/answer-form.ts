@@ -10,7 +10,7 @@ export function answerForm({ headers }: Pick<IncomingMessage, 'headers'>): Answe
   const clauses = (headers.accept || '*/*').split(',').map((clause) => clause.trim());
   const accepted = clauses.find((clause) => /^(application\/(json|yaml|\*)|\*\/\*)(;|$)/.test(clause));
   if (!accepted) {
-    throw new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
+    throw new StatusError(406, 'NotAcceptable', 'only the following media types are accepted: application/json', {});
   }
   if (!accepted.includes('g=meta.k8s.io') || !/v=v1(;|$)/.test(accepted)) return 'object';
   if (accepted.includes('as=Table')) return 'table';

@@ -70,13 +70,16 @@ function typeSchema(type: string, inside: string[]): JsonObject {
   return scalars[type] ?? modelSchema(type, inside) ?? anything;
 }
 
+// Go reads no MicroTime without its six digits.
+const microTime = String.raw`T\d\d:\d\d:\d\d\.\d{6}(Z|[-+]\d\d:\d\d)$`;
+
 const scalars: Record<string, JsonObject> = {
   string: { type: 'string' },
   number: { type: 'number' },
   boolean: { type: 'boolean' },
   IntOrString: quantity,
   Date: { type: 'string', format: 'date-time' },
-  V1MicroTime: { type: 'string', format: 'date-time' },
+  V1MicroTime: { type: 'string', format: 'date-time', pattern: microTime },
   object: open,
   any: anything,
 };

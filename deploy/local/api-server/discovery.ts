@@ -4,7 +4,6 @@ import { answer } from './answer.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { apiVersionOf, type Kind, type KindRegistry } from './kind.ts';
 import { openApiV2, openApiV3, openApiV3Index } from './open-api.ts';
-import { scaleKind } from './scale.ts';
 import { subresourcesOf, verbsOf } from './verb.ts';
 
 /** The server's version: the Kubernetes whose answers it gives. */
@@ -119,7 +118,7 @@ function groupDocument({ group, versions }: Group) {
 /** The subresources of a kind of their own. */
 const answeredBy: Record<string, { group: string; version: string; kind: string }> = {
   token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
-  scale: scaleKind,
+  scale: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
 };
 
 const resourceList = (groupVersion: string, members: Kind[]) => ({

@@ -3,7 +3,7 @@ import { createObject } from './create-object.ts';
 import { incomingObject } from './incoming-object.ts';
 import { groupResourceOf, type Kind, storeKeyOf } from './kind.ts';
 import { type ApiObject, copyOf } from './objects.ts';
-import { withScale } from './scale.ts';
+import { scaleKind, withScale } from './scale.ts';
 import { badRequest, conflict } from './status-error.ts';
 import { updateObject } from './update-object.ts';
 
@@ -16,11 +16,7 @@ export async function replaceObject(
   body: unknown,
   options: WriteOptions,
 ): Promise<{ object: ApiObject; created: boolean }> {
-  if (subresource === 'scale') {
-    const desired = (current: ApiObject) => withScale(kind, current, body);
-    return { object: await updateObject(state, kind, { place, subresource, desired }, options), created: false };
-  }
-  const object = incomingObject(kind, body);
+  const object = incomingObject(subresource === 'scale' ? scaleKind : kind, body);
   const stored = state.store.get(storeKeyOf(kind), place.namespace, place.name);
   const creates = !stored && kind.createsOnUpdate && !subresource;
   if (stored || creates) assertMeant(kind, place, object, stored);
@@ -30,7 +26,7 @@ export async function replaceObject(
     const fresh = { ...object, metadata };
     return { object: await createObject(state, kind, place.namespace, fresh, options), created: true };
   }
-  const desired = () => copyOf(object);
+  const desired = (current: ApiObject) => (subresource === 'scale' ? withScale(kind, current, object) : copyOf(object));
   return { object: await updateObject(state, kind, { place, subresource, desired }, options), created: false };
 }
 

@@ -1,8 +1,8 @@
 import { incomingObject } from './incoming-object.ts';
-import { apiVersionOf, groupResourceOf, type Kind } from './kind.ts';
+import { apiVersionOf, type Kind } from './kind.ts';
 import { type ApiObject, copyOf, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
 import { invalid as invalidField } from './schema-cause.ts';
-import { conflict, invalid, StatusError } from './status-error.ts';
+import { invalid, StatusError } from './status-error.ts';
 
 /** Where a kind keeps how many replicas it should have and has, and, for a custom resource, the selector of its Pods as text. */
 export interface ScalePaths {
@@ -15,7 +15,7 @@ export interface ScalePaths {
 export const replicas: ScalePaths = { wanted: ['spec', 'replicas'], found: ['status', 'replicas'] };
 
 /** The kind of the subresource `scale`, whatever it is of. */
-export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale', custom: false };
 
 /** An object as its subresource `scale` shows it. */
 export function scaleOf(kind: Kind, { metadata, ...object }: ApiObject): ApiObject {
@@ -36,18 +36,13 @@ export function scaleOf(kind: Kind, { metadata, ...object }: ApiObject): ApiObje
   } as ApiObject;
 }
 
-/** The object with the replicas of a Scale; throws 400 for what is no Scale, 409 for one of another object, 422 for one that cannot be. */
+/** The object with the replicas of a Scale; throws 400 for what is no Scale, 422 for one that cannot be. */
 export function withScale(kind: Kind, object: ApiObject, body: unknown): ApiObject {
-  const { metadata, spec } = incomingObject({ ...scaleKind, custom: false }, body);
-  const { name, uid } = object.metadata;
+  const { metadata, spec } = incomingObject(scaleKind, body);
   const wanted = (isJsonObject(spec) && spec.replicas) || 0;
   if (typeof wanted !== 'number' || wanted < 0) {
     const fault = invalidField('spec.replicas', wanted, 'must be greater than or equal to 0');
-    throw invalid(scaleKind, name, [fault]);
-  }
-  if (metadata.uid && metadata.uid !== uid) {
-    const of = { ...groupResourceOf(kind), resource: `${kind.plural}/scale` };
-    throw conflict(of, name, `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`);
+    throw invalid(scaleKind, object.metadata.name, [fault]);
   }
   const next = copyOf(object);
   const { resourceVersion } = metadata;
@@ -58,7 +53,7 @@ export function withScale(kind: Kind, object: ApiObject, body: unknown): ApiObje
 
 /** An applied Scale as an apply of the object itself. */
 export function appliedThroughScale(kind: Kind, body: unknown): unknown {
-  const { metadata, spec } = incomingObject({ ...scaleKind, custom: false }, body);
+  const { metadata, spec } = incomingObject(scaleKind, body);
   const applied: JsonObject = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata };
   if (isJsonObject(spec) && spec.replicas !== undefined) put(applied, pathsOf(kind).wanted, spec.replicas);
   return applied;

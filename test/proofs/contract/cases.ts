@@ -11,6 +11,7 @@ import { policyCases } from './cases-policy.ts';
 import { rbacCases } from './cases-rbac.ts';
 import { readCases } from './cases-read.ts';
 import { reviewCases } from './cases-reviews.ts';
+import { scaleCases } from './cases-scale.ts';
 import { schemaCases } from './cases-schema.ts';
 import { watchCases } from './cases-watch.ts';
 import { moreWatchCases } from './cases-watch-more.ts';
@@ -33,6 +34,7 @@ export const groups: Record<string, Case[]> = {
   policy: policyCases,
   workloads: workloadCases,
   events: eventCases,
+  scale: scaleCases,
 };
 
 /** The kinds that have to exist before. */

@@ -65,7 +65,24 @@ export const deviations: Deviation[] = [
       'an object must fit the path it is sent to': ['1.body.message'],
       'a body that is no JSON, or has a field of the wrong type, is a bad request': ['*.body.message'],
       'pages are of one resourceVersion, whatever is written meanwhile': ['8.body.message'],
+      'a scale that cannot be is refused': ['4.body.message'],
     },
+  },
+  {
+    what: 'who owns the replicas by a scale is told with the version of the object, and an apply through it with its time',
+    reason: 'whose field it is, and who meets a conflict, is the same',
+    where: {
+      'a scale is written by PUT, patches and apply, by whom is recorded, and nothing else is written': [
+        '5.body.message',
+        '5.body.details.causes.0.message',
+        '7.body.scaled.0.time',
+      ],
+    },
+  },
+  {
+    what: 'a 406 names JSON alone, in one line',
+    reason: 'nothing else is answered here, and kubectl prints the first line only',
+    where: { 'who accepts nothing that there is gets 406': ['0.body.message'] },
   },
   {
     what: 'why an expression does not compile is said in other words',

@@ -249,7 +249,7 @@ def _():
 @call("a Lease")
 def _():
     leases = client.CoordinationV1Api()
-    now = "2026-01-01T00:00:00.000000Z"
+    now = "2026-01-01T00:00:00.000001Z"
     leases.create_namespaced_lease(NS, {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me", "renewTime": now}})
     assert leases.read_namespaced_lease("l", NS).spec.renew_time.year == 2026
 
@@ -257,7 +257,7 @@ def _():
 @call("an Event, in both of its groups")
 def _():
     about = {"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "namespace": NS}
-    told = {"reason": "Told", "message": "m", "type": "Normal", "action": "Telling", "eventTime": "2026-01-01T00:00:00.000000Z"}
+    told = {"reason": "Told", "message": "m", "type": "Normal", "action": "Telling", "eventTime": "2026-01-01T00:00:00.000001Z"}
     reporter = {"reportingComponent": "smoke", "reportingInstance": "smoke"}
     core.create_namespaced_event(NS, {"metadata": {"name": "a.1"}, "involvedObject": about, **told, **reporter})
     found = client.EventsV1Api().list_namespaced_event(NS, field_selector="reason=Told")
