@@ -31,7 +31,7 @@ const mostForecasts = 60;
 
 const minute = 60_000;
 /** How far back one can look. */
-export const pasts = [15, 30, 60, 120, 180, 360, 720, 1440, 10_080].map((minutes) => minutes * minute);
+export const pasts = [5, 15, 30, 60, 120, 180, 360, 720, 1440, 10_080].map((minutes) => minutes * minute);
 
 const dayMs = 1440 * minute;
 

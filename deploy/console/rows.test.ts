@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { egressAnnotation } from '../../shared/images/egress.ts';
-import { type Holder, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
-import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import type { Holder } from '../../shared/images/slots.ts';
+import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { phases, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
-import { aHolder, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { nothing, treeOf } from '../cli/status-tree.ts';
@@ -30,6 +30,11 @@ interface Read {
   nowMs?: number;
 }
 
+const withAnnotations = ({ metadata, ...lease }: Lease, annotations: Record<string, string> = {}): Lease => ({
+  ...lease,
+  metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
+});
+
 const seen = (read: Read) => ({
   nowMs: read.nowMs ?? start + 100_000,
   images: byKey(read.images ?? []),
@@ -37,15 +42,7 @@ const seen = (read: Read) => ({
   servers: byKey(read.servers ?? []),
   workspaces: byKey(read.workspaces ?? []),
   configMap: { data: read.data ?? {} },
-  lease: Lease.parse({
-    metadata: {
-      name: leaseName,
-      annotations: {
-        [slotsAnnotation]: 'holders' in read ? JSON.stringify(read.holders ?? 'broken') : '[]',
-        ...read.annotations,
-      },
-    },
-  }),
+  lease: withAnnotations(aLease('holders' in read ? (read.holders ?? 'broken') : []), read.annotations),
   events: read.events ?? [],
 });
 
@@ -290,6 +287,48 @@ describe('what is wrong', () => {
     expect(images[key]?.message).toContain(cluster.stopped?.why);
     expect(images[key]?.message).toBe(tree[0]?.cause);
   });
+});
+
+test('phase, state and cause are those of ot-functions status, in every state', () => {
+  const finding = (type: string, reason: string, message: string) => ({
+    ...{ type, status: 'True' as const, reason, message, lastTransitionTime: at(0) },
+  });
+  const unreachable = {
+    ...finding('SourceInspected', 'SourceUnreachable', 'It does not answer.'),
+    status: 'Unknown' as const,
+  };
+  const message = 'Its message.';
+  const images = [
+    aVMDiskImage({ name: 'new' }),
+    ...phases.map((phase) => aVMDiskImage({ name: phase.toLowerCase(), status: { phase, message } })),
+    aVMDiskImage({ name: 'unreachable', status: { phase: 'Queued', message, conditions: [unreachable] } }),
+    aVMDiskImage({ name: 'deleted', deleted: true, status: { phase: 'Succeeded', message } }),
+    aVMDiskImage({
+      ...{ name: 'held', deleted: true },
+      status: {
+        phase: 'Succeeded',
+        message,
+        conditions: [finding('DeletionHeld', 'UsedByMachines', 'Used by lab/vm.')],
+      },
+    }),
+    aVMDiskImage({ name: 'of-another-version', status: { phase: 'Unpacking', message } }),
+  ];
+  const machines = (['Pending', 'Provisioning', 'Ready', 'Failed'] as const).map((phase) =>
+    aVirtualMachine({ name: phase.toLowerCase(), status: { phase, message } as never }),
+  );
+  const workspaces = (['Provisioning', 'Failed', 'Ready'] as const).map((phase) =>
+    aWorkspace({ name: phase.toLowerCase(), status: { phase, message } }),
+  );
+  const view = viewed({ images, machines, workspaces });
+  const sections = { VMDiskImage: view.images, VirtualMachine: view.machines, Workspace: view.workspaces };
+  const nodes = treeOf({ ...nothing, images, machines, workspaces });
+  expect(nodes).toHaveLength(images.length + machines.length + workspaces.length);
+  for (const { kind, namespace, name, phase, state, cause } of nodes) {
+    const row = sections[kind as keyof typeof sections][keyOf({ ...(namespace ? { namespace } : {}), name })];
+    expect({ name, phase: row?.phase, state: row?.state, cause: state === 'Ready' ? '' : row?.message }).toEqual({
+      ...{ name, phase, state, cause },
+    });
+  }
 });
 
 test('costs are those that the Lease counted, and what the budget leaves', () => {

@@ -92,13 +92,12 @@ async function pruneOne(up: Up): Promise<void> {
   await setPolicy(up.cluster, {
     prune: 'WhenUnreferenced',
     pruneAfter: '1s',
-    pruneMinInterval: '0s',
     concurrency: '2',
   });
   // Otherwise unused images are looked for every ten minutes.
   await kube.patch(
     PingSource,
-    { namespace: operatorNamespace, name: 'audit' },
+    { namespace: operatorNamespace, name: 'pruning-audit' },
     { spec: { schedule: '*/5 * * * * *' } },
   );
   await kube.create(VMDiskImage, { metadata: old, spec: specOf(up, 'alpine-3.20.img.gz') });

@@ -94,9 +94,14 @@ function drawWrong() {
       ),
   );
   text('wrong-more', rest > 0 ? `and ${rest} more; the lists below have these first.` : '');
+  byId('wrong-policy').hidden = faults === 0;
+  text('wrong-keys', describeFaults(faults));
   const isWell = wrong.length === 0 && !stopped && faults === 0;
   text('well', isWell ? 'Nothing is wrong.' : '');
 }
+
+const describeFaults = (faults: number) =>
+  `has ${faults} ${faults === 1 ? 'key' : 'keys'} that cannot be read or that no one reads.`;
 
 const describeBasis = ({ downloads, medianMs }: { downloads: number; medianMs: number }) =>
   downloads === 1
@@ -116,6 +121,7 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
         ? `Paused: concurrency is 0. ${held.length} still at work.`
         : `${held.length} of ${total} slots are held.`,
   );
+  const users = usersOfImages();
   show(
     byId('slots'),
     (held ?? []).map((slot, index) => ({ slot, index })),
@@ -126,7 +132,8 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
       const bar = h('progress', { max: 1, value: share, 'aria-label': `${slot.image}: ${formatShare(row)}` });
       const words = `for ${since(slot.since)}${slot.attempt > 1 ? `, attempt ${slot.attempt}` : ''}; ${formatShare(row)}`;
       const name = row ? nameLink({ section: 'images', key: slot.image }) : slot.image;
-      const message = row?.message ? h('span', { class: 'says' }, row.message) : '';
+      const why = [row?.message, describeUsers(users.get(slot.image))].filter(Boolean).join(' ');
+      const message = why ? h('span', { class: 'says' }, why) : '';
       return h('li', {}, h('div', {}, name, ' ', h('span', { class: 'dim' }, words)), bar, message);
     },
   );
@@ -138,7 +145,6 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
         ? describeBasis(basis)
         : 'No forecast: no download is done yet that one could be made of.',
   );
-  const users = usersOfImages();
   show(
     byId('queue'),
     queue.slice(0, shownInQueue).map((key, index) => ({ key, index })),
@@ -148,8 +154,7 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
       if (!row) return h('li', {}, h('span', { class: 'dim' }, key));
       const when = row.startsAtMs === undefined ? '' : startWords(row.startsAtMs);
       const waited = row.queuedAt ? `waits for ${since(row.queuedAt)}` : '';
-      const waiting = users.get(key) ?? [];
-      const why = [row.message, waiting.length > 0 ? `For ${someOf(waiting)}.` : ''].filter(Boolean).join(' ');
+      const why = [row.message, describeUsers(users.get(key))].filter(Boolean).join(' ');
       return h(
         'li',
         {},
@@ -165,6 +170,8 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
 
 const startWords = (startsAtMs: number) =>
   startsAtMs <= Date.now() ? 'next' : `in about ${duration(startsAtMs - Date.now())}`;
+
+const describeUsers = (users: readonly string[] = []) => (users.length > 0 ? `For ${someOf(users)}.` : '');
 
 const someOf = (names: readonly string[]) =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
@@ -235,12 +242,7 @@ function drawPruned() {
 function drawPolicy({ policy, faults }: ClusterRow) {
   const line = byId('policy-line');
   line.className = faults > 0 ? 'bad' : 'good';
-  text(
-    'policy-line',
-    faults > 0
-      ? `${faults} of its keys cannot be read: what depends on them starts nothing new.`
-      : 'Every key can be read.',
-  );
+  text('policy-line', faults > 0 ? `It ${describeFaults(faults)}` : 'Every key can be read.');
   show(
     byId('faults'),
     policy.filter(({ fault }) => fault),

@@ -15,13 +15,13 @@ export function drawCosts({ egress, pricePerGiB, budget }: ClusterRow): void {
   const most = Math.max(...all.map(({ bytes }) => bytes));
   const total = all.reduce((sum, { bytes }) => sum + bytes, 0);
   const price = (bytes: number) =>
-    pricePerGiB === undefined ? '' : `, ${((bytes / 2 ** 30) * pricePerGiB).toFixed(2)} at ${pricePerGiB} a Gi`;
+    pricePerGiB === undefined ? '' : ` (${((bytes / 2 ** 30) * pricePerGiB).toFixed(2)})`;
   const today = all.at(-1)?.bytes ?? 0;
   text(
     'costs-words',
     total === 0
       ? `Nothing was asked of any source in ${days} days.`
-      : `${size(total)} in ${days} days${price(total)}; today ${size(today)}${price(today)}; most of a day ${size(most)}.`,
+      : `${size(total)}${price(total)} in ${days} days, ${size(today)}${price(today)} of it today.${pricePerGiB === undefined ? '' : ` A Gi costs ${pricePerGiB}.`}`,
   );
   text(
     'budget',
@@ -52,9 +52,9 @@ export function drawCosts({ egress, pricePerGiB, budget }: ClusterRow): void {
                   'text',
                   {
                     class: 'tick',
-                    x: `${((index + 0.5) * width).toFixed(2)}%`,
+                    x: index === days - 1 ? '100%' : `${((index + 0.5) * width).toFixed(2)}%`,
                     y: height + 14,
-                    'text-anchor': 'middle',
+                    'text-anchor': index === days - 1 ? 'end' : 'middle',
                   },
                   day.slice(5),
                 ),

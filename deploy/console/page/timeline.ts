@@ -5,11 +5,11 @@ import { clock, duration, nameLink, size, urlOf } from './words.ts';
 
 const words: Readonly<Record<Bar['kind'], string>> = {
   Succeeded: 'downloaded',
-  Retrying: 'failed, tried again',
+  Retrying: 'failed and tried again',
   Failed: 'failed',
   Queued: 'replaced by a new revision',
-  running: 'downloads',
-  forecast: 'waits',
+  running: 'running',
+  forecast: 'waiting',
 };
 const kinds = Object.keys(words) as Bar['kind'][];
 
@@ -44,8 +44,8 @@ export function drawTimeline(view: View, pastMs: number | undefined): void {
     .map((rate, index) => `H${index} V${(100 - (most > 0 ? rate / most : 0) * 100).toFixed(1)}`)
     .join(' ');
   const chartTop = height + 22;
-  put(
-    byId('lanes'),
+  // Something of it moves each time.
+  byId('lanes').replaceChildren(
     svg(
       'svg',
       { class: 'lanes', width: '100%', height: chartTop + chartHeight + 20, 'aria-hidden': 'true' },
@@ -55,13 +55,13 @@ export function drawTimeline(view: View, pastMs: number | undefined): void {
           ...{ y: lane * laneHeight + 1, height: laneHeight - 2 },
         }),
       ),
-      ...bars.map((bar) => barOf(bar, { laneHeight, nowMs, percent, at })),
       ...ticks.flatMap((ms) => [
         svg('line', { class: 'tick', x1: percent(ms), x2: percent(ms), y1: 0, y2: chartTop + chartHeight }),
         ...(at(ms) < 94
           ? [svg('text', { class: 'tick', x: percent(ms), dx: 3, y: chartTop + chartHeight + 14 }, label(ms, lanes))]
           : []),
       ]),
+      ...bars.map((bar) => barOf(bar, { laneHeight, nowMs, percent, at })),
       svg(
         'svg',
         {

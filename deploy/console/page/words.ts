@@ -25,7 +25,9 @@ export function size(bytes: number): string {
   return `${Math.round((bytes / factor) * 10) / 10} ${unit}`;
 }
 
-export const clock = (ms: number) => new Date(ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+// Made once: to make one takes a fifth of a millisecond, and a page has hundreds of times.
+const times = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
+export const clock = (ms: number) => times.format(ms);
 
 const tones: Readonly<Record<string, Tone>> = {
   Succeeded: 'good',
