@@ -48,10 +48,12 @@ const definitions: readonly Definition[] = [
     columns: [
       { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
       { name: 'Progress', type: 'string', jsonPath: '.status.progress' },
+      { name: 'Place', type: 'string', jsonPath: '.status.place' },
       { name: 'Refs', type: 'integer', jsonPath: '.status.references.count' },
       { name: 'Held', type: 'string', jsonPath: '.status.conditions[?(@.type=="DeletionHeld")].status' },
       terminating,
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      { name: 'Starts', type: 'string', jsonPath: '.status.startsAbout', priority: 1 },
       { name: 'Attempts', type: 'integer', jsonPath: '.status.attempts', priority: 1 },
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
       {

@@ -24,6 +24,7 @@ import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isUnseen, placesOf } from './places.ts';
+import { correctPlaces, nowhere, placeOfNew } from './queue-places.ts';
 import { correctStalled } from './stalled.ts';
 import { correctWait } from './waiting.ts';
 
@@ -37,6 +38,7 @@ export const newImagesPerReconcile = 25;
 export function split(seen: Gathered): Observed[] {
   const fresh = seen.images.filter(isUnseen);
   const places = placesOf(fresh, seen.unfinished);
+  const waiting = seen.unfinished.filter(isQueued).length;
   const ordered = fresh
     .filter(({ metadata }) => !seen.unread?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
@@ -44,7 +46,7 @@ export function split(seen: Gathered): Observed[] {
     .slice(0, newImagesPerReconcile);
   const alone = (image: VMDiskImage): Observed => {
     const admitted = new Set([image.metadata.uid]);
-    return { ...seen, images: [image], places, admitted, assignsSlots: false };
+    return { ...seen, images: [image], places, waiting, admitted, assignsSlots: false };
   };
   let free = seen.policy.values.concurrency - seen.images.filter(isQueued).length;
   const admitted = new Set<string>();
@@ -55,7 +57,7 @@ export function split(seen: Gathered): Observed[] {
     if (isQueued(moveOf(image, alone(image)).next)) free--;
   }
   return [
-    { ...seen, places, admitted, assignsSlots: true },
+    { ...seen, places, waiting, admitted, assignsSlots: true },
     ...ordered.filter(({ uid }) => !admitted.has(uid)).map(({ image }) => alone(image)),
   ];
 }
@@ -83,9 +85,20 @@ export function decide(observed: Observed): Action[] {
   const others = moves.filter(isOther);
   const [now, later] = [others.slice(0, transitionsPerReconcile), others.slice(transitionsPerReconcile)];
   const isCrowd = later.length > 0;
-  const corrections = moves
-    .filter((move) => !isWrite(move) && !holding.has(move.image.metadata.uid))
-    .map(({ next }) => [...correctWait(next, observed), ...correctStalled(next, observed)])
+  const left = moves.filter((move) => !isWrite(move) && !holding.has(move.image.metadata.uid));
+  const placed = new Map(
+    correctPlaces(
+      observed,
+      moves.map(({ next }) => next),
+      holders,
+    ),
+  );
+  // An image is written to once, and first by what is wrong.
+  const corrections = left
+    .map(({ next }) => {
+      const wrong = [...correctWait(next, observed), ...correctStalled(next, observed)];
+      return wrong.length > 0 ? wrong : (placed.get(next.metadata.uid) ?? []);
+    })
     .filter(({ length }) => length > 0);
   return [
     ...policyFaults(observed),
@@ -112,7 +125,8 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   const { uid } = image.metadata;
   const stays: Moved = { image, next: image, actions: [] };
   if (unread?.has(uid) || (isUnseen(image) && !admitted.has(uid))) return stays;
-  const step = nextTransition(image, observed);
+  const found = nextTransition(image, observed);
+  const step = found && withPlace(found, image, observed);
   if (!step) {
     const others = [...acknowledge(image), ...finalizer(image), ...unknownPhase(image), ...lookAgain(image, nowMs)];
     return image.status?.phase ? { ...stays, actions: others } : stays;
@@ -121,7 +135,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   const moved = afterwards(image, actions);
   // A newly queued image is checked before it may get a slot.
   const verdict = step.to === 'Queued' ? nextTransition(moved, observed) : undefined;
-  const judged = verdict ? transition(moved, { ...verdict, nowMs }) : [];
+  const judged = verdict ? transition(moved, { ...withPlace(verdict, moved, observed), nowMs }) : [];
   const next = afterwards(moved, judged);
   return {
     image,
@@ -136,6 +150,14 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
       ...lookAgain(next, nowMs),
     ],
   };
+}
+
+/** The place goes with the transition into the queue, and out of it. */
+function withPlace<T extends Pick<Transition, 'to' | 'fields'>>(step: T, image: VMDiskImage, observed: Observed): T {
+  const { place, startsAbout } = image.status ?? {};
+  if (step.to === 'Queued')
+    return { ...step, fields: { ...step.fields, place: placeOfNew(image, observed), startsAbout: null } };
+  return place || startsAbout ? { ...step, fields: { ...step.fields, ...nowhere } } : step;
 }
 
 /** The first audit after this finds it. */

@@ -1,6 +1,7 @@
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { type Egress, egressIn } from '../../shared/images/egress.ts';
+import { basisFrom, durationOf } from '../../shared/images/forecast.ts';
 import { isQueued } from '../../shared/images/queue.ts';
 import { wantedContent } from '../../shared/images/shared-content.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
@@ -87,7 +88,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const { focus, ofHolders } = inFocus;
   const groups = groupsOf(start, focus, ofHolders);
   const ofOpen = await readForOpen(start, focus, groups);
-  const { rest, postponed, unread, lacking } = ofOpen.settled;
+  const { rest, postponed, unread, lacking, tookMs } = ofOpen.settled;
   const ofRest = await readForRest(start, focus, rest, groups);
 
   const images = [...focus.images, ...rest];
@@ -125,6 +126,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     snapshots: ofOpen.snapshots,
     postponed,
     lacking,
+    basis: basisFrom(tookMs),
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
   return [...unread, ...skipped.map(({ why }) => why), gathered];
@@ -266,6 +268,16 @@ type Reader = Context['kube'];
 /** The limit of finished images that a reconcile reads because events name them. */
 const namedPerReconcile = 100;
 
+/** Of the finished images. */
+interface Settled {
+  rest: VMDiskImage[];
+  postponed: ObjectReference[];
+  unread: Unreadable[];
+  lacking: ObjectReference[];
+  /** How long each download took. */
+  tookMs: readonly number[];
+}
+
 /**
  * Finished images are read only if an event names them, if they still hold a slot, if a cause may be removed, or by the audit.
  */
@@ -274,16 +286,19 @@ async function settledImages(
   batch: Batch,
   { images: open, live }: Focus,
   holders: readonly Holder[],
-): Promise<{ rest: VMDiskImage[]; postponed: ObjectReference[]; unread: Unreadable[]; lacking: ObjectReference[] }> {
+): Promise<Settled> {
   const isOpen = isAmong(uidsOf(open));
   if (batch.audit) {
     const isHolder = isAmong(holders.map(({ uid }) => uid));
     const found: VMDiskImage[] = [];
-    for await (const { items } of kube.pages(VMDiskImage))
+    const tookMs: number[] = [];
+    for await (const { items } of kube.pages(VMDiskImage)) {
       found.push(...items.filter((image) => !isOpen(image) && (canTransition(image) || isHolder(image))));
+      tookMs.push(...items.flatMap((image) => durationOf(image) ?? []));
+    }
     const isLater = (image: VMDiskImage) => lacksInput(image) && !isHolder(image);
     const rest = found.filter((image) => !isLater(image));
-    return { rest, postponed: [], unread: [], lacking: found.filter(isLater).map(referenceOf) };
+    return { rest, postponed: [], unread: [], lacking: found.filter(isLater).map(referenceOf), tookMs };
   }
   const openKeys = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...holders.map(({ image }) => referenceIn(image)), ...subjectsOf(batch, VMDiskImage)];
@@ -298,7 +313,7 @@ async function settledImages(
   const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
   const images = read.flat().filter((image) => image !== undefined);
   const rest = uniqueByName(images).filter((image) => !isOpen(image));
-  return { rest, postponed: named.slice(namedPerReconcile), unread, lacking: [] };
+  return { rest, postponed: named.slice(namedPerReconcile), unread, lacking: [], tookMs: [] };
 }
 
 /** The Failed images that a change of the policy may concern: it makes no Secret. */

@@ -1,3 +1,4 @@
+import type { Basis } from '../../shared/images/forecast.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -47,6 +48,8 @@ export interface Gathered {
   gap?: string;
   /** The images, by uid, that this reconcile decides nothing about, because what that needs could not be read. */
   unread?: ReadonlySet<string>;
+  /** How long the downloads of finished images took: an audit reads them all. */
+  basis?: Basis | undefined;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
   /** Images that an audit found Failed for want of an input, to be looked at in turns. */
@@ -60,4 +63,6 @@ export interface Observed extends Gathered {
   /** The new images this decision writes to, by uid; what is queued behind the others gets no slot yet. */
   admitted: ReadonlySet<string>;
   assignsSlots: boolean;
+  /** The images that are queued already. */
+  waiting: number;
 }

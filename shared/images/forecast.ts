@@ -13,11 +13,12 @@ export interface Basis {
 }
 
 /** The downloads of the existing images; undefined if none has finished. A disk that was adopted or cloned was never downloaded. */
-export function basisOf(images: readonly VMDiskImage[]): Basis | undefined {
-  const tookMs = images
-    .map(durationOf)
-    .filter((ms) => ms !== undefined)
-    .sort((a, b) => a - b);
+export const basisOf = (images: readonly VMDiskImage[]) =>
+  basisFrom(images.flatMap((image) => durationOf(image) ?? []));
+
+/** The same from how many milliseconds each of them took. */
+export function basisFrom(durationsMs: readonly number[]): Basis | undefined {
+  const tookMs = [...durationsMs].sort((a, b) => a - b);
   const [leastMs] = tookMs;
   const medianMs = tookMs[Math.floor(tookMs.length / 2)];
   const mostMs = tookMs.at(-1);
@@ -26,7 +27,7 @@ export function basisOf(images: readonly VMDiskImage[]): Basis | undefined {
 }
 
 /** From the slot until the download was done, when the slot is free again: a snapshot needs none. */
-function durationOf({ status }: VMDiskImage): number | undefined {
+export function durationOf({ status }: VMDiskImage): number | undefined {
   const { phase, startedAt, snapshottingAt, completedAt, adoption, revision, sharedFrom } = status ?? {};
   if (phase !== 'Succeeded' || sharedFrom || (adoption && adoption.revision === revision)) return undefined;
   const ms = Date.parse(snapshottingAt ?? completedAt ?? '') - Date.parse(startedAt ?? '');

@@ -93,7 +93,7 @@ export const stories = withKubectl([
       await createImage(world, 'day');
       await ok(kubectl('wait', '-n', 'lab', '--for=condition=Ready', 'vmdi/day', '--timeout=20s'));
       expect(await ok(kubectl('get', 'vmdi', '-n', 'lab'))).toMatch(
-        /NAME\s+PHASE\s+PROGRESS\s+REFS\s+HELD\s+TERMINATING\s+AGE\nday\s+Succeeded\s+100%/,
+        /NAME\s+PHASE\s+PROGRESS\s+PLACE\s+REFS\s+HELD\s+TERMINATING\s+AGE\nday\s+Succeeded\s+100%/,
       );
       expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toMatch(
         /ATTEMPTS\s+MESSAGE\s+HOLDERS\n.*Ready to clone from snapshot/,

@@ -175,6 +175,16 @@ export const VMDiskImageStatus = z.object({
     .optional()
     .describe('The value of annotation pelotech.ot/sync-requested that the revision serves.'),
   queuedAt: time('Its place in the queue.').optional(),
+  place: z
+    .string()
+    .max(16)
+    .optional()
+    .describe(
+      'About its place in the queue, from 1: 1, 2-5, 6-20, 21-100, or over 100. As of when it was queued, or of the last audit.',
+    ),
+  startsAbout: time(
+    'When it may start, as of the last audit, rounded to ten minutes; absent if nothing tells.',
+  ).optional(),
   source: z
     .object({
       bytes: int('The size of what would be downloaded.').optional(),

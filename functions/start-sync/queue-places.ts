@@ -1,0 +1,74 @@
+import type { Action } from '../../shared/actions.ts';
+import { egressIn } from '../../shared/images/egress.ts';
+import { heldSlots, startsOf } from '../../shared/images/forecast.ts';
+import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
+import type { Holder } from '../../shared/images/slots.ts';
+import { stopOf } from '../../shared/images/stopped.ts';
+import { VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
+import type { Observed } from './observed.ts';
+
+/** The greatest place of each band: within one, the queue moves on without a write. */
+const bands = [
+  [1, '1'],
+  [5, '2-5'],
+  [20, '6-20'],
+  [100, '21-100'],
+] as const;
+
+/** A place in the queue, counted from 1, in words that seldom change. */
+export const bandOf = (place: number) => bands.find(([greatest]) => place <= greatest)?.[1] ?? 'over 100';
+
+/** About the place of an image that is queued now: behind those that wait, in the order of the new ones. */
+export function placeOfNew({ metadata }: VMDiskImage, { waiting, places }: Observed): string {
+  const index = [...places.keys()].indexOf(metadata.uid);
+  return bandOf(waiting + 1 + (index < 0 ? places.size : index));
+}
+
+/** No start is computed for those behind: that takes longer the more wait, and hits them least. */
+const mostForecast = 1000;
+
+/** Of an image that is not in the queue. */
+export const nowhere = { place: null, startsAbout: null };
+
+/**
+ * Corrects place and forecast of the images of which they are other ones now, by uid. Only an audit does: each image crosses at most
+ * four bands, so its writes are few however long the queue is, and none of them is made because another image has started.
+ */
+export function correctPlaces(
+  observed: Observed,
+  images: readonly VMDiskImage[],
+  holders: readonly Holder[],
+): [string, Action[]][] {
+  const { isAudit, policy, lease, nowMs, basis } = observed;
+  if (!isAudit) return [];
+  const holding = new Set(holders.map(({ uid }) => uid));
+  const line = images
+    .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
+    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
+  const isStopped = stopOf(policy, egressIn(lease), nowMs) !== undefined;
+  const forecast = isStopped || !basis ? [] : line.slice(0, mostForecast);
+  const starts = startsOf(forecast, heldSlots(holders, images, nowMs), policy.values, basis, nowMs);
+  return line.flatMap((image, index) => {
+    const next = { place: bandOf(index + 1), ...roundedTime(starts[index]) };
+    if (!isNews(image.status ?? {}, next, nowMs)) return [];
+    const status = { startsAbout: null, ...next };
+    return [[image.metadata.uid, [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }]]];
+  });
+}
+
+const roundMs = 600_000;
+
+const roundedTime = (ms: number | undefined) =>
+  ms === undefined ? {} : { startsAbout: toTime(Math.ceil(ms / roundMs) * roundMs) };
+
+type Told = Pick<VMDiskImageStatus, 'place' | 'startsAbout'>;
+
+/** A forecast that is off by less than half of the time that is left is as good as the next one. */
+function isNews(before: Told, next: Told, nowMs: number): boolean {
+  if (before.place !== next.place) return true;
+  if (before.startsAbout === undefined || next.startsAbout === undefined)
+    return before.startsAbout !== next.startsAbout;
+  const [said, found] = [Date.parse(before.startsAbout), Date.parse(next.startsAbout)];
+  return Math.abs(said - found) > Math.max(2 * roundMs, (found - nowMs) / 2);
+}
