@@ -28,6 +28,7 @@ import { type DriverRun, drive, startFloor } from './driver.ts';
 import { floorDefinition, floorGroup } from './floor/function.ts';
 import { buildKnativeFloor, startKnativeFloor } from './floor/start.ts';
 import { benchNamespace, benchPolicy, type Source, startSource } from './images.ts';
+import { measureInspection, reportInspection } from './inspection-cost.ts';
 import { memoryByPart } from './memory.ts';
 import { counts } from './others.ts';
 import { type ClusterResult, type Driven, report } from './report.ts';
@@ -46,6 +47,7 @@ Options
   --runs LIST    images:slots, by commas; 100:4,500:8 by default
   --overlay WHAT serving or deployments: how the functions run; serving by default
   --beside       instead: what an image costs alone, and beside ${counts.machines} machines, ${counts.workspaces} workspaces and ${counts.servers} servers that are changed
+  --inspection   instead: what an image costs whose source is inspected, and one whose source is not
   --json         print the result as one JSON document
   --help         print this
 
@@ -67,6 +69,7 @@ async function main(): Promise<number> {
       runs: { type: 'string', default: '100:4,500:8' },
       overlay: { type: 'string', default: 'serving' },
       beside: { type: 'boolean' },
+      inspection: { type: 'boolean' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     });
@@ -81,6 +84,7 @@ async function main(): Promise<number> {
     if (overlay !== 'serving' && overlay !== 'deployments')
       throw new UsageError(`--overlay: expected serving or deployments, found ${overlay}`);
     if (options.beside) return await benchBeside(options.json === true);
+    if (options.inspection) return await benchInspection(options.json === true);
     return await bench(
       { parts, rounds: numberOf(options.rounds), runs: runsOf(options.runs), overlay },
       options.json === true,
@@ -145,37 +149,51 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
   }
   await source.close();
   const result: ClusterResult = { machine: machineOf(loadBefore), wakes, memory, driven };
-  const { lines, ok } = report(result, lookOf(process.stdout));
-  process.stdout.write(`${isJson ? JSON.stringify({ ok, ...result }, undefined, 2) : lines.join('\n')}\n`);
-  return ok ? 0 : 1;
+  return print(result, report(result, lookOf(process.stdout)), isJson);
 }
 
 async function benchBeside(isJson: boolean): Promise<number> {
+  const { loadBefore, host, source, ready } = await prepareRuns();
+  const found = await measureBeside({ kube: adminClient(), source, host, runs: besideRuns, ready, say });
+  await source.close();
+  const costs = besideCosts(found);
+  const machine = machineOf(loadBefore);
+  return print({ ...found, costs, machine }, reportBeside(costs, machine, lookOf(process.stdout)), isJson);
+}
+
+async function benchInspection(isJson: boolean): Promise<number> {
+  const { loadBefore, source, ready } = await prepareRuns();
+  say('installing the functions');
+  await install('serving', { timers: 'production' });
+  await ready();
+  const found = await measureInspection(adminClient(), source, say);
+  await source.close();
+  const machine = machineOf(loadBefore);
+  return print({ ...found, machine }, reportInspection(found, machine, lookOf(process.stdout)), isJson);
+}
+
+async function prepareRuns() {
   endWithReader(process.stdout);
   const loadBefore = loadNow();
   const host = await nodeAddress();
   const source = await startSource(host);
   await prepare();
   await applyText(benchObjects);
-  const kube = adminClient();
-  // An installation brings the policy that is shipped.
+  // After each installation, which brings the policy that is shipped.
   const ready = async () => {
     await letInspect('serving');
-    await setPolicy({ kube }, benchPolicy(source, besideSlots));
+    await setPolicy({ kube: adminClient() }, benchPolicy(source, runSlots));
     await untilSlotsAreGiven();
   };
-  const found = await measureBeside({ kube, source, host, runs: besideRuns, ready, say });
-  await source.close();
-  const costs = besideCosts(found);
-  const machine = machineOf(loadBefore);
-  const { lines, ok } = reportBeside(costs, machine, lookOf(process.stdout));
-  process.stdout.write(
-    `${isJson ? JSON.stringify({ ok, machine, ...found, costs }, undefined, 2) : lines.join('\n')}\n`,
-  );
+  return { loadBefore, host, source, ready };
+}
+
+function print(result: object, { lines, ok }: { lines: readonly string[]; ok: boolean }, isJson: boolean): number {
+  process.stdout.write(`${isJson ? JSON.stringify({ ok, ...result }, undefined, 2) : lines.join('\n')}\n`);
   return ok ? 0 : 1;
 }
 
-const besideSlots = 4;
+const runSlots = 4;
 const besideRuns = 2;
 
 /** Nothing is granted for a while after the slot Lease was made: that is measured once in a cluster's life, not here. */

@@ -37,23 +37,42 @@ export function besideCosts({ images, without, idle, alone, beside }: Beside): B
 /** As a table, and whether an image costs no more than it may. */
 export function reportBeside(costs: readonly BesideCosts[], machine: Machine, look: Look) {
   const sum = (of: 'without' | 'beside') => costs.reduce((all, one) => all + one[of], 0);
-  const all = { part: 'all', without: sum('without'), beside: sum('beside') };
-  const ratio = all.beside / all.without;
-  const rows = [all, ...costs.toSorted((a, b) => b.without - a.without)].map((one) => [
-    one.part,
-    one.without.toFixed(0),
-    one.beside.toFixed(0),
-    (one.beside - one.without).toFixed(0),
-  ]);
-  const [before, after] = machine.load.map((load) => load.toFixed(1));
-  const right = (title: string) => ({ title, align: 'right' }) as const;
+  const ratio = sum('beside') / sum('without');
   const lines = [
-    `Measured on ${machine.processors}, Node ${machine.node}, load ${before} before and ${after} after.`,
+    measuredOn(machine),
     '',
     'CPU for each image, in milliseconds, by part; what changes of the others cost by themselves is taken off',
-    ...tableLines([{ title: 'PART' }, right('ALONE'), right('BESIDE'), right('MORE')], rows, look),
+    ...costTable(
+      ['ALONE', 'BESIDE'],
+      costs.map(({ part, without, beside }) => [part, without, beside]),
+      look,
+    ),
     '',
     `Beside the others an image costs ${ratio.toFixed(2)} × what it costs alone; at most ${mostBeside} is promised.`,
   ];
   return { lines, ok: ratio <= mostBeside };
+}
+
+export function measuredOn({ processors, node, load }: Machine): string {
+  const [before, after] = load.map((one) => one.toFixed(1));
+  return `Measured on ${processors}, Node ${node}, load ${before} before and ${after} after.`;
+}
+
+/** Milliseconds by part, of one way and of another; all parts first, then the dearest. */
+export function costTable(
+  titles: readonly [string, string],
+  costs: readonly (readonly [part: string, one: number, other: number])[],
+  look: Look,
+): string[] {
+  const all = costs.reduce(([name, one, other], cost) => [name, one + cost[1], other + cost[2]] as const, [
+    'all',
+    0,
+    0,
+  ] as const as readonly [string, number, number]);
+  const rows = [all, ...costs.toSorted((a, b) => b[1] - a[1])].map(([part, one, other]) => [
+    part,
+    ...[one, other, other - one].map((value) => value.toFixed(0)),
+  ]);
+  const right = (title: string) => ({ title, align: 'right' }) as const;
+  return tableLines([{ title: 'PART' }, ...[...titles, 'MORE'].map(right)], rows, look);
 }
