@@ -60,7 +60,7 @@ export function consoleApp({ watched, authorize, anonymous, assets, log }: Conso
     if (!found) return c.notFound();
     return c.body(found.text, status, { 'content-type': found.type, 'cache-control': 'no-cache' });
   };
-  for (const name of ['console.css', 'console.js', 'icon.svg']) app.get(`/${name}`, (c) => asset(c, name));
+  for (const name of ['console.css', 'console.js', 'login.js', 'icon.svg']) app.get(`/${name}`, (c) => asset(c, name));
 
   app.post(
     '/login',
@@ -79,7 +79,7 @@ export function consoleApp({ watched, authorize, anonymous, assets, log }: Conso
         path: '/',
         secure: !isPlain,
       });
-      return c.redirect('/', 303);
+      return c.redirect(`/${new URL(c.req.url).search}`, 303);
     },
   );
   app.post('/logout', (c) => {

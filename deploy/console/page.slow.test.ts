@@ -177,8 +177,8 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     await server?.close();
   });
 
-  async function enter(into: Page, name: string) {
-    await into.goto(console_.url);
+  async function enter(into: Page, name: string, url = console_.url) {
+    await into.goto(url);
     await into.fill('#token', server.tokenFor({ namespace: 'lab', name }));
     await into.getByRole('button', { name: 'Enter' }).click();
   }
@@ -225,9 +225,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     await page.goBack();
     await dialog.waitFor({ state: 'hidden' });
     const other = await (await browser.newContext()).newPage();
-    await enter(other, 'teacher');
-    await other.getByText(`${crowd} in all`).waitFor();
-    await other.goto(href);
+    await enter(other, 'teacher', href);
     await other.getByRole('dialog', { name: 'Image lab/image-0002' }).waitFor();
     await other.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     expect(new URL(other.url()).hash).toBe('');

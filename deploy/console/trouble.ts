@@ -25,6 +25,8 @@ export interface Among {
 /** The object with the first cause, if something is wrong: not of an object that only takes its time. */
 export function causeAt(target: Target, among: Among): ObjectAt | undefined {
   if (isWell(target)) return undefined;
+  // An image depends on no object that the page could name; to explain thousands of them would take a second.
+  if (kindOf(target) === 'image') return isTroubled(target) ? objectAt(target) : undefined;
   const { at } = explain(target, among);
   return isTroubled(at) || isTroubled(target) ? objectAt(at) : undefined;
 }

@@ -9,7 +9,7 @@ export interface Asset {
 
 const types = { html: 'text/html; charset=utf-8', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
 
-const pageFiles = ['console.html', 'login.html', 'console.css', 'console.js', 'icon.svg'] as const;
+const pageFiles = ['console.html', 'login.html', 'login.js', 'console.css', 'console.js', 'icon.svg'] as const;
 
 /** The files of the page by their names. In the image all of them lie in one folder, the script as one file without types. */
 export async function readAssets(folder: URL = new URL('.', import.meta.url)): Promise<ReadonlyMap<string, Asset>> {

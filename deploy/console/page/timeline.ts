@@ -61,7 +61,7 @@ export function drawTimeline(view: View, pastMs: number | undefined): void {
           ? [svg('text', { class: 'tick', x: percent(ms), dx: 3, y: chartTop + chartHeight + 14 }, label(ms, lanes))]
           : []),
       ]),
-      ...bars.map((bar) => barOf(bar, { laneHeight, nowMs, percent, at })),
+      ...bars.map((bar) => barOf(bar, { laneHeight, nowMs, percent, at, isNamed: bar.image in view.images })),
       svg(
         'svg',
         {
@@ -75,7 +75,7 @@ export function drawTimeline(view: View, pastMs: number | undefined): void {
     ),
   );
   text('lanes-words', describe(lanes, nowMs));
-  drawTable(lanes);
+  drawTable(lanes, view);
 }
 
 const label = (ms: number, { fromMs, toMs }: Lanes) =>
@@ -88,11 +88,13 @@ interface Scale {
   nowMs: number;
   percent(ms: number): string;
   at(ms: number): number;
+  /** Not of another user's image. */
+  isNamed: boolean;
 }
 
 function barOf(
   { lane, image, fromMs, toMs, kind, message }: Bar,
-  { laneHeight, nowMs, percent, at }: Scale,
+  { laneHeight, nowMs, percent, at, isNamed }: Scale,
 ): SVGElement {
   const [y, height] = [lane * laneHeight + 2, laneHeight - 4];
   const share = Math.max(0, at(toMs)) - Math.max(0, at(fromMs));
@@ -103,7 +105,7 @@ function barOf(
   return svg(
     'a',
     // The table below leads there by keyboard.
-    { class: `bar ${kind}`, href: urlOf({ section: 'images', key: image }), tabindex: -1 },
+    { class: `bar ${kind}`, href: isNamed ? urlOf({ section: 'images', key: image }) : undefined, tabindex: -1 },
     svg('title', {}, title),
     svg('rect', { ...place, width }),
     ...(kind === 'running'
@@ -136,7 +138,7 @@ function describe({ bars, omitted, fromMs, toMs }: Lanes, nowMs: number): string
 }
 
 /** What is drawn, for the keyboard and for screen readers, newest first. */
-function drawTable({ bars }: Lanes): void {
+function drawTable({ bars }: Lanes, view: View): void {
   if (!byId<HTMLDetailsElement>('lanes-table').open) return;
   put(
     byId('lanes-rows'),
@@ -147,7 +149,11 @@ function drawTable({ bars }: Lanes): void {
         h(
           'tr',
           {},
-          h('td', { 'data-title': 'Image' }, nameLink({ section: 'images', key: bar.image })),
+          h(
+            'td',
+            { 'data-title': 'Image' },
+            bar.image in view.images ? nameLink({ section: 'images', key: bar.image }) : bar.image,
+          ),
           h('td', { 'data-title': 'From' }, clock(bar.fromMs)),
           h('td', { 'data-title': 'To' }, clock(bar.toMs)),
           h('td', { 'data-title': 'Result' }, words[bar.kind]),
