@@ -112,13 +112,13 @@ const placeOf = ({ resource, namespace, name = 'one' }: Changed, isInside = name
   return { apiVersion, kind, name: isInside ? 'ws-lab' : name };
 };
 
+const allVerbs = ['add', 'update', 'delete'] as const;
+
 function wantedBy(subscription: Subscription): Posted[] {
   if (subscription.on === 'sweep' || subscription.on === 'audit') return [tickOf(subscription.on)];
   if (subscription.on === 'event') return [messageOf(subscription)];
   if (subscription.on !== 'changed') return [];
-  return (subscription.verbs ?? (['add', 'update', 'delete'] as const)).map((verb) =>
-    changeOf(verb, placeOf(subscription)),
-  );
+  return (subscription.verbs ?? allVerbs).map((verb) => changeOf(verb, placeOf(subscription)));
 }
 
 /** Events that differ from an accepted one in one attribute. */
@@ -139,7 +139,7 @@ function unwantedBy(subscription: Subscription): Posted[] {
     changeOf(verb, { ...wanted, apiVersion: 'other.example.com/v1' }),
     ...(name === undefined ? [] : [changeOf(verb, { ...wanted, name: 'another' })]),
     ...(namespace === undefined ? [] : [changeOf(verb, placeOf(subscription, namespace !== 'workspace'))]),
-    ...(verbs === undefined ? [] : [changeOf('update', wanted)]),
+    ...(verbs === undefined ? [] : allVerbs.filter((one) => !verbs.includes(one)).map((one) => changeOf(one, wanted))),
   ];
 }
 

@@ -35,8 +35,8 @@ export type Subscription =
       name?: string;
       /** Only what is in a workspace's Namespace, or, of a kind that is in none, has a name as it has; or only what is not. */
       namespace?: 'workspace' | 'outsideWorkspaces';
-      /** Only word that the object is new, or that it is gone (which proves nothing, like any event). */
-      verbs?: readonly ('add' | 'delete')[];
+      /** Only word that the object is new, that it changed, or that it is gone (which proves nothing, like any event). */
+      verbs?: readonly ChangeVerb[];
     }
   | {
       on: 'event';
@@ -65,7 +65,12 @@ export const on = {
   /** The end of an object of the kind. */
   deleted: (
     resource: Resource,
-    only: { source: SourceName; selector?: LabelSelector; namespace?: 'workspace' | 'outsideWorkspaces' },
+    only: {
+      source: SourceName;
+      selector?: LabelSelector;
+      name?: string;
+      namespace?: 'workspace' | 'outsideWorkspaces';
+    },
   ): Subscription => ({
     on: 'changed',
     resource,
@@ -78,6 +83,13 @@ export const on = {
     resource,
     ...only,
     verbs: ['add', 'delete'],
+  }),
+  /** What happens to an object of the kind after it was created. */
+  updatedOrDeleted: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Subscription => ({
+    on: 'changed',
+    resource,
+    ...only,
+    verbs: ['update', 'delete'],
   }),
   /** A CloudEvent of this type; data that does not fit `schema` is refused with the list of faults. */
   event: (type: string, schema: z.ZodType, how: { forHours?: boolean } = {}): Subscription => ({

@@ -188,7 +188,7 @@ describe('an attempt under way', () => {
 describe('a snapshot', () => {
   const snapshotting = image({ phase: 'Snapshotting', snapshottingAt: at(0) });
   const volume = aDataVolume(snapshotting, bound);
-  test('that is ready makes the image Succeeded, and then its source volume goes', () => {
+  test('that is ready makes the image Succeeded, and then its source volume is deleted, unless the policy retains it', () => {
     const { verbs, status } = pass({
       image: snapshotting,
       dataVolumes: [volume],
@@ -199,7 +199,7 @@ describe('a snapshot', () => {
       snapshot: { revision: 1, restoreSize: '24Gi' },
       conditions: [{ type: 'Ready', status: 'True' }],
     });
-    expect(verbs).toEqual(['patchStatus']);
+    expect(verbs).toEqual(['patchStatus', 'delete']);
     const done = image({ phase: 'Succeeded', snapshot: { name: aSnapshot(snapshotting).metadata.name, revision: 1 } });
     expect(pass({ image: done, dataVolumes: [volume], snapshots: [aSnapshot(done, { ready: true })] }).verbs).toEqual([
       'delete',

@@ -5,7 +5,7 @@ import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { currentName } from '../../shared/images/current-volume.ts';
 import { refusals } from '../../shared/images/failure-reasons.ts';
 import { whyPrunable } from '../../shared/images/pruning.ts';
-import { publish, transition } from '../../shared/images/status.ts';
+import { afterwards, publish, transition } from '../../shared/images/status.ts';
 import { attemptLabel, isOfAnotherVersion, revisionLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatTimeOfDay, toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { isValid } from '../../shared/policy.ts';
@@ -14,7 +14,7 @@ import { adopting } from './adopting.ts';
 import { cloneFailureOf, cloneProgress, isClone } from './clone.ts';
 import { disown } from './disown.ts';
 import { type Failure, failureOf } from './failure.ts';
-import { garbage, remove } from './garbage.ts';
+import { garbage, leftOverVolumes, remove } from './garbage.ts';
 import { healing } from './healing.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
@@ -32,7 +32,7 @@ export function decide(observed: Observed): Action[] {
   if (image.metadata.deletionTimestamp) return [...common, ...atRest(observed)];
   if (isOfAnotherVersion(image)) return common;
   const used = useRevision(observed);
-  return [...common, ...(used.length > 0 ? used : [...stepOf(observed), ...garbage(observed)])];
+  return [...common, ...(used.length > 0 ? used : stepAndGarbage(observed))];
 }
 
 /** Wakes prune, which hears of no image otherwise: most of them change often and are not to be pruned. */
@@ -40,6 +40,14 @@ function tellPrunable({ image, isNamed, nowMs }: Observed): Action[] {
   const reason = whyPrunable(image);
   if (!isNamed || reason === undefined) return [];
   return [{ ...publish(image, 'prunable', image.status?.revision ?? 0, toTime(nowMs), { reason }), about: image }];
+}
+
+/** The volume that an image needs no more once it is Succeeded is deleted with that, not by the event of it. */
+function stepAndGarbage(observed: Observed): Action[] {
+  const step = stepOf(observed);
+  const next = afterwards(observed.image, step);
+  const isDone = next.status?.phase === 'Succeeded' && observed.image.status?.phase !== 'Succeeded';
+  return [...step, ...(isDone ? leftOverVolumes({ ...observed, image: next }) : garbage(observed))];
 }
 
 function stepOf(observed: Observed): Action[] {

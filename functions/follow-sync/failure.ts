@@ -233,7 +233,7 @@ const startedMs = ({ image: { status, metadata }, dataVolume }: Pick<Attempt, 'i
   );
 
 /** The request in the message of the DataVolume, and of importers before CDI 1.59. Later importers end with exit code 0. */
-const isScratch = (message: string) => /scratch space required/i.test(message);
+export const isScratch = (message: string) => /scratch space required/i.test(message);
 const asksForScratch = (dataVolume: DataVolume | undefined) =>
   isScratch(conditionOf(dataVolume?.status?.conditions, 'Running')?.message ?? '');
 

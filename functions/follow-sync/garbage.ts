@@ -14,16 +14,17 @@ import { keptRevisions } from './revisions.ts';
 import { ifUnchanged, isCutFrom, isUsable, removeSnapshots } from './snapshot.ts';
 
 /** Deletes volumes of earlier attempts, the source volume once its snapshot is ready, and snapshots of revisions that are not kept. */
-export function garbage(observed: Observed): Action[] {
-  const { image, dataVolumes } = observed;
-  return [
-    ...dataVolumes
-      .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
-      .map((dataVolume) => remove(image, dataVolume)),
-    ...unknownVolumes(observed),
-    ...oldSnapshots(observed),
-  ];
-}
+export const garbage = (observed: Observed): Action[] => [
+  ...leftOverVolumes(observed),
+  ...unknownVolumes(observed),
+  ...oldSnapshots(observed),
+];
+
+/** The volumes alone, whose deletion needs no write of the status before it. */
+export const leftOverVolumes = (observed: Observed): Action[] =>
+  observed.dataVolumes
+    .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
+    .map((dataVolume) => remove(observed.image, dataVolume));
 
 /**
  * The DataVolumes of later attempts than the status has: a process was about to create one when a user removed the status, and another

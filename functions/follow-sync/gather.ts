@@ -1,19 +1,12 @@
 import { distinct } from '../../shared/distinct.ts';
-import {
-  type Batch,
-  type Context,
-  type Subject,
-  subjectOf,
-  subjectsOf,
-  type Unreadable,
-} from '../../shared/function.ts';
+import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
-import { whyPrunable } from '../../shared/images/pruning.ts';
+import { currentVolume } from '../../shared/images/current-volume.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
-import { imageUidLabel, underWay, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, underWay, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {
   type KubernetesObject,
   keyOf,
@@ -22,7 +15,6 @@ import {
   referenceIn,
 } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
@@ -30,16 +22,17 @@ import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';
-import type { Observed } from './observed.ts';
+import { isDownloaded, type Observed } from './observed.ts';
+import { isAboutSnapshot, isPending, isRevisionAsked, isUnaffected, isUneventful } from './unaffected.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
   const named = imagesNamed(batch);
-  const { read, unreadable } = partition(
-    await (isAboutNamed(batch, named) ? readAll(kube, named) : imagesOf(kube, named)),
-  );
-  const images = read.filter((image) => !isUntouched(image));
-  if (images.length === 0) return unreadable;
+  const isByName = isAboutNamed(batch, named);
+  const { read, unreadable } = partition(await (isByName ? readAll(kube, named) : imagesOf(kube, named)));
+  const eventsOf = isByName && !batch.audited ? eventsByImage(batch) : () => [];
+  const concerned = read.filter((image) => !isUnaffected(image, eventsOf(image)));
+  if (concerned.length === 0) return unreadable;
   const made = <T extends KubernetesObject>(resource: Resource<T>, of: readonly VMDiskImage[]) =>
     listLabelled(
       kube,
@@ -47,18 +40,33 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
       imageUidLabel,
       of.map(({ metadata }) => metadata.uid),
     );
-  const [policy, dataVolumes] = await Promise.all([readPolicy(kube), made(DataVolume, images)]);
+  const [waiting, others] = [
+    concerned.filter((image) => isAboutSnapshot(image, eventsOf(image))),
+    concerned.filter((image) => !isAboutSnapshot(image, eventsOf(image))),
+  ];
+  const [known, ofWaiting] = await Promise.all([made(DataVolume, others), made(VolumeSnapshot, waiting)]);
+  const [volumesOf, snapshotsOf] = [byImage(known), byImage(ofWaiting)];
+  const taken = waiting.filter((image) => !isPending(image, snapshotsOf(image)));
+  const rest = others.filter((image) => !isUneventful(image, volumesOf(image), eventsOf(image)));
+  const images = [...taken, ...rest];
+  if (images.length === 0) return unreadable;
   // The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods.
-  const [pods, snapshots] = await Promise.all([
+  const [policy, pods, ofTaken, ofRest] = await Promise.all([
+    readPolicy(kube),
     made(
       Pod,
-      images.filter(({ status }) => status?.phase === 'Syncing'),
+      rest.filter((image) => image.status?.phase === 'Syncing' && !isDownloaded(currentVolume(image, known))),
     ),
+    made(DataVolume, taken),
     made(
       VolumeSnapshot,
-      images.filter((image) => !isFirstDownload(image)),
+      rest.filter((image) => !isFirstDownload(image)),
     ),
   ]);
+  const [dataVolumes, snapshots] = [
+    [...known, ...ofTaken],
+    [...ofWaiting, ...ofRest],
+  ];
   const common = { nowMs, policy, refusals, isAudit: batch.audit, named };
   const listed = byName(snapshots);
   const observeOne = observing(common, dataVolumes, pods, snapshots);
@@ -138,14 +146,23 @@ function byImage<T extends KubernetesObject>(objects: readonly T[]): (image: VMD
 
 /** The images that events are about, by name or by the name of a child, or that an audit found. */
 const imagesNamed = (batch: Batch): readonly ObjectReference[] =>
-  [...subjectsOf(batch, VMDiskImage), ...batch.subjects.map(ownerOf)].filter((ref) => ref !== undefined);
+  [...(batch.audited ?? []), ...batch.subjects].map(imageOf).filter((ref) => ref !== undefined);
+
+/** What events report of each image and its children. */
+function eventsByImage({ subjects }: Batch): (image: VMDiskImage) => readonly Subject[] {
+  const groups = Map.groupBy(subjects, (subject) => {
+    const ref = imageOf(subject);
+    return ref && keyOf(ref);
+  });
+  return ({ metadata }) => groups.get(keyOf(metadata)) ?? [];
+}
 
 /** With more names than this, a list costs less than a read for each. */
 const mostNamed = 20;
 
-/** Only the timers look for changes without an event, and a Pod does not contain the name of its image. */
-const isAboutNamed = ({ sweep, audit, subjects }: Batch, named: readonly ObjectReference[]) =>
-  !sweep && !audit && named.length <= mostNamed && subjects.every(({ kind }) => kind !== Pod.kind);
+/** Only the timers look for changes without an event. */
+const isAboutNamed = ({ sweep, audit }: Batch, named: readonly ObjectReference[]) =>
+  !sweep && !audit && named.length <= mostNamed;
 
 async function readAll(kube: Reader, refs: readonly ObjectReference[]): Promise<(VMDiskImage | Unreadable)[]> {
   const found = distinct(refs, keyOf).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref)));
@@ -164,24 +181,14 @@ async function imagesOf(kube: Reader, named: readonly ObjectReference[]): Promis
   return [...open, ...(await readAll(kube, missing))];
 }
 
-const isRevisionAsked = ({ metadata, status }: VMDiskImage) =>
-  metadata.annotations?.[useRevision] !== undefined || conditionOf(status?.conditions, 'RevisionPinned') !== undefined;
-
-/** Nothing was made for the image yet, and it stays. */
-function isUntouched(image: VMDiskImage) {
-  const { phase, revision = 1, attempt = 0 } = image.status ?? {};
-  if (whyPrunable(image) !== undefined || isRevisionAsked(image)) return false;
-  return phase === undefined || (phase === 'Queued' && revision === 1 && attempt === 0);
-}
-
 /** No snapshot was made for the image yet. */
 const isFirstDownload = (image: VMDiskImage) =>
   image.status?.phase === 'Syncing' && (image.status.revision ?? 1) === 1 && !isRevisionAsked(image);
 
-/** The image a child was made for, by the child's name: the child itself may be gone. */
-const ownerOf = (subject: Subject): ObjectReference | undefined => {
-  const name = subject.kind === Pod.kind || subject.kind === VMDiskImage.kind ? undefined : imageNameOf(subject.name);
-  return name === undefined ? undefined : { namespace: subject.namespace, name };
+/** The image that is the subject, or that a child was made for, by the child's name: the child itself may be gone. */
+const imageOf = ({ kind, namespace, name }: Subject): ObjectReference | undefined => {
+  const image = kind === VMDiskImage.kind ? name : imageNameOf(name);
+  return image === undefined ? undefined : { namespace, name: image };
 };
 
 /**

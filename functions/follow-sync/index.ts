@@ -17,11 +17,11 @@ export default defineFunction<Observed>({
   name: 'follow-sync',
   system: 'images',
   on: [
-    on.changed(VMDiskImage, { source: 'pelotech' }),
-    on.changed(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
-    // Its DataVolume tells what it does; the sweep sees what that leaves out (a Pod that is evicted, or cannot be scheduled).
-    on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
-    on.changed(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
+    // Each begins without a status, so there is nothing to follow yet.
+    on.updatedOrDeleted(VMDiskImage, { source: 'pelotech' }),
+    // It tells what its importer Pod does; the sweep sees what it leaves out (a Pod that is evicted, or cannot be scheduled).
+    on.updatedOrDeleted(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
+    on.updatedOrDeleted(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),
     on.sweep(),
     on.audit(),
   ],

@@ -90,7 +90,7 @@ const nodeless = 'Unschedulable';
 const silentMs = 60_000;
 
 /** CDI writes "45.52%"; people need no hundredths. */
-const progressText = (progress: string | undefined) => {
+export const progressText = (progress: string | undefined) => {
   if (progress === undefined || progress === 'N/A') return progress;
   const percent = Number.parseFloat(progress);
   return Number.isFinite(percent) ? `${Math.floor(percent)}%` : undefined;
@@ -101,3 +101,11 @@ function hasMoved(before: string | undefined, after: string): boolean {
   const from = Number.parseFloat(before);
   return !Number.isFinite(from) || Number.parseFloat(after) - from >= stepPercent;
 }
+
+/** The progress is that of the status or a little further: less would be that of another importer. */
+export const isAboutAt = (before: string | undefined, after: string | undefined) =>
+  after === before ||
+  (before !== undefined &&
+    after !== undefined &&
+    Number.parseFloat(after) >= Number.parseFloat(before) &&
+    !hasMoved(before, after));

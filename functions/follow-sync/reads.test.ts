@@ -1,15 +1,33 @@
-import { expect, test } from 'vitest';
-import { noEvents } from '../../shared/function.ts';
+import { describe, expect, test } from 'vitest';
+import { type ChangeVerb, noEvents, type Subject } from '../../shared/function.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { Pod } from '../../shared/kinds/core/pod.ts';
 import { useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { snapshotName } from '../../shared/kubernetes/names.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { aVMDiskImage, type ImageOptions, noClouds, start } from '../../test/support/builders/images.ts';
+import {
+  aDataVolume,
+  aSnapshot,
+  at,
+  aVMDiskImage,
+  type ImageOptions,
+  noClouds,
+  start,
+} from '../../test/support/builders/images.ts';
 import declaration from './index.ts';
 
-/** What a reconcile of an event reads, given the image that it is about. */
-async function reads(image: VMDiskImage, { apiVersion, kind }: Resource, name = image.metadata.name) {
+const asSubject = ({ apiVersion, kind }: Resource, name: string, verb?: ChangeVerb): Subject => ({
+  ...{ apiVersion, kind, namespace: 'vmdi-farm', name },
+  ...(verb ? { verb } : {}),
+});
+
+/** What a reconcile of these events reads, given the image that they are about and its children. */
+async function reads(
+  image: VMDiskImage,
+  subjects: readonly Subject[],
+  children: readonly (DataVolume | VolumeSnapshot)[] = [],
+) {
   const read: string[] = [];
   const get = async (resource: Resource, ref: ObjectReference) => {
     read.push(`get ${resource.kind}`);
@@ -17,40 +35,159 @@ async function reads(image: VMDiskImage, { apiVersion, kind }: Resource, name = 
   };
   const list = async (resource: Resource) => {
     read.push(`list ${resource.kind}`);
-    return [];
+    return children.filter(({ kind }) => kind === resource.kind);
   };
   const kube = { get, list } as unknown as Kube;
-  const batch = { ...noEvents, subjects: [{ apiVersion, kind, namespace: 'vmdi-farm', name }] };
-  await declaration.observe({ kube, nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 }, batch);
+  const context = { kube, nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
+  await declaration.observe(context, { ...noEvents, subjects });
   return read;
 }
 
-const [image, common] = ['get VMDiskImage', ['get ConfigMap', 'list DataVolume']];
+const own = 'get VMDiskImage';
+const volumes = [own, 'list DataVolume'];
+const withPods = [...volumes, 'get ConfigMap', 'list Pod'];
+const withSnapshots = [...volumes, 'get ConfigMap', 'list VolumeSnapshot'];
+const withBoth = [...volumes, 'get ConfigMap', 'list Pod', 'list VolumeSnapshot'];
+
 const queued = (options: ImageOptions = {}) => aVMDiskImage({ status: { phase: 'Queued', attempt: 0 }, ...options });
+const ready = (status: 'True' | 'False', reason: string) => [
+  { type: 'Ready', status, reason, message: '', lastTransitionTime: at(0) },
+];
+const syncing = aVMDiskImage({ status: { phase: 'Syncing', revision: 1, attempt: 1 } });
+const snapshotting = (reason: string) =>
+  aVMDiskImage({ status: { ...syncing.status, phase: 'Snapshotting', conditions: ready('False', reason) } });
+const snapshot = { name: snapshotName(syncing.metadata, 1), revision: 1 };
+const done = (status: object = {}, options: ImageOptions = {}) =>
+  aVMDiskImage({
+    status: {
+      ...{ phase: 'Succeeded', revision: 1, attempt: 1, snapshot, conditions: ready('True', 'SnapshotReady') },
+      revisions: [{ revision: 1, snapshot: snapshot.name }],
+      ...status,
+    },
+    ...options,
+  });
 
 test.each<[string, VMDiskImage, string[]]>([
-  ['is new', aVMDiskImage(), []],
-  ['waits for its first download', queued(), []],
-  ['waits, and is deleted', queued({ deleted: true }), [...common, 'list VolumeSnapshot']],
-  [
-    'waits, and is asked for a revision',
-    queued({ annotations: { [useRevision]: '1' } }),
-    [...common, 'list VolumeSnapshot'],
-  ],
-  ['waits again', aVMDiskImage({ status: { phase: 'Queued', attempt: 1 } }), [...common, 'list VolumeSnapshot']],
-  ['is downloaded first', aVMDiskImage({ status: { phase: 'Syncing', attempt: 1 } }), [...common, 'list Pod']],
-  [
-    'is downloaded again',
-    aVMDiskImage({ status: { phase: 'Syncing', revision: 2 } }),
-    [...common, 'list Pod', 'list VolumeSnapshot'],
-  ],
-  ['has its snapshot', aVMDiskImage({ status: { phase: 'Succeeded' } }), [...common, 'list VolumeSnapshot']],
-])('an event reads only what can change an image that %s', async (_, one, expected) => {
-  expect(await reads(one, VMDiskImage)).toEqual([image, ...expected]);
+  ['is new', aVMDiskImage(), [own]],
+  ['waits for its first download', queued(), [own]],
+  ['waits, and is deleted', queued({ deleted: true }), withSnapshots],
+  ['waits, and is asked for a revision', queued({ annotations: { [useRevision]: '1' } }), withSnapshots],
+  ['waits again', aVMDiskImage({ status: { phase: 'Queued', attempt: 1 } }), withSnapshots],
+  ['begins its first download', syncing, [own]],
+  ['begins another attempt', aVMDiskImage({ status: { phase: 'Syncing', attempt: 2 } }), withPods],
+  ['is downloaded again', aVMDiskImage({ status: { phase: 'Syncing', revision: 2 } }), withBoth],
+  ['waits for its snapshot', snapshotting('Downloaded'), [own]],
+  ['waits for its snapshot again', snapshotting('SnapshotRequested'), withSnapshots],
+  ['is ready', done(), [own]],
+  ['is ready, and is deleted', done({}, { deleted: true }), [...withSnapshots, 'get VolumeSnapshot']],
+  ['lost its snapshot', done({ conditions: ready('False', 'SnapshotLost') }), [...withSnapshots, 'get VolumeSnapshot']],
+  ['has an earlier revision', done({ revision: 2 }), [...withSnapshots, 'get VolumeSnapshot']],
+])('an update of an image that %s reads only what can change it', async (_, image, expected) => {
+  expect(await reads(image, [asSubject(VMDiskImage, 'ubuntu', 'update')])).toEqual(expected);
 });
 
-test('an event of a DataVolume reads no image but its own; one of a Pod, which does not name its image, lists those under way', async () => {
-  const syncing = aVMDiskImage({ status: { phase: 'Syncing', attempt: 1 } });
-  expect(await reads(syncing, DataVolume, 'ubuntu-0badcafe-r1-a1')).toEqual([image, ...common, 'list Pod']);
-  expect(await reads(syncing, Pod, 'importer-x')).toEqual(['list VMDiskImage', 'get Lease']);
+describe('an event of a child', () => {
+  const child = (object: DataVolume | VolumeSnapshot, verb?: ChangeVerb) =>
+    asSubject(object.kind === DataVolume.kind ? DataVolume : VolumeSnapshot, object.metadata.name, verb);
+  const begun = { status: 'True', reason: 'Pod is running' };
+  const waiting = { phase: 'ImportScheduled', running: { status: 'False', reason: 'Pending' } };
+  const downloading = aVMDiskImage({
+    status: {
+      ...syncing.status,
+      ...{
+        dataVolume: aDataVolume(syncing).metadata.name,
+        importer: { uid: 'pod-1', scratch: false },
+        progress: '40%',
+      },
+    },
+  });
+  const at40 = { running: begun, progress: '43.10%' };
+
+  test.each<[string, VMDiskImage, DataVolume, string[]]>([
+    ['that waits for its importer', syncing, aDataVolume(syncing, waiting), volumes],
+    ['whose importer begins', syncing, aDataVolume(syncing, { running: begun }), withPods],
+    ['that is as far as reported', downloading, aDataVolume(downloading, at40), volumes],
+    ['that is further', downloading, aDataVolume(downloading, { ...at40, progress: '45.00%' }), withPods],
+    [
+      'that begins from the first byte',
+      downloading,
+      aDataVolume(downloading, { ...at40, progress: '2.00%' }),
+      withPods,
+    ],
+    ['whose importer restarted', downloading, aDataVolume(downloading, { ...at40, restartCount: 1 }), withPods],
+    [
+      'whose importer ended',
+      downloading,
+      aDataVolume(downloading, { ...at40, running: { status: 'False' } }),
+      withPods,
+    ],
+    [
+      'that names a trouble',
+      syncing,
+      aDataVolume(syncing, { ...waiting, bound: { status: 'False', reason: 'ErrExceededQuota' } }),
+      withPods,
+    ],
+    [
+      'that asks for scratch space',
+      syncing,
+      aDataVolume(syncing, {
+        ...waiting,
+        running: { status: 'False', message: 'scratch space required and none found' },
+      }),
+      withPods,
+    ],
+    [
+      'that is downloaded and waits for its claim',
+      downloading,
+      aDataVolume(downloading, { phase: 'Succeeded', running: { status: 'False', reason: 'Completed' } }),
+      volumes,
+    ],
+    [
+      'that is downloaded',
+      downloading,
+      aDataVolume(downloading, { phase: 'Succeeded', bound: { status: 'True' } }),
+      [...volumes, 'get ConfigMap'],
+    ],
+  ])('a DataVolume %s', async (_, image, dataVolume, expected) => {
+    expect(await reads(image, [child(dataVolume, 'update')], [dataVolume])).toEqual(expected);
+  });
+
+  const waits = snapshotting('Downloaded');
+  const pending = aSnapshot(waits);
+  test.each<[string, VolumeSnapshot, string[]]>([
+    ['that is being taken', pending, [own, 'list VolumeSnapshot']],
+    [
+      'that is ready',
+      aSnapshot(waits, { ready: true }),
+      [own, 'list VolumeSnapshot', 'get ConfigMap', 'list DataVolume'],
+    ],
+    [
+      'with an error',
+      aSnapshot(waits, { error: 'x' }),
+      [own, 'list VolumeSnapshot', 'get ConfigMap', 'list DataVolume'],
+    ],
+  ])('a snapshot %s', async (_, one, expected) => {
+    expect(await reads(waits, [child(one, 'update')], [one])).toEqual(expected);
+  });
+
+  test('a snapshot that is being taken, beside the end of its volume', async () => {
+    const both = [child(pending, 'update'), child(aDataVolume(waits), 'delete')];
+    expect(await reads(waits, both, [pending])).toEqual(withSnapshots);
+  });
+
+  test('beside that of its image is looked into', async () => {
+    const both = [asSubject(VMDiskImage, 'ubuntu', 'update'), child(aSnapshot(syncing), 'update')];
+    expect(await reads(done(), both)).toEqual([...withSnapshots, 'get VolumeSnapshot']);
+  });
+
+  test('that ends the source volume of a finished image reads the image, and that of a download all', async () => {
+    expect(await reads(done(), [child(aDataVolume(syncing), 'delete')])).toEqual([own]);
+    expect(await reads(downloading, [child(aDataVolume(syncing), 'delete')])).toEqual(withPods);
+  });
+
+  test('that is looked at again, for no event, is looked into', async () => {
+    expect(await reads(syncing, [asSubject(VMDiskImage, 'ubuntu')])).toEqual(withPods);
+    const dataVolume = aDataVolume(downloading, at40);
+    expect(await reads(downloading, [child(dataVolume)], [dataVolume])).toEqual(withPods);
+  });
 });

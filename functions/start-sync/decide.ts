@@ -3,7 +3,7 @@ import { nextLookMs } from '../../shared/backoff.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { egressIn } from '../../shared/images/egress.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
-import { type Transition, transition } from '../../shared/images/status.ts';
+import { afterwards, type Transition, transition } from '../../shared/images/status.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import {
@@ -189,13 +189,6 @@ function requeueAfter({ postponed = [], lacking = [] }: Observed, later: readonl
 /** New images are written in the order of their places, so that a watcher sees the queue grow in order. */
 const orderOf = ({ metadata, status }: VMDiskImage, places: ReadonlyMap<string, string>) =>
   status?.phase ? '' : (places.get(metadata.uid) ?? '');
-
-/** The image after these actions, so that one reconcile can queue it and start it. */
-function afterwards(image: VMDiskImage, actions: readonly Action[]): VMDiskImage {
-  const patch = actions.find((action) => action.do === 'patchStatus')?.status ?? {};
-  const status = Object.entries({ ...image.status, ...patch }).filter(([, value]) => value !== null);
-  return { ...image, status: Object.fromEntries(status) };
-}
 
 /** Records an attempt that start-sync ends: for a newer revision, or because its DataVolume was refused. */
 function interrupted(

@@ -3,6 +3,7 @@ import { noEvents, type Subject, subjectOf } from '../../shared/function.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { parsePolicy } from '../../shared/policy.ts';
@@ -10,6 +11,7 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 import {
   aDataVolume,
   aHolder,
+  anImporter,
   at,
   aVMDiskImage,
   type ImageOptions,
@@ -33,7 +35,7 @@ const queued = image('queued', { phase: 'Queued', attempt: 0, queuedAt: at(0) })
 const done = image('done', { phase: 'Succeeded' });
 
 interface Given {
-  events: readonly (VMDiskImage | DataVolume | Lease)[];
+  events: readonly (VMDiskImage | DataVolume | Lease | Pod)[];
   cached?: readonly VMDiskImage[];
   holders?: readonly VMDiskImage[];
   /** The DataVolumes that exist: by default those of the holders. */
@@ -101,8 +103,14 @@ test.each<[string, Given, boolean]>([
   ['of an image that syncs without a slot', { events: [syncing], holders: [] }, false],
   ['of a DataVolume that is deleted while its image syncs', { events: [aDataVolume(syncing)] }, false],
   [
-    'beside a download that has just begun and is over',
-    { events: [done], holders: [begun], dataVolumes: [aDataVolume(begun, { phase: 'Succeeded' })] },
+    'of a download that has just begun and is over',
+    { events: [begun], holders: [begun], dataVolumes: [aDataVolume(begun, { phase: 'Succeeded' })] },
+    false,
+  ],
+  ['of an importer that ended while all download', { events: [anImporter(done)] }, true],
+  [
+    'of an importer that ended with its download',
+    { events: [anImporter(syncing)], dataVolumes: [aDataVolume(syncing, { phase: 'Succeeded' })] },
     false,
   ],
   ['of the Lease', { events: [Lease.parse({ metadata: { name: 'sync-slots', namespace: 'sync-operator' } })] }, false],
@@ -110,7 +118,12 @@ test.each<[string, Given, boolean]>([
   ['beside an attempt that is due', { events: [done], cached: [syncing, retrying(at(-1))] }, false],
   ['beside a free slot and an image that waits', { events: [done], holders: [], cached: [queued] }, false],
   ['beside an image that was given a slot and has not begun', { events: [done], holders: [queued] }, false],
-  ['beside one whose DataVolume is not made', { events: [done], holders: [begun], dataVolumes: [] }, false],
+  ['of one whose DataVolume is not made', { events: [begun], holders: [begun], dataVolumes: [] }, false],
+  [
+    'beside one whose own event will ask for its DataVolume',
+    { events: [done], holders: [begun], dataVolumes: [] },
+    true,
+  ],
 ])('an event %s', async (_, given, expected) => {
   expect((await idle(given)).isIdle).toBe(expected);
 });

@@ -3,6 +3,7 @@ import type { Egress } from '../../shared/images/egress.ts';
 import { contentsUnderWay } from '../../shared/images/shared-content.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Pod } from '../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
@@ -31,8 +32,8 @@ export async function isIdle(
   { live, unfinished }: Look,
   { holders, policy, egress, nowMs, volumesOfHeld }: Slots,
 ): Promise<boolean> {
-  const ended = subjectsOf(batch, DataVolume);
-  if (ended.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
+  const [ended, pods] = [subjectsOf(batch, DataVolume), subjectsOf(batch, Pod)];
+  if (ended.length + pods.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
   const uids = new Set(holders.map(({ uid }) => uid));
   const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
   const images = [...unfinished.values()];
@@ -51,8 +52,11 @@ export async function isIdle(
   );
   const ofHeld = new Set(made.map(({ name }) => name));
   if (ended.some((ref) => ofHeld.has(keyOf(ref)))) return false;
-  // That an importer was at work proves that the DataVolume was made.
-  const unproven = made.filter(({ image }) => image.status?.dataVolume === undefined);
+  // The event of the status that an attempt begins with asks whether its DataVolume was made. That an importer was at work proves it. The
+  // end of an importer, which does not tell its image, may be that of any download.
+  const unproven = made.filter(
+    ({ image }) => pods.length > 0 || (live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined),
+  );
   if (unproven.length === 0) return true;
   const downloads = (await volumesOfHeld()).filter(({ status }) => status?.phase !== 'Succeeded');
   const listed = new Set(downloads.map(({ metadata }) => keyOf(metadata)));

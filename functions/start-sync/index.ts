@@ -29,7 +29,8 @@ export default defineFunction<Observed, Gathered>({
     // Of a download only the end matters: follow-sync reports success in the image's status, and deletes what failed.
     on.deleted(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
     on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
-    on.changed(Lease, { source: 'own', name: leaseName }),
+    // Of its own writes it need not hear; the sweep finds what a user changes.
+    on.deleted(Lease, { source: 'own', name: leaseName }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.sweep(),
     on.audit(),

@@ -56,6 +56,13 @@ export function transition(
   ];
 }
 
+/** The image after the first write of its status among these actions. */
+export function afterwards(image: VMDiskImage, actions: readonly Action[]): VMDiskImage {
+  const patch = actions.find((action) => action.do === 'patchStatus')?.status ?? {};
+  const status = Object.entries({ ...image.status, ...patch }).filter(([, value]) => value !== null);
+  return { ...image, status: Object.fromEntries(status) };
+}
+
 const isOutcome = (phase: Phase) => phase === 'Succeeded' || phase === 'Failed' || phase === 'Retrying';
 
 type Entry = NonNullable<VMDiskImageStatus['history']>[number];

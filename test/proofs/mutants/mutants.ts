@@ -30,6 +30,7 @@ const home = 'functions/compose-workspace/namespace/plan.ts';
 const digest = 'shared/images/content-digest.ts';
 const dataVolume = 'functions/start-sync/data-volume.ts';
 const failure = 'functions/follow-sync/failure.ts';
+const unaffected = 'functions/follow-sync/unaffected.ts';
 const pruning = 'functions/prune/gather.ts';
 const imageStatus = 'shared/images/status.ts';
 
@@ -139,6 +140,20 @@ export const mutants: readonly Mutant[] = [
     '',
     followSync,
     'no message says how to try again',
+  ),
+  of(
+    unaffected,
+    'restartCount > 0 || ',
+    '',
+    'functions/follow-sync/reads.test.ts',
+    'an importer that began again downloads until the next sweep',
+  ),
+  of(
+    unaffected,
+    'return isRequested(image) && areOnly(events, updated);',
+    'return areOnly(events, updated);',
+    'functions/follow-sync/reads.test.ts',
+    'a snapshot that is asked for again is requested only by the next sweep',
   ),
   of(
     'deploy/console/authorize.ts',
