@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { UsageError, wordsOf } from '../terminal/arguments.ts';
-import type { Command } from './command.ts';
+import type { Call, Command } from './command.ts';
 import { namespaceOptions, optionsOf } from './help.ts';
 
 /** Parses the arguments after the name of a command. Throws a UsageError for a word or an option that the command does not take. */
@@ -16,6 +16,13 @@ export function readCommandLine(command: Command, args: readonly string[], calle
   }
   return { found, words: positionals };
 }
+
+/** What a command asks of its parsed options. */
+export const valuesOf = (found: Readonly<Record<string, unknown>>): Pick<Call, 'text' | 'is' | 'texts'> => ({
+  text: (option) => (typeof found[option] === 'string' ? found[option] : undefined),
+  is: (option) => found[option] === true,
+  texts: (option) => [found[option] ?? []].flat().map(String),
+});
 
 /** The same command line about another object, which it names whole; every other option stays. */
 export function retyped(command: Command, args: readonly string[], name: string): string {

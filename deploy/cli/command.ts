@@ -62,6 +62,8 @@ export interface Call {
   words: readonly string[];
   text(option: string): string | undefined;
   is(option: string): boolean;
+  /** The values of an option that may be repeated. */
+  texts(option: string): readonly string[];
   /** What -n says. */
   namespace: string | undefined;
   /** The cluster; the kubeconfig is read on the first call. */

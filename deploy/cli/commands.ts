@@ -55,6 +55,31 @@ export const commands: readonly Listed[] = [
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
+    name: 'check',
+    about: 'what the cluster has, and lacks, for an installation',
+    load: async () => (await import('./install/commands.ts')).bodies.check,
+  },
+  {
+    name: 'install',
+    about: 'install the functions on the cluster',
+    load: async () => (await import('./install/commands.ts')).bodies.install,
+  },
+  {
+    name: 'upgrade',
+    about: 'bring the installation to this release',
+    load: async () => (await import('./install/commands.ts')).bodies.upgrade,
+  },
+  {
+    name: 'uninstall',
+    about: 'remove the functions; images and machines stay',
+    load: async () => (await import('./install/commands.ts')).bodies.uninstall,
+  },
+  {
+    name: 'kind',
+    about: 'a cluster on this machine, in Docker, with the functions of this checkout',
+    load: async () => (await import('./kind.ts')).kind,
+  },
+  {
     name: 'version',
     about: 'the release of this command, and of the functions of the cluster',
     load: async () => (await import('./version.ts')).version,

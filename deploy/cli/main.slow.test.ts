@@ -1,6 +1,6 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -54,6 +54,30 @@ afterAll(async () => {
 /** The real command line on that cluster. */
 const ot = (...args: string[]) => otIn({ KUBECONFIG: kubeconfig }, ...args);
 const urlOf = (name: string) => `${store.url}/images/${name}.qcow2`;
+
+const typed = 'ot-functions retry ub';
+/** A shell, what it is told, and what it prints: zsh completes for a terminal only, in which a tab is typed. */
+const shells: [string, string[], string][] = [
+  [
+    'bash',
+    [
+      '-c',
+      `eval "$(ot-functions completion bash)"; COMP_WORDS=(${typed}); COMP_CWORD=2; _ot_functions; echo "\${COMPREPLY[@]}"`,
+    ],
+    'ubuntu\n',
+  ],
+  [
+    'zsh',
+    [
+      '-fc',
+      `zmodload zsh/zpty; zpty z zsh -fi; zpty -w z 'PS1=; autoload -Uz compinit; compinit -u -D; source <(ot-functions completion zsh); echo loa"ded"'
+       zpty -r z out '*loaded*'; zpty -wn z $'${typed}\\t'; zpty -r z out '*untu*'; echo \${out[-4,-1]}`,
+    ],
+    'untu\n',
+  ],
+  ['fish', ['--no-config', '-c', `ot-functions completion fish | source; complete -C '${typed}'`], 'ubuntu\n'],
+  ['kubectl', ['__complete', 'ot', 'retry', 'ub'], 'ubuntu\n:4\n'],
+];
 
 describe('the command line', { timeout: 60_000 }, () => {
   test('an image that is preloaded during a pause waits, starts after it, and ot-functions wait sees its end', async () => {
@@ -231,23 +255,45 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect((await otIn({ KUBECONFIG: mean }, 'queue')).err).toMatch(/403.*get that permission$/m);
   });
 
-  test('names from the cluster complete, in bash and, where it is there, by kubectl', async () => {
+  test('names from the cluster complete', async () => {
     const complete = async (...words: string[]) => (await ot('__complete', ...words)).out.split('\n').slice(0, -2);
     expect(await complete('retry', 'ub')).toEqual(['ubuntu']);
     expect(await complete('why', 'image/ub')).toEqual(['image/ubuntu']);
     expect(await complete('status', 'vmdi', 'ub')).toEqual(['ubuntu']);
     expect(await complete('keep', '-n', 'default', '')).toEqual([]);
     expect(await complete('keep', '-n', 'vmdi-f')).toEqual(['vmdi-farm']);
-    const bin = join(folder, 'bin');
-    await mkdir(bin);
-    const launcher = fileURLToPath(new URL('launch.mjs', import.meta.url));
-    for (const name of ['ot-functions', 'kubectl-ot', 'kubectl_complete-ot']) await symlink(launcher, join(bin, name));
-    const env = { ...process.env, KUBECONFIG: kubeconfig, PATH: `${bin}:${process.env.PATH}` };
-    const run = promisify(execFile);
-    const script = `eval "$(ot-functions completion bash)"; COMP_WORDS=(ot-functions retry ub); COMP_CWORD=2; _ot_functions; echo "\${COMPREPLY[@]}"`;
-    expect((await run('bash', ['-c', script], { env })).stdout).toBe('ubuntu\n');
-    const kubectl = await run('kubectl', ['__complete', 'ot', 'retry', 'ub'], { env }).catch((error) => error);
-    if (kubectl.code !== 'ENOENT') expect(kubectl.stdout).toBe('ubuntu\n:4\n');
+    expect(await complete('kind', '')).toEqual(['up', 'down']);
+  });
+
+  for (const [shell, args, completed] of shells) {
+    const isThere = spawnSync(shell, ['--help']).error === undefined;
+    if (!isThere) console.log(`skipped: ${shell} completes only where there is ${shell}`);
+    test.skipIf(!isThere)(`${shell} completes`, async () => {
+      const bin = await mkdtemp(join(folder, 'bin-'));
+      const launcher = fileURLToPath(new URL('launch.mjs', import.meta.url));
+      for (const name of ['ot-functions', 'kubectl-ot', 'kubectl_complete-ot'])
+        await symlink(launcher, join(bin, name));
+      const env = { ...process.env, HOME: bin, KUBECONFIG: kubeconfig, PATH: `${bin}:${process.env.PATH}` };
+      expect((await promisify(execFile)(shell, args, { env })).stdout).toBe(completed);
+    });
+  }
+
+  test('the installer says in JSON what the cluster has, in one line what an installation lacks, and both as it was called', async () => {
+    const { code, out, err } = await ot('check', '--overlay', 'deployments', '--json');
+    expect([code, err]).toEqual([0, '']);
+    expect(JSON.parse(out)).toMatchObject({ isMet: true, requirements: expect.any(Array) });
+    const asPlugin = { KUBECONFIG: kubeconfig, npm_lifecycle_event: 'ot' };
+    const lacking = await otIn(asPlugin, 'install', '--overlay', 'deployments');
+    expect(lacking).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^npm run ot --: expected the image of .*\n$/),
+    });
+    expect((await ot('install', '--overlay', 'none')).code).toBe(1);
+    expect(await ot('kind', 'sideways')).toEqual({
+      code: 2,
+      out: '',
+      err: 'ot-functions: expected one of up, down, found sideways\n',
+    });
   });
 
   test('-w tells each change in a pipe, until it is stopped', async () => {

@@ -19,7 +19,7 @@ import {
   Refused,
   Unreachable,
 } from './command.ts';
-import { readCommandLine, retyped } from './command-line.ts';
+import { readCommandLine, retyped, valuesOf } from './command-line.ts';
 import { commands } from './commands.ts';
 import { completed } from './complete.ts';
 import { hiddenCommand } from './completion-script.ts';
@@ -88,8 +88,8 @@ async function run(command: Command, args: readonly string[], stop: Stop): Promi
     process.stdout.write(`${asTyped(helpOf(command, called), called)}\n`);
     return exit.done;
   }
-  const text = (option: string) => textIn(found, option);
-  const namespace = text('namespace');
+  const values = valuesOf(found);
+  const namespace = values.text('namespace');
   if (namespace && found['all-namespaces'] === true)
     throw new UsageError('expected --namespace or --all-namespaces, found both');
   const format = formatOf(found.output, found.json === true, command);
@@ -97,8 +97,7 @@ async function run(command: Command, args: readonly string[], stop: Stop): Promi
   let isDrawn = false;
   const call: Call = {
     words,
-    text,
-    is: (option) => found[option] === true,
+    ...values,
     namespace,
     cluster: () => reach(found),
     nowMs: Date.now(),
@@ -157,16 +156,13 @@ async function watch(command: Command, call: Call, format: Format, screen: Scree
 
 type Found = Readonly<Record<string, unknown>>;
 
-function textIn(found: Found, option: string): string | undefined {
-  return typeof found[option] === 'string' ? found[option] : undefined;
-}
-
 function whereOf(found: Found): Where {
+  const { text, texts } = valuesOf(found);
   return {
-    kubeconfig: textIn(found, 'kubeconfig'),
-    context: textIn(found, 'context'),
-    as: textIn(found, 'as'),
-    asGroups: [found['as-group'] ?? []].flat().map(String),
+    kubeconfig: text('kubeconfig'),
+    context: text('context'),
+    as: text('as'),
+    asGroups: texts('as-group'),
   };
 }
 
@@ -178,7 +174,7 @@ async function reach(found: Found): Promise<Reached> {
   ]);
   const config = kubeconfigOf(whereOf(found));
   const home = config.getContextObject(config.getCurrentContext())?.namespace || 'default';
-  const namespace = found['all-namespaces'] === true ? undefined : (textIn(found, 'namespace') ?? home);
+  const namespace = found['all-namespaces'] === true ? undefined : (valuesOf(found).text('namespace') ?? home);
   return { ...clusterOf(config, { say: () => undefined, timeoutMs: 0 }), namespace };
 }
 

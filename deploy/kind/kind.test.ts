@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readManifests } from '../manifests.ts';
-import { CommandError, type Run } from './command.ts';
 import { applyRelease } from './releases.ts';
+import { CommandError, type Run } from './run.ts';
 import { cluster, steps } from './steps.ts';
 import { lackingTools } from './tools.ts';
 import { nodeImage, releases } from './versions.ts';
@@ -105,7 +105,7 @@ describe('the steps', () => {
   test('end with the functions', async () => {
     const machine = aMachine();
     await take(machine);
-    expect(machine.asked.at(-1)).toContain('deploy/cli/install/main.ts install');
+    expect(machine.asked.at(-1)).toContain('deploy/cli/main.ts install');
   });
 });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandError, type Run } from './command.ts';
+import { CommandError, type Run } from './run.ts';
 import type { Release } from './versions.ts';
 
 /** kubectl with its context named, so that no other cluster is ever touched. */

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
-import type { Run } from './command.ts';
 import { applyRelease, kubectlOf, waitForDeployments } from './releases.ts';
+import type { Run } from './run.ts';
 import { hostpathDriver, nodeImage, releases } from './versions.ts';
 
-/** A step of `npm run kind:up`; a second run of it changes nothing. */
+/** A step of `ot-functions kind up`; a second run of it changes nothing. */
 interface Step {
   title: string;
   /** Resolves with a word about what was found or done, if any. */
@@ -99,7 +99,7 @@ async function installFunctions(run: Run) {
   const kubectl = kubectlOf(run, cluster.context);
   await kubectl('wait', 'cdi/cdi', ...untilAvailable);
   await kubectl('-n', 'kubevirt', 'wait', 'kubevirt/kubevirt', ...untilAvailable);
-  const args = ['deploy/cli/install/main.ts', 'install', '--overlay', here, '--context', cluster.context];
+  const args = ['deploy/cli/main.ts', 'install', '--overlay', here, '--context', cluster.context];
   await run(process.execPath, [...args, '--timeout', '10m'], { cwd: root });
   return 'Ready';
 }

@@ -1,4 +1,4 @@
-import type { Run } from './command.ts';
+import type { Run } from './run.ts';
 import { leastKind } from './versions.ts';
 
 interface Tool {

@@ -15,18 +15,18 @@ const ran = (program: string, args: readonly string[]): Promise<Ran> =>
 
 const here = fileURLToPath(new URL('../../', import.meta.url));
 
-/** `npm run cluster -- …` in a checkout, of any release. */
+/** `ot-functions …` of a checkout of any release; earlier ones had an installer of their own. */
 export async function runInstallerOf(folder: string, ...args: string[]): Promise<Ran> {
   const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Scripts;
-  const program = join(folder, scripts.cluster.replace('node ', ''));
+  const program = join(folder, (scripts.cluster ?? scripts.ot).replace('node ', ''));
   return ran(program, [...args, ...(args[0] === 'check' ? [] : ['--timeout', '4m'])]);
 }
 
 interface Scripts {
-  scripts: { cluster: string };
+  scripts: { cluster?: string; ot: string };
 }
 
-/** `npm run cluster -- …` */
+/** The installer of this checkout. */
 export const runInstaller = (...args: string[]) => runInstallerOf(here, ...args);
 
 /** `ot-functions …` */

@@ -37,7 +37,7 @@ spec:
 /** Deletes an image as an admin who does not wait. */
 const deleteImage = (name: string) => kubectl('delete', `vmdi/${name}`, '--namespace=default', '--timeout=10s');
 
-describe('npm run cluster', { timeout: 600_000 }, () => {
+describe('the installer', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     await prepare();
     // Whatever was there before, by whatever means it came.

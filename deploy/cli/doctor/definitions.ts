@@ -3,7 +3,7 @@ import { type AnyObject, formatPlace } from '../install/kinds.ts';
 import { type Finding, untrue, upgrade } from './finding.ts';
 import type { Installation } from './installation.ts';
 
-/** The versions of the cluster's components, as `npm run cluster -- check` judges them. */
+/** The versions of the cluster's components, as `ot-functions check` judges them. */
 export const platform = ({ requirements }: Installation): Finding[] =>
   requirements
     .filter(({ result }) => result === 'missing')

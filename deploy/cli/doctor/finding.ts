@@ -7,7 +7,7 @@ export interface Finding {
 }
 
 /** Restores every installed object as this release ships it. */
-export const upgrade = 'npm run cluster -- upgrade';
+export const upgrade = 'ot-functions upgrade';
 
 /** Describes a condition that is not True; undefined if it is True. */
 export function untrue(object: { status?: unknown }, type: string): string | undefined {

@@ -114,7 +114,7 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     'a Trigger that is being deleted',
     { there: new Map([[manifestKey(trigger), leavingTrigger]]) },
     /^Trigger prune-images in sync-operator/,
-    /^kubectl wait --for=delete Trigger\/prune-images -n sync-operator, then npm run cluster -- upgrade$/,
+    /^kubectl wait --for=delete Trigger\/prune-images -n sync-operator, then ot-functions upgrade$/,
   ],
   [
     'a profile without claims',
@@ -218,7 +218,7 @@ test('fields that Knative adds, and another order of fields, are no difference',
   });
   expect(found(changed({}))).toEqual([]);
   expect(found(changed({ filters: [...spec.filters, { exact: { type: 'c' } }] }))).toMatchObject([
-    { name: 'Trigger prune-images', expected: 'its filters as shipped', remedy: 'npm run cluster -- upgrade' },
+    { name: 'Trigger prune-images', expected: 'its filters as shipped', remedy: 'ot-functions upgrade' },
   ]);
   expect(found(changed({ subscriber: { ref: { ...ref, name: 'other' } } }))).toMatchObject([
     { name: 'Trigger prune-images', expected: 'its subscriber as shipped' },

@@ -91,7 +91,7 @@ export const misconfigurations: readonly Misconfiguration[] = [
     name: 'an outdated CRD',
     break: removePrinterColumns,
     finding: /^CRD vmdiskimages/,
-    remedy: /npm run cluster -- upgrade/,
+    remedy: /ot-functions upgrade/,
   },
   {
     name: 'a role without its rules',

@@ -13,7 +13,7 @@ export function openStack(installation: Installation): Finding[] {
   if (onOpenStack.length === 0) return [];
   if (hasOpenStack) return [...accounts(installation), ...unseen(installation)];
   const found = `${formatCount(onOpenStack.length)} of kupenstack.io, and none of them`;
-  const remedy = 'npm run cluster -- upgrade --overlay deploy/production/serving-openstack (or deployments-openstack)';
+  const remedy = 'ot-functions upgrade --overlay deploy/production/serving-openstack (or deployments-openstack)';
   return [{ name: 'Machines on OpenStack', expected: 'the functions that look after them', found, remedy }];
 }
 

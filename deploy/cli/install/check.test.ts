@@ -3,7 +3,6 @@ import { startApiServer } from '../../local/api-server/api-server.ts';
 import { clientOf } from '../../local/client.ts';
 import { realClock } from '../../local/clock.ts';
 import { readManifests } from '../../manifests.ts';
-import { readOptions } from './arguments.ts';
 import { check, isMet } from './check.ts';
 import type { Cluster } from './cluster.ts';
 import {
@@ -18,6 +17,7 @@ import {
 } from './kinds.ts';
 import { requirementLines } from './report.ts';
 import { judged } from './requirement.ts';
+import { typed } from './test-options.ts';
 import { deadIn } from './triggers.ts';
 
 let server: Awaited<ReturnType<typeof startApiServer>>;
@@ -109,7 +109,7 @@ describe('the check', () => {
     expect(isMet(found)).toBe(true);
     const lines = requirementLines(found).join('\n');
     expect(lines).toMatch(/left out\s+KubeVirt\s+1\.2 or later.*no virtualmachines, virtualmachineinstances/);
-    expect(lines).toMatch(/KubeVirt: images do not need it.*npm run cluster -- upgrade/);
+    expect(lines).toMatch(/KubeVirt: images do not need it.*ot-functions upgrade/);
     expect(await results()).not.toHaveProperty('KubeVirt');
   });
   test('of KubeVirt checks its version', async () => {
@@ -183,38 +183,35 @@ test('a subscriber is dead if no Subscription has its uid', () => {
 
 describe('a command line', () => {
   test('is read', () => {
-    expect(readOptions(['install', '--image', 'x', '--timeout', '90s'])).toMatchObject({
+    expect(typed('install', '--image', 'x', '--timeout', '90s')).toMatchObject({
       command: 'install',
       image: 'x',
       timeoutMs: 90_000,
       skipCheck: false,
     });
-    expect(readOptions(['uninstall', '--delete-images'])).toMatchObject({
+    expect(typed('uninstall', '--delete-images')).toMatchObject({
       deleteMachines: false,
       deleteImages: true,
       deleteCrds: false,
     });
-    expect(readOptions(['uninstall', '--delete-machines'])).toMatchObject({
+    expect(typed('uninstall', '--delete-machines')).toMatchObject({
       deleteMachines: true,
       deleteImages: false,
     });
-    expect(readOptions(['uninstall', '--delete-workspaces'])).toMatchObject({
+    expect(typed('uninstall', '--delete-workspaces')).toMatchObject({
       deleteWorkspaces: true,
       deleteMachines: false,
     });
     const lines = ['https://s3.example.com/images/** s3-reader', 'https://images.example.com/**'];
-    expect(readOptions(['install', ...lines.flatMap((line) => ['--allow-source', line])])).toMatchObject({
+    expect(typed('install', ...lines.flatMap((line) => ['--allow-source', line]))).toMatchObject({
       allowSource: lines,
     });
-    expect(() => readOptions(['install', '--allow-source', '*'])).toThrow('--allow-source: expected a URL with *');
-    expect(readOptions(['install', '--help'])).toBeUndefined();
+    expect(() => typed('install', '--allow-source', '*')).toThrow('--allow-source: expected a URL with *');
   });
   test.each([
-    [[], 'expected one of check, install, upgrade, uninstall, found nothing'],
-    [['remove'], 'found remove'],
-    [['check', '--delete-crds'], '--delete-crds'],
-    [['check', '--timeout', 'soon'], 'expected a time such as 90s or 5m, found soon'],
-  ])('of %j is refused with what was expected', (args, message) => {
-    expect(() => readOptions(args)).toThrow(message);
+    ['check', '--delete-crds', '--delete-crds'],
+    ['install', '--timeout=soon', 'expected a time such as 90s or 5m, found soon'],
+  ] as const)('of %s with %s is refused with what was expected', (command, option, message) => {
+    expect(() => typed(command, option)).toThrow(message);
   });
 });

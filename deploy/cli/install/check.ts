@@ -109,7 +109,7 @@ async function machines(cluster: Cluster): Promise<Requirement> {
     name: 'KubeVirt',
     expected: '1.2 or later, to run machines',
     remedy:
-      'images do not need it; for machines install it (https://kubevirt.io/user-guide/cluster_admin/installation), then npm run cluster -- upgrade',
+      'images do not need it; for machines install it (https://kubevirt.io/user-guide/cluster_admin/installation), then ot-functions upgrade',
   };
   if (!(await isServed(cluster, kubeVirt))) return optional(of, describeNone(kubeVirt));
   const [found] = await listOf(cluster.kube, anyOf('kubevirt.io/v1', 'KubeVirt'));
@@ -127,7 +127,7 @@ async function networks(cluster: Cluster): Promise<Requirement> {
     expected:
       '1.16 or later (network policies for one network only), for networks of workspaces with addresses of their own',
     remedy:
-      "without it workspaces use bridges (the policy's networkProvider); or install it (https://kubeovn.github.io/docs/stable/en), then npm run cluster -- upgrade",
+      "without it workspaces use bridges (the policy's networkProvider); or install it (https://kubeovn.github.io/docs/stable/en), then ot-functions upgrade",
   };
   return (await isServed(cluster, kubeOvn))
     ? ok(of, 'Vpc and Subnet at v1, of an unknown release')

@@ -19,7 +19,6 @@ import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { aVMDiskImage } from '../../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
 import { documents, readManifests } from '../../manifests.ts';
-import { type Options, readOptions } from './arguments.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
 import {
@@ -37,6 +36,7 @@ import {
 import { readShipped, readWanted } from './manifests.ts';
 import { run } from './run.ts';
 import { startTestCluster, type TestCluster } from './test-cluster.ts';
+import { typed } from './test-options.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
 import { deleteAndWait, waitFor } from './wait.ts';
 
@@ -426,8 +426,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       for (const plural of ['virtualmachines', 'virtualmachineinstances'])
         await cluster.kube.delete(Definition, { name: `${plural}.kubevirt.io` });
     });
-    const upgrade = () =>
-      run(cluster, readOptions(['upgrade', '--overlay', 'deployments', '--image', 'registry.example/f:1']) as Options);
+    const upgrade = () => run(cluster, typed('upgrade', '--overlay', 'deployments', '--image', 'registry.example/f:1'));
     const machineParts = async () =>
       Object.values(await inventoryOf(cluster))
         .flat()
@@ -435,7 +434,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
         .filter((name) => /provision-vm|kubevirt|machines-cdi/.test(name));
 
     test('images are installed, and the functions for KubeVirt machines are skipped with a message', async () => {
-      expect(await upgrade()).toBe(0);
+      expect(await upgrade()).toMatchObject({ code: 0 });
       expect(await machineParts()).toEqual([]);
       expect(cluster.lines).toContainEqual(
         expect.stringMatching(/^KubeVirt is missing: machines are left out \(.*provision-vm/),
@@ -470,8 +469,8 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
 
   test('without kube-ovn its source is skipped with a message, but compose-workspace is installed', async () => {
     for (const plural of ['subnets', 'vpcs']) await cluster.kube.delete(Definition, { name: `${plural}.kubeovn.io` });
-    const options = readOptions(['upgrade', '--overlay', 'deployments', '--image', 'registry.example/f:1']) as Options;
-    expect(await run(cluster, options)).toBe(0);
+    const options = typed('upgrade', '--overlay', 'deployments', '--image', 'registry.example/f:1');
+    expect(await run(cluster, options)).toMatchObject({ code: 0 });
     const { sources, functions } = await inventoryOf(cluster);
     expect(sources.map(({ metadata }) => metadata.name)).not.toContain('workspaces-kube-ovn');
     expect(functions.map(({ metadata }) => metadata.name)).toContain('compose-workspace');

@@ -61,7 +61,7 @@ export async function runnable(cluster: Cluster, wanted: readonly AnyObject[]): 
       .filter(({ kind }) => kind === ApiServerSource.kind || kind === Trigger.kind)
       .map(formatObject);
     cluster.say(
-      `${platform.name} is missing: ${platform.leftOut} (left out: ${named.join(', ')}); install it, then npm run cluster -- upgrade adds them`,
+      `${platform.name} is missing: ${platform.leftOut} (left out: ${named.join(', ')}); install it, then ot-functions upgrade adds them`,
     );
     kept = kept.filter((object) => !leftOut.includes(object));
   }

@@ -8,10 +8,10 @@ import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { siteKeyIn, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { documents } from '../../manifests.ts';
-import { type Options, readOptions } from './arguments.ts';
 import { anyOf, Broker, ConfigMap, Definition, Deployment } from './kinds.ts';
 import { run } from './run.ts';
 import { startTestCluster, type TestCluster } from './test-cluster.ts';
+import { typed } from './test-options.ts';
 
 const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH, which renders the overlay');
@@ -44,7 +44,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await cluster.kube.delete(Definition, { name: `${plural}.kubevirt.io` });
   }, 60_000);
   afterEach(() => cluster.close());
-  const command = (...args: string[]) => run(cluster, readOptions(args) as Options);
+  const command = (...args: Parameters<typeof typed>) => run(cluster, typed(...args));
   const imagesOf = async (name: string) => {
     const found = await cluster.kube.get(Deployment, { ...operator, name });
     return JSON.stringify(found?.spec).match(/"image":"[^"]*"/g);

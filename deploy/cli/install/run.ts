@@ -1,7 +1,8 @@
 import { policyRef } from '../../../shared/policy.ts';
-import type { Options } from './arguments.ts';
+import { exit, type Outcome } from '../command.ts';
 import { check, isMet } from './check.ts';
 import { type Cluster, InstallError } from './cluster.ts';
+import type { Options } from './commands.ts';
 import { bindingsInImageNamespaces } from './image-namespaces.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
@@ -12,8 +13,8 @@ import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
 
-/** Runs a command and returns its exit code. Throws an InstallError if something fails. */
-export async function run(cluster: Cluster, options: Options): Promise<number> {
+/** Runs a command, which prints a line for each thing that it did. Throws an InstallError if something fails. */
+export async function run(cluster: Cluster, options: Options): Promise<Outcome> {
   if (options.command === 'uninstall') return takeDown(cluster, options);
   const overlay = options.overlay ?? (await overlayOf(cluster));
   const named = await readWanted(overlay);
@@ -21,17 +22,18 @@ export async function run(cluster: Cluster, options: Options): Promise<number> {
   const whole = withImage(named, options.image ?? (await imageOf(cluster)));
   const requirements = await check(cluster, whole);
   const met = isMet(requirements);
-  if (options.json) cluster.say(JSON.stringify({ overlay, isMet: met, requirements }, undefined, 2));
-  else for (const line of requirementLines(requirements)) cluster.say(line);
-  if (options.command === 'check') return met ? 0 : 1;
-  if (!met && !options.skipCheck) throw new InstallError('something is missing (above); nothing was installed');
+  const json = { overlay, isMet: met, requirements };
+  for (const line of requirementLines(requirements)) cluster.say(line);
+  if (options.command === 'check') return { lines: [], json, code: met ? exit.done : exit.failed };
+  if (!met && !options.skipCheck)
+    throw new InstallError('something is missing, as ot-functions check says; nothing was installed');
   assertImage(whole);
   cluster.say(`overlay ${overlay}`);
   const objects = await runnable(cluster, withOverlay(whole, overlay));
   await install(cluster, [...objects, ...(await bindingsInImageNamespaces(cluster, objects))]);
   await allowSources(cluster, options.allowSource);
-  cluster.say('done: kubectl get vmdi,otvm,otws -A shows images, machines and workspaces');
-  return 0;
+  const lines = ['done: ot-functions status -A shows images, machines and workspaces'];
+  return { lines, json, code: exit.done };
 }
 
 /** Adds the lines that the policy lacks. If it has no line, prints what that means. */
@@ -45,12 +47,12 @@ async function allowSources({ kube, say }: Cluster, lines: readonly string[]): P
     say(`the policy allows ${added.join(', ')}`);
   } else if (before === '') {
     say(
-      'the policy allows no sources yet: templates and pipelines can ask for none (--allow-source, or kubectl ot doctor)',
+      'the policy allows no sources yet: templates and pipelines can ask for none (--allow-source, or ot-functions doctor)',
     );
   }
 }
 
-async function takeDown(cluster: Cluster, options: Options): Promise<number> {
+async function takeDown(cluster: Cluster, options: Options): Promise<Outcome> {
   const shipped = await readShipped();
   if (options.finalizersOnly) {
     await freeObjects(
@@ -60,8 +62,7 @@ async function takeDown(cluster: Cluster, options: Options): Promise<number> {
   } else {
     await uninstall(cluster, { ...options, shipped });
   }
-  cluster.say('done');
-  return 0;
+  return { lines: ['done'], json: { done: true }, code: exit.done };
 }
 
 /** The current image, so that an upgrade without --image keeps it. */

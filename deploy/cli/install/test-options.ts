@@ -1,0 +1,12 @@
+import { readCommandLine, valuesOf } from '../command-line.ts';
+import { bodies, type Options, readOptions } from './commands.ts';
+
+/** The options of a command line of the installer. */
+export function typed(name: Options['command'], ...args: string[]): Options {
+  const { found } = readCommandLine(
+    { name, about: '', load: async () => bodies[name], ...bodies[name] },
+    args,
+    'ot-functions',
+  );
+  return readOptions(name, valuesOf(found));
+}
