@@ -13,7 +13,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
-import type { Policy } from '../../shared/policy.ts';
+import { type Policy, parsePolicy } from '../../shared/policy.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
@@ -27,9 +27,11 @@ type Reader = Context['kube'];
 type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
 export async function gather({ kube, nowMs, refusals }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
-  const policy = await readPolicy(kube);
-  const { refs, unreadable } = await namedImages(kube, batch, policy);
+  const { refs, unreadable, policy: read } = await namedImages(kube, batch);
   const counted = await countSome(kube, refs);
+  // It says which users count, so an image without any needs none.
+  const isUsed = counted.some((one) => !isUnreadable(one) && one.machines.length + one.workspaces.length > 0);
+  const policy = read ?? (isUsed ? await readPolicy(kube) : parsePolicy(undefined));
   return [...unreadable, ...counted.map((one) => (isUnreadable(one) ? one : { ...one, policy, nowMs, refusals }))];
 }
 
@@ -108,14 +110,16 @@ function byImageName(workspaces: readonly Workspace[]): Map<string, Workspace[]>
 
 /**
  * The images that events are about or an audit found, and those that a machine or a workspace names whose event may change their count;
- * and what of it could not be read.
+ * what of it could not be read; and the policy, if it was needed.
  */
 async function namedImages(
   kube: Reader,
   batch: Batch,
-  policy: Policy,
-): Promise<{ refs: ObjectReference[]; unreadable: Unreadable[] }> {
+): Promise<{ refs: ObjectReference[]; unreadable: Unreadable[]; policy?: Policy }> {
   const [ofMachines, ofWorkspaces] = [changesOf(batch, VirtualMachine), changesOf(batch, Workspace)];
+  const told = [...subjectsOf(batch, VMDiskImage), ...imagesTold(batch)];
+  if (ofMachines.refs.length + ofWorkspaces.refs.length === 0) return { refs: distinctRefs(told), unreadable: [] };
+  const policy = await readPolicy(kube);
   const [foundMachines, foundWorkspaces] = await Promise.all([
     machinesNamed(kube, ofMachines.refs),
     Promise.all(ofWorkspaces.refs.map((ref) => orUnreadable(ref, kube.get(Workspace, ref)))),
@@ -146,15 +150,18 @@ async function namedImages(
         .map((workspace) => orUnreadable(workspace.metadata, ofWorkspace(workspace))),
     ]),
   );
-  const refs = [...subjectsOf(batch, VMDiskImage), ...imagesTold(batch), ...named.read.flat()];
   return {
-    refs: distinct(
-      refs.map(({ namespace, name }) => ({ namespace, name })),
-      keyOf,
-    ),
+    refs: distinctRefs([...told, ...named.read.flat()]),
     unreadable: [...machines.unreadable, ...workspaces.unreadable, ...named.unreadable],
+    policy,
   };
 }
+
+const distinctRefs = (refs: readonly ObjectReference[]): ObjectReference[] =>
+  distinct(
+    refs.map(({ namespace, name }) => ({ namespace, name })),
+    keyOf,
+  );
 
 /** The objects of a kind that events are about, each once, and whether the events only report an update of it. */
 function changesOf(batch: Batch, resource: Resource) {

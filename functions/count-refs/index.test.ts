@@ -72,6 +72,23 @@ describe('an image', () => {
     expect(await harness.message(diskImageFact('queued'), ofImage('told'), fresh)).toBe(202);
     expect(await referencesOf('told')).toEqual({ count: 1, by: ['lab/told'] });
   });
+  test('is counted by the policy if anything names it, and else without a read of it', async () => {
+    const read: string[] = [];
+    const watched = harness.another((client) => ({
+      ...client,
+      get: (resource, ref) => {
+        read.push(resource.kind);
+        return client.get(resource, ref);
+      },
+    }));
+    await createImage('unnamed');
+    expect(await watched.message(diskImageFact('succeeded'), ofImage('unnamed'), fresh)).toBe(202);
+    expect(read).toEqual(['VMDiskImage']);
+    await createImage('named');
+    await createMachine('named', 'named');
+    expect(await watched.message(diskImageFact('succeeded'), ofImage('named'), fresh)).toBe(202);
+    expect(read.slice(1)).toContain('ConfigMap');
+  });
   test.each(['Succeeded', 'Failed'])('without machines is counted when its %s event arrives', async (phase) => {
     const name = `unused-${phase.toLowerCase()}`;
     await createImage(name, phase);
