@@ -69,6 +69,11 @@ describe('lanes', () => {
     expect(bars.at(-1)?.fromMs).toBe(now + 10 * minute);
   });
 
+  test('two downloads of one slot are in one lane, though the first is reported to end a second after the next began', () => {
+    const view = viewWith({ 'lab/a': { syncs: [sync(50, 40 - 1 / 60)] }, 'lab/b': { syncs: [sync(40, 30)] } });
+    expect(lanesOf(view, now).bars.map(({ lane }) => lane)).toEqual([0, 0]);
+  });
+
   test('go back as far as most downloads of the last day, or as far as is asked', () => {
     const view = viewWith({ 'lab/a': { syncs: [sync(200, 190), sync(100, 90), sync(50, 45), sync(40, 30)] } });
     expect(now - lanesOf(view, now).fromMs).toBe(120 * minute);

@@ -30,8 +30,9 @@ const mostBars = 300;
 const mostForecasts = 60;
 
 const minute = 60_000;
-/** How far back one can look. */
-export const pasts = [5, 15, 30, 60, 120, 180, 360, 720, 1440, 10_080].map((minutes) => minutes * minute);
+const spans = [1, 2, 5, 15, 30, 60, 120, 180, 360, 720, 1440, 10_080].map((minutes) => minutes * minute);
+/** How far back one can ask to look. */
+export const pasts = spans.slice(2);
 
 const dayMs = 1440 * minute;
 
@@ -71,17 +72,20 @@ export function lanesOf({ cluster, images }: Pick<View, 'cluster' | 'images'>, n
   };
 }
 
+/** Facts have seconds, and a slot is free a moment before the fact that its download is done. */
+const slackMs = 3000;
+
 /** The forecast was made a moment ago: a bar of it that begins too early for the lanes that there are begins when one is free. */
 function inLanes(bars: readonly Omit<Bar, 'lane'>[], total: number): { bars: Bar[]; count: number } {
   const endsMs = new Array<number>(total).fill(0);
   const placed = [...bars]
     .sort((a, b) => a.fromMs - b.fromMs || a.toMs - b.toMs)
     .map((bar) => {
-      const free = endsMs.findIndex((endMs) => endMs <= bar.fromMs);
+      const free = endsMs.findIndex((endMs) => endMs <= bar.fromMs + slackMs);
       const next = bar.kind === 'forecast' && total > 0 ? endsMs.indexOf(Math.min(...endsMs)) : endsMs.length;
       const lane = free < 0 ? next : free;
-      const lateMs = Math.max(0, (endsMs[lane] ?? 0) - bar.fromMs);
-      const [fromMs, toMs] = [bar.fromMs + lateMs, bar.toMs + lateMs];
+      const fromMs = Math.max(bar.fromMs, endsMs[lane] ?? 0);
+      const toMs = bar.kind === 'forecast' ? bar.toMs + fromMs - bar.fromMs : Math.max(fromMs, bar.toMs);
       endsMs[lane] = toMs;
       return { ...bar, fromMs, toMs, lane };
     });
@@ -92,7 +96,7 @@ function inLanes(bars: readonly Omit<Bar, 'lane'>[], total: number): { bars: Bar
 function shortestPast(bars: readonly { fromMs: number }[], nowMs: number): number {
   const ages = bars.map(({ fromMs }) => nowMs - fromMs).filter((ms) => ms <= dayMs);
   const enough = Math.min(mostBars / 2, ages.length * 0.75);
-  return pasts.find((ms) => ages.filter((age) => age <= ms).length >= enough) ?? dayMs;
+  return spans.find((ms) => ages.filter((age) => age <= ms).length >= enough) ?? dayMs;
 }
 
 /**

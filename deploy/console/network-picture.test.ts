@@ -40,3 +40,10 @@ test('nothing is outside, and no label of a network is crossed by the line of an
   const [campus, dmz] = networks;
   expect(dmz?.y).toBeGreaterThan(campus?.y ?? 0);
 });
+
+test('there is room for the longest name', () => {
+  const name = 'a-machine-whose-name-is-as-long-as-a-name-may-be-which-is-63-abc';
+  const members = [{ kind: 'VirtualMachine' as const, name, interfaces: [] }];
+  const { width } = pictureOf({ ...row, members });
+  expect(width).toBeGreaterThan(name.length * 7);
+});

@@ -18,8 +18,10 @@ const column = 26;
 const labelHeight = 20;
 const rowHeight = 38;
 const margin = 14;
-/** For the name of a member, right of its symbol. */
-const nameWidth = 210;
+/** For a name right of a symbol: the least, where it begins, and for each character. */
+const leastWidth = 180;
+const nameAt = 38;
+const characterWidth = 7.5;
 
 /** Places what a workspace consists of; a network begins below the label of the one left of it, so that no label is crossed. */
 export function pictureOf({ networks, members, components }: WorkspaceRow): NetworkPicture {
@@ -33,8 +35,16 @@ export function pictureOf({ networks, members, components }: WorkspaceRow): Netw
   const xOf = new Map(lines.map(({ name, x }) => [name, x]));
   const top = margin + lines.length * labelHeight + rowHeight / 2;
   const x = margin + lines.length * column + 18;
+  const longest = Math.max(
+    0,
+    ...lines.map((line) => `${line.name} ${line.cidr}`.length * characterWidth + line.x - x),
+    ...members.map(({ name, interfaces }) => {
+      const addresses = interfaces.map(({ address }) => address.split('/')[0]).join(', ');
+      return nameAt + Math.max(name.length, addresses.length) * characterWidth;
+    }),
+  );
   return {
-    width: x + nameWidth,
+    width: x + Math.max(leastWidth, longest),
     height: top + members.length * rowHeight,
     networks: lines,
     members: members.map((member, index) => ({

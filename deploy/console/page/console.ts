@@ -111,7 +111,7 @@ const describeBasis = ({ downloads, medianMs }: { downloads: number; medianMs: n
 const shownInQueue = 12;
 
 /** Slots and queue. */
-function drawDownloads({ slots, queue, basis }: ClusterRow) {
+function drawDownloads({ slots, queue, basis, stopped }: ClusterRow) {
   const { total, held } = slots;
   text(
     'slots-line',
@@ -137,13 +137,16 @@ function drawDownloads({ slots, queue, basis }: ClusterRow) {
       return h('li', {}, h('div', {}, name, ' ', h('span', { class: 'dim' }, words)), bar, message);
     },
   );
+  text('slots-none', held?.length === 0 ? 'No download runs.' : '');
   text(
     'basis',
     queue.length === 0
       ? 'No image waits.'
-      : basis
-        ? describeBasis(basis)
-        : 'No forecast: no download is done yet that one could be made of.',
+      : stopped
+        ? 'No forecast while nothing starts.'
+        : basis
+          ? describeBasis(basis)
+          : 'No forecast: no download is done yet that one could be made of.',
   );
   show(
     byId('queue'),
