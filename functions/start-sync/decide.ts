@@ -93,11 +93,10 @@ export function decide(observed: Observed): Action[] {
       holders,
     ),
   );
-  // An image is written to once, and first by what is wrong.
   const corrections = left
     .map(({ next }) => {
-      const wrong = [...correctWait(next, observed), ...correctStalled(next, observed)];
-      return wrong.length > 0 ? wrong : (placed.get(next.metadata.uid) ?? []);
+      const [wrong] = [...correctWait(next, observed), ...correctStalled(next, observed)];
+      return inOneWrite(next, wrong, placed.get(next.metadata.uid));
     })
     .filter(({ length }) => length > 0);
   return [
@@ -114,6 +113,13 @@ export function decide(observed: Observed): Action[] {
       ...corrections.slice(0, correctionsPerSweep),
     ]),
   ];
+}
+
+/** The correction of a status, with these fields as well. */
+function inOneWrite(image: VMDiskImage, wrong: Action | undefined, fields: object | undefined): Action[] {
+  if (!fields) return wrong ? [wrong] : [];
+  const before = wrong?.do === 'patchStatus' ? wrong.status : {};
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { ...before, ...fields } }];
 }
 
 const actionsOf = (moves: readonly Moved[]) => moves.flatMap(({ actions }) => actions);

@@ -1,10 +1,9 @@
-import type { Action } from '../../shared/actions.ts';
 import { egressIn } from '../../shared/images/egress.ts';
 import { heldSlots, startsOf } from '../../shared/images/forecast.ts';
 import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
-import { VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Observed } from './observed.ts';
 
@@ -39,7 +38,7 @@ export function correctPlaces(
   observed: Observed,
   images: readonly VMDiskImage[],
   holders: readonly Holder[],
-): [string, Action[]][] {
+): [string, Record<string, unknown>][] {
   const { isAudit, policy, lease, nowMs, basis } = observed;
   if (!isAudit) return [];
   const holding = new Set(holders.map(({ uid }) => uid));
@@ -52,8 +51,7 @@ export function correctPlaces(
   return line.flatMap((image, index) => {
     const next = { place: bandOf(index + 1), ...roundedTime(starts[index]) };
     if (!isNews(image.status ?? {}, next, nowMs)) return [];
-    const status = { startsAbout: null, ...next };
-    return [[image.metadata.uid, [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }]]];
+    return [[image.metadata.uid, { startsAbout: null, ...next }]];
   });
 }
 
