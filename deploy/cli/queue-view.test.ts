@@ -68,6 +68,21 @@ test('a download of which CDI tells nothing has an estimated progress, and the f
   expect(queueLines(view, nowMs, look).join(' ')).toContain('in about 30s');
 });
 
+test('the forecast counts with the estimate from the beginning of a download, and says no other time than its progress', () => {
+  const source = { bytes: 3000, inspectedAt: at(0), queuedAt: at(0) };
+  const past = done('old', 30);
+  const startedAt = new Date(nowMs - 1000).toISOString();
+  const busy = { phase: 'Syncing', progress: 'N/A', startedAt, source: { ...source, bytes: 60_000 } } as const;
+  const images = [
+    queued('a', 10),
+    aVMDiskImage({ name: 'busy', status: busy }),
+    { ...past, status: { ...past.status, source } },
+  ];
+  const view = queueOf(read({ images }), nowMs);
+  expect(view.slots[0]?.progress).toContain('about 10m left');
+  expect(queueLines(view, nowMs, look).join(' ')).toContain('in about 10m');
+});
+
 test.each([
   ['nothing was downloaded yet', read({ images: [queued('a', 10), syncing] }), /unknown.*no existing image/],
   ['the queue is paused', read({ policy: parsePolicy({ data: { concurrency: '0' } }) }), /paused.*ot-functions resume/],

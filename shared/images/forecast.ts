@@ -79,8 +79,9 @@ export function startsOf(
   return queue.map((image) => starts.get(image));
 }
 
-/** When a slot may be free: by the pace of its download if known, else the duration of the others. A late download may end at any moment. */
-export function endOf({ holder, share }: Held, { medianMs }: Basis, nowMs: number): number {
+/** When a slot may be free: by the estimate or the pace of its download, else the duration of the others. A late one may end at any moment. */
+export function endOf({ holder, share, estimate }: Held, { medianMs }: Basis, nowMs: number): number {
+  if (estimate) return Math.max(nowMs, estimate.toMs);
   const elapsedMs = Math.max(0, nowMs - Date.parse(holder.since)) || 0;
   const leftMs =
     share !== undefined && share >= 0.05 && elapsedMs > 0 ? (elapsedMs * (1 - share)) / share : medianMs - elapsedMs;
