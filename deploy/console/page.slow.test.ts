@@ -43,6 +43,7 @@ const mayLook = [
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'looks' },
     subjects: [{ kind: 'ServiceAccount', name: 'teacher', namespace: 'lab' }],
   },
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'stranger', namespace: 'lab' } },
   // A user who may list objects of one namespace only.
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'pupil', namespace: 'lab' } },
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'own' } },
@@ -297,6 +298,16 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     expect(words).not.toContain('image-');
     await other.context().close();
     await kube.delete(VMDiskImage, { namespace: 'own', name: 'image-own' });
+  });
+
+  test('says to a user without rights what to ask for, and neither that all is well nor how many slots there are', async () => {
+    const other = await (await browser.newContext()).newPage();
+    await enter(other, 'stranger');
+    await other.getByText('Your account may list neither').waitFor();
+    await other.locator('#states a', { hasText: 'All 0' }).waitFor();
+    const words = await other.locator('main').innerText();
+    expect(words).not.toMatch(/Nothing is wrong|slots are held|concurrency/);
+    await other.context().close();
   });
 
   test('tells what happened to an object; all of it by keyboard', async () => {

@@ -96,7 +96,7 @@ function drawWrong() {
   text('wrong-more', rest > 0 ? `and ${rest} more; the lists below have these first.` : '');
   byId('wrong-policy').hidden = faults === 0;
   text('wrong-keys', describeFaults(faults));
-  const isWell = wrong.length === 0 && !stopped && faults === 0;
+  const isWell = wrong.length === 0 && !stopped && faults === 0 && view.cluster.cluster !== undefined;
   text('well', isWell ? 'Nothing is wrong.' : '');
 }
 
@@ -288,6 +288,7 @@ function drawSections() {
   );
 }
 
+let isTold = false;
 let isDue = false;
 /** Draws once for all changes that come before the next frame. */
 function draw() {
@@ -295,8 +296,10 @@ function draw() {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
+    if (!isTold) return;
     const { cluster } = view.cluster;
-    if (!cluster && Object.keys(view.images).length === 0) return;
+    // A user whose rights were taken away is not shown what was there.
+    for (const id of ['h-sync', 'h-policy']) byId(id).closest('section')?.toggleAttribute('hidden', !cluster);
     drawStates();
     drawWrong();
     if (cluster) {
@@ -337,6 +340,7 @@ function listen() {
   source.addEventListener('view', ({ data }) => {
     const told = JSON.parse(data) as { viewer: string; seesAnything: boolean; view: View };
     view = told.view;
+    isTold = true;
     text('viewer', told.viewer);
     byId('nothing').hidden = told.seesAnything;
     text('link', 'Live');
