@@ -1,7 +1,6 @@
 import { jsonPath } from './json-path.ts';
-import type { Column, Kind } from './kind.ts';
+import type { Column, Kind, ScalePaths } from './kind.ts';
 import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
-import type { ScalePaths } from './scale.ts';
 import { compileSchema } from './schema.ts';
 
 /** The parts of a CustomResourceDefinition that say what is served. */

@@ -1,5 +1,4 @@
 import type { ApiObject, JsonObject } from './objects.ts';
-import type { ScalePaths } from './scale.ts';
 import type { Cause, CompiledSchema } from './schema.ts';
 import type { GroupResource } from './status-error.ts';
 
@@ -16,6 +15,13 @@ export interface Column {
 
 /** How the names of a kind must look, in the words of the server's own validation functions. */
 export type NameRule = 'subdomain' | 'label' | 'label1035' | 'path segment';
+
+/** Where a kind keeps how many replicas it should have and has, and, for a custom resource, the selector of its Pods as text. */
+export interface ScalePaths {
+  wanted: string[];
+  found: string[];
+  selector?: string[];
+}
 
 /** One version of one kind as the API serves it: where, under which rules, and how `kubectl get` shows it. */
 export interface Kind {

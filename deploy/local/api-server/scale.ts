@@ -1,15 +1,8 @@
 import { incomingObject } from './incoming-object.ts';
-import { apiVersionOf, type Kind } from './kind.ts';
+import { apiVersionOf, type Kind, type ScalePaths } from './kind.ts';
 import { type ApiObject, copyOf, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
 import { invalid as invalidField } from './schema-cause.ts';
 import { invalid, StatusError } from './status-error.ts';
-
-/** Where a kind keeps how many replicas it should have and has, and, for a custom resource, the selector of its Pods as text. */
-export interface ScalePaths {
-  wanted: string[];
-  found: string[];
-  selector?: string[];
-}
 
 /** Where the kinds of apps/v1 keep it; their selector is a LabelSelector. */
 export const replicas: ScalePaths = { wanted: ['spec', 'replicas'], found: ['status', 'replicas'] };
