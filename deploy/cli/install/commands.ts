@@ -2,7 +2,7 @@ import { parseDurationMs } from '../../../shared/kubernetes/duration.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
 import { UsageError } from '../../terminal/arguments.ts';
 import type { Body, Call, Option } from '../command.ts';
-import { run } from './run.ts';
+import { type Options, run } from './run.ts';
 
 const waiting = {
   timeout: { type: 'string', value: 'TIME', about: 'the longest wait for one object, by default 5m' },
@@ -33,10 +33,8 @@ const byDefault =
 const image = '--image registry.example.com/ot-functions:0.1.0';
 const source = "--allow-source 'https://s3.us-gov-west-1.amazonaws.com/vm-images/** s3-reader'";
 
-type Name = 'check' | 'install' | 'upgrade' | 'uninstall';
-
 /** Whether the cluster has what the functions need, and what installs, upgrades and removes them. */
-export const bodies: Readonly<Record<Name, Body>> = {
+export const bodies: Readonly<Record<Options['command'], Body>> = {
   check: {
     words: '',
     options: { overlay },
@@ -77,29 +75,16 @@ export const bodies: Readonly<Record<Name, Body>> = {
   },
 };
 
-async function runOn(call: Call, command: Name) {
+async function runOn(call: Call, command: Options['command']) {
   const options = readOptions(command, call);
   return run({ ...(await call.cluster()), say: call.say, timeoutMs: options.timeoutMs }, options);
 }
 
-/** What the command line of one of these commands asks for. */
-export interface Options {
-  command: Name;
-  timeoutMs: number;
-  overlay: string | undefined;
-  image: string | undefined;
-  /** Lines to add to the policy's allowedSources. */
-  allowSource: readonly string[];
-  skipCheck: boolean;
-  deleteWorkspaces: boolean;
-  deleteMachines: boolean;
-  deleteImages: boolean;
-  deleteCrds: boolean;
-  finalizersOnly: boolean;
-}
-
 /** Reads the values of the options; throws a UsageError that says what was expected and found. */
-export function readOptions(command: Name, { text, is, texts }: Pick<Call, 'text' | 'is' | 'texts'>): Options {
+export function readOptions(
+  command: Options['command'],
+  { text, is, texts }: Pick<Call, 'text' | 'is' | 'texts'>,
+): Options {
   const allowSource = texts('allow-source');
   const [fault] =
     allowSource.length > 0 ? parsePolicy({ data: { allowedSources: allowSource.join('\n') } }).faults : [];

@@ -2,7 +2,6 @@ import { policyRef } from '../../../shared/policy.ts';
 import { exit, type Outcome } from '../command.ts';
 import { check, isMet } from './check.ts';
 import { type Cluster, InstallError } from './cluster.ts';
-import type { Options } from './commands.ts';
 import { bindingsInImageNamespaces } from './image-namespaces.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
@@ -12,6 +11,22 @@ import { imagesIn, placeholder, readShipped, readWanted, withImage } from './man
 import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
+
+/** What the command line of one of these commands asks for. */
+export interface Options {
+  command: 'check' | 'install' | 'upgrade' | 'uninstall';
+  timeoutMs: number;
+  overlay: string | undefined;
+  image: string | undefined;
+  /** Lines to add to the policy's allowedSources. */
+  allowSource: readonly string[];
+  skipCheck: boolean;
+  deleteWorkspaces: boolean;
+  deleteMachines: boolean;
+  deleteImages: boolean;
+  deleteCrds: boolean;
+  finalizersOnly: boolean;
+}
 
 /** Runs a command, which prints a line for each thing that it did. Throws an InstallError if something fails. */
 export async function run(cluster: Cluster, options: Options): Promise<Outcome> {

@@ -1,5 +1,6 @@
 import { readCommandLine, valuesOf } from '../command-line.ts';
-import { bodies, type Options, readOptions } from './commands.ts';
+import { bodies, readOptions } from './commands.ts';
+import type { Options } from './run.ts';
 
 /** The options of a command line of the installer. */
 export function typed(name: Options['command'], ...args: string[]): Options {
