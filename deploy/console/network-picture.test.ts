@@ -47,3 +47,8 @@ test('there is room for the longest name', () => {
   const { width } = pictureOf({ ...row, members });
   expect(width).toBeGreaterThan(name.length * 7);
 });
+
+test('with many networks it is still no wider than a phone', () => {
+  const networks = Array.from({ length: 20 }, (_, index) => ({ name: `net-${index}`, cidr: '10.0.0.0/24' }));
+  expect(pictureOf({ ...row, networks, members: [] }).width).toBeLessThan(390);
+});

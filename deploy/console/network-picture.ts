@@ -14,7 +14,8 @@ export interface NetworkPicture {
   }[];
 }
 
-const column = 26;
+/** Between the lines of two networks; many are closer to each other, so that a phone shows the machines beside them. */
+const columnFor = (networks: number) => Math.max(7, Math.min(26, 160 / networks));
 const labelHeight = 20;
 const rowHeight = 38;
 const margin = 14;
@@ -27,6 +28,7 @@ const characterWidth = 7.5;
 export function pictureOf({ networks, members, components }: WorkspaceRow): NetworkPicture {
   const phaseOf = (kind: string, name: string) =>
     components.find((one) => one.kind === kind && one.name === name)?.phase ?? 'Waiting';
+  const column = columnFor(networks.length);
   const lines = networks.map(({ name, cidr }, index) => ({
     ...{ name, cidr, phase: phaseOf('Network', name) },
     x: margin + index * column,

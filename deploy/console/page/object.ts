@@ -104,7 +104,7 @@ const whyOf = ({ steps, help, commands }: Told['why']): Node[] => [
   ...steps.slice(1).map(({ about, phase, says }) => h('p', {}, `because ${about} is ${phase}: ${says}`)),
   h('h3', {}, 'What would help'),
   h('p', {}, help),
-  ...commands.map((command) => h('pre', { tabindex: 0 }, h('code', {}, command))),
+  ...commands.map((command) => h('pre', {}, h('code', {}, command))),
 ];
 
 /** Leads to the page without an object: back, if the page was there before. */

@@ -36,7 +36,8 @@ function pictureFigure(row: WorkspaceRow, view: View): HTMLElement {
     );
   return h(
     'div',
-    { class: 'picture' },
+    // Wider than a phone it is scrolled, by keyboard, too.
+    { class: 'picture', tabindex: width > 340 ? 0 : undefined },
     svg(
       'svg',
       {
