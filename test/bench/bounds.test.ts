@@ -48,7 +48,7 @@ test('more writes than an image may cost break their bound', () => {
 });
 
 test('more reads than an image may cost break their bound', () => {
-  const reads = { function: 'prune', verb: 'get', resource: 'vmdiskimages.pelotech.ot', isDone: true, count: 15_601 };
+  const reads = { function: 'prune', verb: 'get', resource: 'vmdiskimages.pelotech.ot', isDone: true, count: 12_001 };
   expect(broken({ runs: [{ ...run, calls: [reads] }] })).toEqual(['reads, 200 queued']);
 });
 
