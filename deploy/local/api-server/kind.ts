@@ -13,13 +13,6 @@ export interface Column {
   cell(object: ApiObject, nowMs: number): unknown;
 }
 
-/** Where a kind keeps how many replicas it should have and has, and, for a custom resource, the selector of its Pods as text. */
-export interface ScalePaths {
-  wanted: string[];
-  found: string[];
-  selector?: string[];
-}
-
 /** How the names of a kind must look, in the words of the server's own validation functions. */
 export type NameRule = 'subdomain' | 'label' | 'label1035' | 'path segment';
 
