@@ -35,7 +35,7 @@ export type Subscription =
       name?: string;
       /** Only what is in a workspace's Namespace, or, of a kind that is in none, has a name as it has; or only what is not. */
       namespace?: 'workspace' | 'outsideWorkspaces';
-      /** Only word that the object is new, that it changed, or that it is gone (which proves nothing, like any event). */
+      /** Only these changes of the object; a deletion proves nothing, like any event. */
       verbs?: readonly ChangeVerb[];
     }
   | {

@@ -105,6 +105,8 @@ export interface Body {
   complete?(before: readonly string[], current: string, at: Completing): Promise<readonly string[]>;
   /** Whose changes change its result. Such a command lists objects, and takes -o name and -w. */
   watches?(namespace: string | undefined): readonly Watched[];
+  /** Ctrl-C ends it at once, between two requests; run again, it continues. Others end by themselves when `stop` is aborted. */
+  stopsAtOnce?: true;
   run(call: Call): Promise<Outcome>;
 }
 

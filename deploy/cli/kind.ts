@@ -21,12 +21,15 @@ export const kind: Body = {
   ],
   examples: ['kind up', 'kind down'],
   complete: async (before) => (before.length === 0 ? directions : []),
-  run: async ({ words, say }) => {
+  stopsAtOnce: true,
+  run: async ({ words, say, text, texts }) => {
     const direction = directions.find((known) => known === words[0]);
     if (!direction || words.length > 1)
       throw new UsageError(`expected one of ${directions.join(', ')}, found ${words.join(' ') || 'nothing'}`);
+    const [other] = ['context', 'kubeconfig', 'as', 'as-group'].filter((name) => text(name) ?? texts(name)[0]);
+    if (other) throw new UsageError(`expected no --${other}: the cluster is always ${cluster.name}`);
     const lacking = await lackingTools(run, direction === 'down' ? ['docker', 'kind'] : undefined);
-    if (lacking.length > 0) throw new Refused(lacking.join('\n'));
+    if (lacking.length > 0) throw new Refused(lacking.join('; '));
     return direction === 'up' ? up(say) : down();
   },
 };

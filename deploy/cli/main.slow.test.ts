@@ -1,6 +1,8 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -320,6 +322,27 @@ describe('the command line', { timeout: 60_000 }, () => {
     }
     expect(await ended).toEqual([143, null]);
     lines.close();
+  });
+
+  test.each(['check', 'install', 'upgrade', 'uninstall'])('a signal ends %s at once', async (command) => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const config = join(folder, 'silent');
+    await writeFile(
+      config,
+      (await readFile(kubeconfig, 'utf8')).replace(/server: .*/, `server: http://127.0.0.1:${port}`),
+    );
+    const child = spawn(process.execPath, [fileURLToPath(new URL('main.ts', import.meta.url)), command], {
+      env: { ...process.env, KUBECONFIG: config },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'close');
+    await once(silent, 'request');
+    child.kill('SIGINT');
+    expect(await ended).toEqual([null, 'SIGINT']);
+    silent.closeAllConnections();
+    silent.close();
   });
 
   test('the version of the functions is that of their images', async () => {

@@ -119,6 +119,7 @@ async function run(command: Command, args: readonly string[], stop: Stop): Promi
     stop: stop.signal,
   };
   try {
+    if (command.stopsAtOnce) stop.off();
     if (found.watch === true) return await watch(command, call, format, screen);
     const outcome = await command.run(call);
     if (isDrawn) screen?.draw([]);

@@ -3,8 +3,8 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import { releaseHolds, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { rowOf } from '../../shared/reasons/table.ts';
-import { makeSecret, makeSecretOf } from './secrets.ts';
+import { type About, rowOf } from '../../shared/reasons/table.ts';
+import { isOneWord, makeSecret, makeSecretOf } from './secrets.ts';
 import { formatTyped, kindOf, type OnOpenStack } from './target.ts';
 
 /** How to correct a problem, and the commands for it. */
@@ -16,24 +16,36 @@ export interface Remedy {
 /** What stands for the placeholders of the table of reasons. */
 type Names = Readonly<Record<string, string | undefined>>;
 
-/** What the table of reasons advises, with the names of the object; undefined if it advises nothing. */
-export function remedyForReason(reason: string | undefined, names: Names): Remedy | undefined {
-  const row = reason === undefined ? undefined : rowOf(reason);
+/** What the table of reasons advises for an object of that kind, with its names; undefined if it advises nothing. */
+export function remedyForReason(about: About, reason: string | undefined, names: Names): Remedy | undefined {
+  const row = reason === undefined ? undefined : rowOf(reason, about);
   if (!row?.help) return undefined;
-  const fill = (text: string) => text.replace(/\b[A-Z]{3,}\b/g, (word) => names[word] ?? word);
+  const fill = (text: string) =>
+    text.replace(/\b[A-Z]{3,}\b/g, (word) => {
+      const name = names[word];
+      return name && isOneWord(name) ? name : word;
+    });
   return { help: fill(row.help), commands: (row.run ?? []).map(fill) };
 }
 
 const retryOf = (image: VMDiskImage) => `ot-functions retry ${keyOf(image.metadata)}`;
 
 /** What the table advises for the reason of the image; undefined if it advises nothing. */
-export const remedyForImageReason = ({ metadata, spec, status }: VMDiskImage) =>
-  remedyForReason(conditionOf(status?.conditions, 'Ready')?.reason, {
+export function remedyForImageReason(image: VMDiskImage): Remedy | undefined {
+  const { metadata, spec, status } = image;
+  const names = {
     NAME: metadata.name,
     NAMESPACE: metadata.namespace,
     SECRET: spec.secretRef,
     CONFIGMAP: spec.certConfigMap,
-  });
+  };
+  const remedy = remedyForReason('VMDiskImage', conditionOf(status?.conditions, 'Ready')?.reason, names);
+  if (spec.secretRef || !remedy?.help.includes('SECRET')) return remedy;
+  return {
+    help: 'The url needs keys, and the image names no Secret: name one in secretRef, or make the object public; then retry.',
+    commands: [`kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`, retryOf(image)],
+  };
+}
 
 /** How to correct an image that is Failed. */
 export const remedyForFailed = (image: VMDiskImage): Remedy =>
@@ -54,7 +66,7 @@ export const remedyForMissingSecret = (ref: ObjectReference): Remedy => ({
 /** How to correct a machine that waits for a user; undefined if the reason says no more than its message. */
 export function remedyForMachineReason(machine: VirtualMachine, reason: string | undefined): Remedy | undefined {
   const { metadata, spec, status } = machine;
-  const remedy = remedyForReason(reason, {
+  const remedy = remedyForReason('VirtualMachine', reason, {
     KIND: 'otvm',
     NAME: metadata.name,
     NAMESPACE: metadata.namespace,
@@ -66,15 +78,14 @@ export function remedyForMachineReason(machine: VirtualMachine, reason: string |
 
 /** For each Secret that users name; which of them is missing only the message says. */
 function makePasswords({ metadata: { namespace = '' }, spec: { users = [] } }: VirtualMachine): string[] {
-  const refs = users.flatMap(({ passwordSecretRef }) => passwordSecretRef ?? []).filter(({ key }) => isKey.test(key));
+  const refs = users
+    .flatMap(({ passwordSecretRef }) => passwordSecretRef ?? [])
+    .filter(({ name, key }) => isOneWord(name) && isOneWord(key));
   return [...Map.groupBy(refs, ({ name }) => name)].flatMap(([name, keys]) => [
     makeSecretOf([...new Set(keys.map(({ key }) => key))], { namespace, name }),
     labelAsPassword(name, namespace),
   ]);
 }
-
-/** What Kubernetes takes as a key of a Secret; a shell would run what else an author writes. */
-const isKey = /^[-._a-zA-Z0-9]+$/;
 
 /** How to correct an object on OpenStack that is not Ready. */
 export function remedyOnOpenStack(target: OnOpenStack): Remedy {
@@ -83,7 +94,7 @@ export function remedyOnOpenStack(target: OnOpenStack): Remedy {
   // With the group: other groups have volumes and machines, too.
   const kind = known.includes('.') ? known : `${known}.kupenstack.io`;
   const reason = conditionOf(target.status?.conditions, 'Ready')?.reason;
-  const remedy = remedyForReason(reason, { KIND: kind, NAME: name, NAMESPACE: namespace });
+  const remedy = remedyForReason('OpenStack', reason, { KIND: kind, NAME: name, NAMESPACE: namespace });
   if (remedy) return remedy;
   const describe = `kubectl describe ${kind} ${name} -n ${namespace}`;
   if (target.status?.phase !== 'Failed') {

@@ -11,7 +11,8 @@ export interface Stopped {
   command: string;
 }
 
-const commandFor = ({ reason, key }: Stop): string => remedyForReason(reason, { KEY: key })?.commands.at(-1) ?? '';
+const commandFor = ({ reason, key }: Stop): string =>
+  remedyForReason('VMDiskImage', reason, { KEY: key })?.commands.at(-1) ?? '';
 
 /** What stops the queue, and what an unreadable Lease stops; that only matters while images wait. */
 export function stoppedBy(

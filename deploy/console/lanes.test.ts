@@ -46,6 +46,12 @@ describe('lanes', () => {
     ]);
   });
 
+  test('are 32 at most, and what is in others is counted', () => {
+    const slots = { total: 40, held: Array.from({ length: 40 }, (_, index) => held(`lab/${index}`, 5)) };
+    const { bars, count, omitted } = lanesOf(viewWith({}, { slots }), now);
+    expect([bars.length, count, omitted]).toEqual([32, 32, 8]);
+  });
+
   test('have the forecast of images that wait, each for the time that downloads take; without a forecast none', () => {
     const images = { 'lab/a': { startsAtMs: 0 }, 'lab/b': { startsAtMs: now + 4 * minute } };
     const queue = ['lab/a', 'lab/b'];

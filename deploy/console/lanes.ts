@@ -18,7 +18,7 @@ export interface Lanes {
   bars: Bar[];
   fromMs: number;
   toMs: number;
-  /** How many bars of that time are left out, the earliest ones. */
+  /** How many bars of that time are left out: the earliest, and those of lanes beyond the last. */
   omitted: number;
 }
 
@@ -61,11 +61,12 @@ export function lanesOf({ cluster, images }: Pick<View, 'cluster' | 'images'>, n
   const beganMs = nowMs - (pastMs ?? shortestPast([...past, ...running], nowMs));
   const endsMs = Math.max(nowMs, ...[...running, ...forecast].map(({ toMs }) => toMs));
   const shownMs = nowMs - beganMs;
-  const within = bars.filter(({ lane, toMs }) => lane < mostLanes && toMs >= beganMs);
+  const within = bars.filter(({ toMs }) => toMs >= beganMs);
+  const drawn = within.filter(({ lane }) => lane < mostLanes).slice(-mostBars);
   return {
     count: Math.min(count, mostLanes),
-    bars: within.slice(-mostBars),
-    omitted: Math.max(0, within.length - mostBars),
+    bars: drawn,
+    omitted: within.length - drawn.length,
     fromMs: beganMs,
     // Some of the future, and never more of it than of the past.
     toMs: nowMs + Math.min(shownMs, Math.max(shownMs / 20, (endsMs - nowMs) * 1.1)),

@@ -33,10 +33,14 @@ export function causeAt(target: Target, among: Among): ObjectAt | undefined {
 
 /** Why an object is not Ready, and what would help, as `ot-functions why` says it of the same objects. */
 export const explain = (target: Target, { images, machines, ...rest }: Among): Why =>
-  // Only what it may depend on: among all images of a cluster each look would take a second.
+  // Only what it may depend on: among all objects of a cluster each look would take a second.
   whyOf(target, {
     ...rest,
-    images: imageKeysOf(target).flatMap((key) => images.get(key) ?? []),
+    images:
+      kindOf(target) === 'image'
+        ? // Another one may download the same content.
+          [...images.values()].filter(({ metadata }) => metadata.namespace === target.metadata.namespace)
+        : imageKeysOf(target).flatMap((key) => images.get(key) ?? []),
     machines: machineKeysOf(target).flatMap((key) => machines.get(key) ?? []),
     // The console may read no Secret.
     secrets: new Map(),

@@ -168,7 +168,7 @@ export interface Happening {
 }
 
 /** An object by itself: why it is not Ready, as `ot-functions why` says it, and its history. */
-export interface Told {
+export interface Explanation {
   why: { steps: readonly { about: string; phase: string; says: string }[]; help: string; commands: readonly string[] };
   happenings: readonly Happening[];
 }

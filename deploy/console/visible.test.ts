@@ -41,7 +41,7 @@ const view: View = {
       ],
       faults: 1,
       basis: undefined,
-      stopped: undefined,
+      stopped: { why: 'the egressBudget (9 GiB) is spent', command: 'ot-functions cost' },
       egress: { '2026-01-01': { ours: 1, theirs: 2 } },
       pricePerGiB: 0.09,
       budget: { bytes: 9, days: 30, left: 6 },
@@ -78,7 +78,12 @@ describe('a user who may list', () => {
     expect([seen.machines, seen.servers, seen.workspaces, seen.pruned]).toEqual([{}, {}, {}, {}]);
     expect(seen.cluster.cluster?.queue).toEqual(['(another namespace)', 'ours/a']);
     expect(JSON.stringify(seen)).not.toMatch(/theirs|secret\.example/);
-    expect(seen.cluster.cluster).toMatchObject({ egress: { '2026-01-01': { ours: 1 } }, budget: undefined });
+    expect(seen.cluster.cluster).toMatchObject({
+      egress: { '2026-01-01': { ours: 1 } },
+      budget: undefined,
+      pricePerGiB: undefined,
+      stopped: { why: 'an administrator has to look at the queue' },
+    });
   });
 
   test('images of one namespace learns how many keys of the policy cannot be read, not which', async () => {

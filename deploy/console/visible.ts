@@ -101,6 +101,9 @@ const visibleCluster = (row: ClusterRow, { images }: Sight): ClusterRow =>
         egress: mapped(row.egress, (sums) =>
           Object.fromEntries(Object.entries(sums).filter(([namespace]) => images.has(namespace))),
         ),
+        // They tell the budget, and values of the policy.
+        stopped: row.stopped && { why: 'an administrator has to look at the queue', command: row.stopped.command },
+        pricePerGiB: undefined,
         budget: undefined,
         // Where images come from and under whose names they are downloaded is the administrators'.
         policy: row.policy.filter(({ key }) => key === 'concurrency'),

@@ -16,7 +16,7 @@ import { realPause, type Watching } from '../../shared/runtime/reflect.ts';
 import { changesOf } from './changes.ts';
 import { amongOf, type EventSeen, type Seen, viewOf } from './rows.ts';
 import { amongSeen, explain } from './trouble.ts';
-import type { Changes, ObjectAt, Told, View } from './view.ts';
+import type { Changes, Explanation, ObjectAt, View } from './view.ts';
 
 /** What the page shows at this moment, and word of every change. */
 export interface Watched {
@@ -27,7 +27,10 @@ export interface Watched {
   eventsOf(kind: Pick<Resource, 'apiVersion' | 'kind'>, namespace: string | undefined, name: string): EventSeen[];
   image(key: string): VMDiskImage | undefined;
   /** Why an object is not Ready, as far as a user knows who may see these objects; undefined if it does not exist. */
-  why(object: ObjectAt, maySee: (section: 'images' | 'machines', key: string) => boolean): Told['why'] | undefined;
+  why(
+    object: ObjectAt,
+    maySee: (section: 'images' | 'machines', key: string) => boolean,
+  ): Explanation['why'] | undefined;
   close(): void;
 }
 

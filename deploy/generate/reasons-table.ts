@@ -25,7 +25,7 @@ const runbooks: Readonly<Record<string, readonly string[]>> = {
   OtImageFailed: failureReasons,
   OtMachinesFailed: [
     ...Object.keys(reasonTable.VirtualMachine).filter(hasHelp),
-    ...['ImageMissing', 'CloneFailed', 'NetworkNotAllowed', ...shared],
+    ...['CloneFailed', 'NetworkNotAllowed', ...shared],
   ],
   OtWorkspacesFailed: [...Object.keys(reasonTable.Workspace).filter(hasHelp), 'ImageMissing', 'ImageFailed', ...shared],
   OtOpenStackFails: [...Object.keys(reasonTable.OpenStack).filter(hasHelp), 'CredentialsMissing', 'NetworkMissing'],

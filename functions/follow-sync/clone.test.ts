@@ -70,6 +70,22 @@ describe('an attempt that is a clone', () => {
     });
     expect(actions.at(-1)).toMatchObject({ do: 'requeueAfter' });
   });
+  test('says that it goes on once nothing is in the way', () => {
+    const [blocked] = statusesIn(pass(without, 5).actions);
+    const after = { ...image, status: { ...image.status, ...blocked } } as typeof image;
+    const actions = followSyncOf(after, {
+      nowMs: start + 60_000,
+      policy,
+      dataVolumes: [aDataVolume(after, { phase: 'CloneInProgress' })],
+      pods: [],
+    });
+    expect(statusesIn(actions)).toMatchObject([
+      {
+        message: 'Being cloned from the snapshot of VMDiskImage first.',
+        conditions: [{ reason: 'SyncStarted' }, { reason: 'SyncStarted' }],
+      },
+    ]);
+  });
   test('is given up uncounted, without a byte, and remembered, so that the next attempt downloads', () => {
     const { actions, status } = pass(without);
     expect(status).toMatchObject({ phase: 'Retrying', attempts: 0 });

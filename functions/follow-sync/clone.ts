@@ -1,5 +1,6 @@
 import { type Action, requeueNamed } from '../../shared/actions.ts';
 import type { AttemptFailure } from '../../shared/images/failure-reasons.ts';
+import { updateWhy } from '../../shared/images/status.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
@@ -8,7 +9,7 @@ import { formatDuration } from '../../shared/kubernetes/duration.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import type { Failure } from './failure.ts';
-import { reportBlocked } from './progress.ts';
+import { isBlocked, reportBlocked } from './progress.ts';
 
 interface Clone {
   nowMs: number;
@@ -61,11 +62,11 @@ function troubleOf(dataVolume: DataVolume | undefined) {
   return said.find((one) => one?.status === 'False' && (errors.has(one.reason) || waits.has(one.reason)));
 }
 
-/** Reports what is in the way of the clone while it lasts. */
+/** Reports what is in the way of the clone while it lasts, and that it is out of the way. */
 export function cloneProgress(image: VMDiskImage, dataVolume: DataVolume, nowMs: number): Action[] {
   const trouble = troubleOf(dataVolume);
-  if (!trouble) return [];
   const from = `Being cloned from the snapshot of VMDiskImage ${image.status?.sharedFrom?.image}.`;
+  if (!trouble) return isBlocked(image) ? updateWhy(image, { reason: 'SyncStarted', message: from, nowMs }) : [];
   const written = reportBlocked(image, `${from} CDI says: ${sentence(`${trouble.reason}: ${trouble.message}`)}`, nowMs);
   // Nothing reports that it lasts.
   return written.length === 0 ? [] : [...written, requeueNamed(VMDiskImage, referenceOf(image), longestErrorMs)];

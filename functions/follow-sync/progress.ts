@@ -46,12 +46,14 @@ function waitsFor(attempt: Waiting): Action[] {
   const isScratch = waitsForScratch(attempt);
   if (!isScratch && image.status?.dataVolume === dataVolume.metadata.name) return [];
   const [running, bound] = ['Running', 'Bound'].map((type) => conditionOf(dataVolume.status?.conditions, type));
-  const isLong = nowMs - waitingSince(attempt) >= silentMs;
-  const named = [running, bound].find((one) => troubles.has(one?.reason ?? '') || (isLong && one?.reason === nodeless));
+  const isLong = nowMs - waitingSince(attempt) >= reportAfterMs;
+  const named = [running, bound].find(
+    (one) => troubles.has(one?.reason ?? '') || (isLong && one?.reason === unschedulable),
+  );
   const found = named ?? (isScratch && isLong ? bound : undefined);
   const certificates = isLong ? describeCertificates(attempt) : '';
   if (!found && !certificates) return [];
-  const cause = named?.reason === nodeless ? (nodelessOf(attempt.pods) ?? found?.message) : found?.message;
+  const cause = named?.reason === unschedulable ? (schedulerMessage(attempt.pods) ?? found?.message) : found?.message;
   const what = found ? ` ${sentence([named?.reason, cause].filter(Boolean).join(': '))}` : '';
   const waits = `Waiting for ${isScratch ? 'scratch space' : 'the importer'}, attempt ${image.status?.attempts ?? 1}.`;
   return reportBlocked(image, `${waits}${what}${certificates}`, nowMs);
@@ -59,17 +61,19 @@ function waitsFor(attempt: Waiting): Action[] {
 
 /** Reports why a download or a clone cannot go on: in an Event as well the first time. */
 export function reportBlocked(image: VMDiskImage, message: string, nowMs: number): Action[] {
-  const isKnown = conditionOf(image.status?.conditions, 'Ready')?.reason === blocked;
-  return (isKnown ? updateWhy : reportWhy)(image, { reason: blocked, message, nowMs });
+  return (isBlocked(image) ? updateWhy : reportWhy)(image, { reason: blocked, message, nowMs });
 }
 
 const blocked = 'SyncBlocked';
 
+/** Its status says that its download or clone cannot go on. */
+export const isBlocked = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Ready')?.reason === blocked;
+
 /** The scheduler's words: CDI says no more than that the Pod cannot be scheduled. */
-const nodelessOf = (pods: readonly Pod[]) =>
+const schedulerMessage = (pods: readonly Pod[]) =>
   pods
     .map(({ status }) => conditionOf(status?.conditions, 'PodScheduled'))
-    .find((one) => one?.status === 'False' && one.reason === nodeless)?.message;
+    .find((one) => one?.status === 'False' && one.reason === unschedulable)?.message;
 
 type Waiting = { image: VMDiskImage; dataVolume: DataVolume; pods: readonly Pod[]; nowMs: number };
 
@@ -84,10 +88,10 @@ const troubles = new Set([
 ]);
 
 /** An importer has no node for a moment while its claim is new. */
-const nodeless = 'Unschedulable';
+const unschedulable = 'Unschedulable';
 
 /** Provisioning a volume and starting a container take less. */
-const silentMs = 60_000;
+const reportAfterMs = 60_000;
 
 /** CDI writes "45.52%"; people need no hundredths. */
 export const progressText = (progress: string | undefined) => {

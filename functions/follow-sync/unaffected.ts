@@ -14,9 +14,8 @@ import { isDownloaded } from './observed.ts';
 import { isAboutAt, progressText } from './progress.ts';
 
 /**
- * Whether these events about an image and its children leave nothing to decide about it, as the image by itself shows. So are most events of
- * an image: start-sync queued it, this function wrote what it found, users were counted. What they do not tell, an event of its DataVolume or
- * snapshot does; a sweep or, of a finished image, an audit finds what no event reported.
+ * True if the image alone shows that these events change no decision. This holds for most events of an image: start-sync queued it, this
+ * function wrote what it found, users were counted. What they do not tell, an event of its DataVolume or snapshot does; a sweep or, of a finished image, an audit finds what no event reported.
  */
 export function isUnaffected(image: VMDiskImage, events: readonly Subject[]): boolean {
   const { phase, attempt = 0 } = image.status ?? {};
@@ -29,7 +28,7 @@ export function isUnaffected(image: VMDiskImage, events: readonly Subject[]): bo
   return phase === 'Succeeded' && isComplete(image) && areOnly(events, updated, [DataVolume, 'delete']);
 }
 
-/** What is read of the children of an image first. An event of its snapshot, while that is waited for, is about the snapshot alone. */
+/** True if the snapshot alone can matter: the image waits for it, and the events are about nothing else. */
 export const isAboutSnapshot = (image: VMDiskImage, events: readonly Subject[]) =>
   image.status?.phase === 'Snapshotting' &&
   isPlain(image) &&

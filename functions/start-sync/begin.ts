@@ -15,7 +15,7 @@ import { dataVolumeFor } from './data-volume.ts';
 import { asBegun, type Donor, donorFor } from './donors.ts';
 import type { Gathered } from './observed.ts';
 import { isActiveAttempt } from './occupancy.ts';
-import { nowhere } from './queue-places.ts';
+import { notQueued } from './queue-places.ts';
 
 /** It waited for its inspection in vain. */
 const isUninspected = (image: VMDiskImage, { values }: Policy) =>
@@ -53,7 +53,7 @@ export function begin(
     nowMs,
     bytes,
     fields: {
-      ...nowhere,
+      ...notQueued,
       attempt: holder.attempt,
       attempts: attempts + 1,
       sharedFrom,

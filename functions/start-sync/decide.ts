@@ -24,7 +24,7 @@ import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isUnseen, placesOf } from './places.ts';
-import { correctPlaces, nowhere, placeOfNew } from './queue-places.ts';
+import { correctPlaces, notQueued, placeOfNew } from './queue-places.ts';
 import { correctStalled } from './stalled.ts';
 import { correctWait } from './waiting.ts';
 
@@ -93,7 +93,9 @@ export function decide(observed: Observed): Action[] {
       holders,
     ),
   );
+  const byQueue = new Map([...placed.keys()].map((uid, index) => [uid, index]));
   const corrections = left
+    .toSorted((a, b) => (byQueue.get(a.image.metadata.uid) ?? 0) - (byQueue.get(b.image.metadata.uid) ?? 0))
     .map(({ next }) => {
       const [wrong] = [...correctWait(next, observed), ...correctStalled(next, observed)];
       return inOneWrite(next, wrong, placed.get(next.metadata.uid));
@@ -163,7 +165,7 @@ function withPlace<T extends Pick<Transition, 'to' | 'fields'>>(step: T, image: 
   const { place, startsAbout } = image.status ?? {};
   if (step.to === 'Queued')
     return { ...step, fields: { ...step.fields, place: placeOfNew(image, observed), startsAbout: null } };
-  return place || startsAbout ? { ...step, fields: { ...step.fields, ...nowhere } } : step;
+  return place || startsAbout ? { ...step, fields: { ...step.fields, ...notQueued } } : step;
 }
 
 /** The first audit after this finds it. */

@@ -1,5 +1,6 @@
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
+import { medianRate, rateIn } from '../../shared/images/download-share.ts';
 import { type Egress, egressIn } from '../../shared/images/egress.ts';
 import { basisFrom, durationOf } from '../../shared/images/forecast.ts';
 import { isQueued } from '../../shared/images/queue.ts';
@@ -88,7 +89,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const { focus, ofHolders } = inFocus;
   const groups = groupsOf(start, focus, ofHolders);
   const ofOpen = await readForOpen(start, focus, groups);
-  const { rest, postponed, unread, lacking, tookMs } = ofOpen.settled;
+  const { rest, postponed, unread, lacking, tookMs, rates } = ofOpen.settled;
   const ofRest = await readForRest(start, focus, rest, groups);
 
   const images = [...focus.images, ...rest];
@@ -127,6 +128,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     postponed,
     lacking,
     basis: basisFrom(tookMs),
+    rate: medianRate(rates),
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
   return [...unread, ...skipped.map(({ why }) => why), gathered];
@@ -274,8 +276,9 @@ interface Settled {
   postponed: ObjectReference[];
   unread: Unreadable[];
   lacking: ObjectReference[];
-  /** How long each download took. */
+  /** How long each download took, and how many bytes it had a millisecond. */
   tookMs: readonly number[];
+  rates: readonly number[];
 }
 
 /**
@@ -292,13 +295,15 @@ async function settledImages(
     const isHolder = isAmong(holders.map(({ uid }) => uid));
     const found: VMDiskImage[] = [];
     const tookMs: number[] = [];
+    const rates: number[] = [];
     for await (const { items } of kube.pages(VMDiskImage)) {
       found.push(...items.filter((image) => !isOpen(image) && (canTransition(image) || isHolder(image))));
       tookMs.push(...items.flatMap((image) => durationOf(image) ?? []));
+      rates.push(...items.flatMap((image) => rateIn(image) ?? []));
     }
     const isLater = (image: VMDiskImage) => lacksInput(image) && !isHolder(image);
     const rest = found.filter((image) => !isLater(image));
-    return { rest, postponed: [], unread: [], lacking: found.filter(isLater).map(referenceOf), tookMs };
+    return { rest, postponed: [], unread: [], lacking: found.filter(isLater).map(referenceOf), tookMs, rates };
   }
   const openKeys = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...holders.map(({ image }) => referenceIn(image)), ...subjectsOf(batch, VMDiskImage)];
@@ -313,7 +318,7 @@ async function settledImages(
   const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
   const images = read.flat().filter((image) => image !== undefined);
   const rest = uniqueByName(images).filter((image) => !isOpen(image));
-  return { rest, postponed: named.slice(namedPerReconcile), unread, lacking: [], tookMs: [] };
+  return { rest, postponed: named.slice(namedPerReconcile), unread, lacking: [], tookMs: [], rates: [] };
 }
 
 /** The Failed images that a change of the policy may concern: it makes no Secret. */

@@ -52,8 +52,8 @@ export async function isIdle(
   );
   const ofHeld = new Set(made.map(({ name }) => name));
   if (ended.some((ref) => ofHeld.has(keyOf(ref)))) return false;
-  // The event of the status that an attempt begins with asks whether its DataVolume was made. That an importer was at work proves it. The
-  // end of an importer, which does not tell its image, may be that of any download.
+  // An image whose status has just begun an attempt may have no DataVolume yet; one that has had an importer has one. The end of an importer
+  // does not tell its image, so it may be that of any download.
   const unproven = made.filter(
     ({ image }) => pods.length > 0 || (live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined),
   );

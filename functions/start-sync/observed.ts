@@ -50,6 +50,8 @@ export interface Gathered {
   unread?: ReadonlySet<string>;
   /** How long the downloads of finished images took: an audit reads them all. */
   basis?: Basis | undefined;
+  /** The median of their bytes in a millisecond. */
+  rate?: number | undefined;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
   /** Images that an audit found Failed for want of an input, to be looked at in turns. */

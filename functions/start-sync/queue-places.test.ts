@@ -47,6 +47,23 @@ describe('the place in the queue', () => {
       ['image-100', '21-100', null],
     ]);
   });
+  test('is taken back by an audit where a deleted image keeps it', () => {
+    const deleted = waiting(1, { place: '1', startsAbout: at(9) });
+    deleted.metadata.deletionTimestamp = at(50);
+    expect(told([deleted])).toEqual([['image-1', null, null]]);
+  });
+  test('of many that return to the queue at once are different ones', () => {
+    const reason = 'StorageClassMissing';
+    const refused = { type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: at(0) } as const;
+    const back = Array.from({ length: 7 }, (_, index) =>
+      known({ name: `image-${index}`, status: { phase: 'Failed', message: 'Not allowed.', conditions: [refused] } }),
+    );
+    expect(told(back, {}).map(([, place]) => place)).toEqual(['1', '2-5', '2-5', '2-5', '2-5', '6-20', '6-20']);
+  });
+  test('of the first are corrected first', () => {
+    const places = told(line(300).reverse()).map(([name]) => name);
+    expect(places).toEqual(Array.from({ length: 200 }, (_, index) => `image-${index + 1}`));
+  });
   test('costs no write at an event or a sweep, and at most 200 at an audit', () => {
     expect(told(line(30), {})).toEqual([]);
     expect(told(line(30), { isTimed: true, isAboutAll: true })).toEqual([]);

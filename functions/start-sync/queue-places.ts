@@ -19,19 +19,28 @@ const bands = [
 export const bandOf = (place: number) => bands.find(([greatest]) => place <= greatest)?.[1] ?? 'over 100';
 
 /** About the place of an image that is queued now: behind those that wait, in the order of the new ones. */
-export function placeOfNew({ metadata }: VMDiskImage, { waiting, places }: Observed): string {
-  const index = [...places.keys()].indexOf(metadata.uid);
-  return bandOf(waiting + 1 + (index < 0 ? places.size : index));
+export function placeOfNew(image: VMDiskImage, { images, waiting, places }: Observed): string {
+  const { uid } = image.metadata;
+  const index = [...places.keys()].indexOf(uid);
+  const others = waiting - (isQueued(image) ? 1 : 0);
+  if (index >= 0) return bandOf(others + 1 + index);
+  // Those that return to the queue with it, as many as there may be: an audit corrects it.
+  const same = images.filter(
+    ({ status, metadata }) => status?.phase === image.status?.phase && !places.has(metadata.uid),
+  );
+  return bandOf(
+    others + places.size + 1 + (isQueued(image) ? 0 : same.findIndex(({ metadata }) => metadata.uid === uid)),
+  );
 }
 
 /** No start is computed for those behind: that takes longer the more wait, and hits them least. */
 const mostForecast = 1000;
 
 /** Of an image that is not in the queue. */
-export const nowhere = { place: null, startsAbout: null };
+export const notQueued = { place: null, startsAbout: null };
 
 /**
- * Corrects place and forecast of the images of which they are other ones now, by uid. Only an audit does: each image crosses at most
+ * Returns the new place and forecast, by uid and in the order of the queue, of each image whose own are outdated. Only an audit does: each image crosses at most
  * four bands, so its writes are few however long the queue is, and none of them is made because another image has started.
  */
 export function correctPlaces(
@@ -39,7 +48,7 @@ export function correctPlaces(
   images: readonly VMDiskImage[],
   holders: readonly Holder[],
 ): [string, Record<string, unknown>][] {
-  const { isAudit, policy, lease, nowMs, basis } = observed;
+  const { isAudit, policy, lease, nowMs, basis, rate } = observed;
   if (!isAudit) return [];
   const holding = new Set(holders.map(({ uid }) => uid));
   const line = images
@@ -47,12 +56,14 @@ export function correctPlaces(
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const isStopped = stopOf(policy, egressIn(lease), nowMs) !== undefined;
   const forecast = isStopped || !basis ? [] : line.slice(0, mostForecast);
-  const starts = startsOf(forecast, heldSlots(holders, images, nowMs), policy.values, basis, nowMs);
-  return line.flatMap((image, index) => {
+  const starts = startsOf(forecast, heldSlots(holders, images, nowMs, rate), policy.values, basis, nowMs);
+  // Deleted while it was queued, and kept by what uses it.
+  const left = images.filter((image) => !isQueued(image) && (image.status?.place || image.status?.startsAbout));
+  const outdated = line.flatMap((image, index): [string, Record<string, unknown>][] => {
     const next = { place: bandOf(index + 1), ...roundedTime(starts[index]) };
-    if (!isNews(image.status ?? {}, next, nowMs)) return [];
-    return [[image.metadata.uid, { startsAbout: null, ...next }]];
+    return isOutdated(image.status ?? {}, next, nowMs) ? [[image.metadata.uid, { startsAbout: null, ...next }]] : [];
   });
+  return [...outdated, ...left.map(({ metadata }): [string, Record<string, unknown>] => [metadata.uid, notQueued])];
 }
 
 const roundMs = 600_000;
@@ -60,10 +71,10 @@ const roundMs = 600_000;
 const roundedTime = (ms: number | undefined) =>
   ms === undefined ? {} : { startsAbout: toTime(Math.ceil(ms / roundMs) * roundMs) };
 
-type Told = Pick<VMDiskImageStatus, 'place' | 'startsAbout'>;
+type Forecast = Pick<VMDiskImageStatus, 'place' | 'startsAbout'>;
 
 /** A forecast that is off by less than half of the time that is left is as good as the next one. */
-function isNews(before: Told, next: Told, nowMs: number): boolean {
+function isOutdated(before: Forecast, next: Forecast, nowMs: number): boolean {
   if (before.place !== next.place) return true;
   if (before.startsAbout === undefined || next.startsAbout === undefined)
     return before.startsAbout !== next.startsAbout;

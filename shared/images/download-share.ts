@@ -15,16 +15,20 @@ export interface Estimate {
 }
 
 /** Bytes in a millisecond: the median of the downloads that are done, each of one of the slots; undefined if none tells. */
-export function rateOf(images: readonly VMDiskImage[]): number | undefined {
-  const rates = images.flatMap(({ status }) => {
-    const { phase, source, startedAt, snapshottingAt, adoption, revision, sharedFrom } = status ?? {};
-    const tookMs = Date.parse(snapshottingAt ?? '') - Date.parse(startedAt ?? '');
-    const isAdopted = adoption !== undefined && adoption.revision === revision;
-    return phase === 'Succeeded' && source?.bytes && tookMs > 0 && !isAdopted && !sharedFrom
-      ? [source.bytes / tookMs]
-      : [];
-  });
-  return rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)];
+export const rateOf = (images: readonly VMDiskImage[]) => medianRate(images.flatMap((image) => rateIn(image) ?? []));
+
+/** The same from the rate of each of them. */
+export const medianRate = (rates: readonly number[]): number | undefined =>
+  rates.toSorted((a, b) => a - b)[Math.floor(rates.length / 2)];
+
+/** Bytes in a millisecond of the download of one image; undefined if it does not tell. */
+export function rateIn({ status }: VMDiskImage): number | undefined {
+  const { phase, source, startedAt, snapshottingAt, adoption, revision, sharedFrom } = status ?? {};
+  const tookMs = Date.parse(snapshottingAt ?? '') - Date.parse(startedAt ?? '');
+  const isAdopted = adoption !== undefined && adoption.revision === revision;
+  return phase === 'Succeeded' && source?.bytes && tookMs > 0 && !isAdopted && !sharedFrom
+    ? source.bytes / tookMs
+    : undefined;
 }
 
 /** By the size of its source and that rate; undefined for an image that downloads nothing, or whose share CDI tells. */

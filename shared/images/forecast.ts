@@ -41,9 +41,13 @@ export interface Held {
   estimate?: Estimate | undefined;
 }
 
-/** The slots with what is known of their downloads. */
-export function heldSlots(holders: readonly Holder[], images: readonly VMDiskImage[], nowMs: number): Held[] {
-  const rate = rateOf(images);
+/** The slots with what is known of their downloads; the rate is that of the finished images, in bytes a millisecond. */
+export function heldSlots(
+  holders: readonly Holder[],
+  images: readonly VMDiskImage[],
+  nowMs: number,
+  rate = rateOf(images),
+): Held[] {
   const byUid = new Map(images.map((image) => [image.metadata.uid, image]));
   return holders.map((holder) => {
     const image = byUid.get(holder.uid);

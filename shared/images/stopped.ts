@@ -41,8 +41,8 @@ const waits: Readonly<Record<string, Reason>> = {
 export const reasonOfWait = (phase: string): Reason => waits[phase] ?? 'ImageNotReady';
 
 /**
- * What whoever waits for the image repeats of its message: why it is tried again, why nothing starts, or why its download does not. Plain progress is no trouble: to
- * repeat it would be a write at each step.
+ * What machines and workspaces that wait for the image repeat of its message: why it is tried again, why nothing starts, or why its
+ * download does not. Plain progress is no trouble: to repeat it would be a write at each step.
  */
 export function troubleOf({ status }: VMDiskImage): string | undefined {
   const { phase, message, conditions } = status ?? {};

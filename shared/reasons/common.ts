@@ -40,10 +40,6 @@ export const common = {
     help: "Add the line that the message names to the policy's allowedSources, if it may be downloaded; that starts a new download.",
     run: ['ot-functions policy', editPolicy],
   },
-  ImageMissing: {
-    means: 'The image does not exist, and nothing says how to create it.',
-    help: 'Create it, or say how it is made: a vmDiskImageTemplate, or the policy key imageUrlTemplate.',
-  },
   NetworkMissing: {
     means: 'A network does not exist.',
     help: 'Create the network that the message names (for a machine of pelotech.ot a NetworkAttachmentDefinition), or name another; it then continues by itself.',
@@ -65,7 +61,7 @@ export const common = {
     run: ['kubectl edit otvm NAME -n NAMESPACE', editPolicy],
   },
   CloneFailed: {
-    means: 'CDI cannot clone a snapshot.',
+    means: 'CDI cannot clone a snapshot; an image is downloaded instead.',
     help: 'Find out from CDI what prevents the clone; it recovers by itself.',
     run: ['kubectl describe dv DATAVOLUME -n NAMESPACE'],
   },

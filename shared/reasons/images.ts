@@ -55,7 +55,7 @@ export const imageReasons = {
     run: ['kubectl annotate vmdi NAME -n NAMESPACE pelotech.ot/use-revision-'],
   },
   SnapshotLost: {
-    means: 'The snapshot it was cloned from no longer exists.',
+    means: 'The snapshot that machines are cloned from no longer exists.',
     help: 'Download it again.',
     run: [retry],
   },
@@ -89,7 +89,11 @@ export const imageReasons = {
     run: ['ot-functions policy set syncTimeout 8h', retry],
   },
   SecretMissing: { means: 'The Secret that secretRef names does not exist.', ...createSecret },
-  SecretInvalid: { means: 'The Secret lacks a key, or a key has a line break in it.', ...createSecret },
+  SecretInvalid: {
+    means: 'The Secret lacks a key, or a key has a line break in it.',
+    help: 'Correct the key of Secret NAMESPACE/SECRET that the message names; the image is queued within ten minutes.',
+    run: ['kubectl edit secret SECRET -n NAMESPACE'],
+  },
   ConfigMapMissing: {
     means: 'The ConfigMap that certConfigMap names does not exist.',
     help: 'Create the ConfigMap that certConfigMap names; the image is queued within ten minutes.',

@@ -25,8 +25,12 @@ export const machineReasons = {
   ImageSnapshotting: 'The snapshot of its image is being made.',
   ImageFailed: {
     means: 'Its image has failed.',
-    help: 'See the image.',
-    run: ['ot-functions why otvm/NAME -n NAMESPACE'],
+    help: 'Correct the image, which its message names.',
+    run: ['kubectl describe otvm NAME -n NAMESPACE'],
+  },
+  ImageMissing: {
+    means: 'The image does not exist, and nothing says how to create it.',
+    help: 'Create it, or say how it is made: a vmDiskImageTemplate, or the policy key imageUrlTemplate.',
   },
   ImageNotReady: 'Its image is not ready yet.',
   ImageNotUsable: 'Its image has no usable snapshot.',
@@ -56,9 +60,9 @@ export const machineReasons = {
     ],
   },
   PasswordSecretNotAllowed: {
-    means: 'The Secret with a password is not labelled as one.',
-    help: 'Label it, if machines may use it as a password.',
-    run: ['kubectl label secret SECRET -n NAMESPACE pelotech.ot/use=password'],
+    means: 'The Secret with a password is not labelled as one, or holds credentials of the operator.',
+    help: 'Do what its message says: label the Secret if machines may use it as a password, or name another.',
+    run: [edit],
   },
   HostKeyMissing: {
     means: 'The Secret with the ssh host key does not exist, or is not labelled as one.',

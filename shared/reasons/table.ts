@@ -14,12 +14,19 @@ export const reasonTable = {
   OpenStack: openStackReasons,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Row>>>>;
 
+/** A section of the table. */
+export type About = keyof typeof reasonTable;
+
 const rows: ReadonlyMap<string, Row> = new Map(
   Object.values(reasonTable).flatMap((section) => Object.entries(section)),
 );
 
-/** The row of a reason; undefined for a word of another system. */
-export function rowOf(reason: string): Exclude<Row, string> | undefined {
-  const row = rows.get(reason);
+/**
+ * The row of a reason; undefined for a word of another system. Of an object of one kind only the rows of that kind and of several kinds
+ * count: OpenStack's NotFound is not an image's.
+ */
+export function rowOf(reason: string, about?: About): Exclude<Row, string> | undefined {
+  const own: Readonly<Record<string, Row>> = { ...common, ...(about && reasonTable[about]) };
+  const row = about ? own[reason] : rows.get(reason);
   return typeof row === 'string' ? { means: row, help: '' } : row;
 }

@@ -40,6 +40,7 @@ export const bodies: Readonly<Record<Options['command'], Body>> = {
     options: { overlay },
     details: [byDefault, 'Exit codes: 0 everything needed exists · 1 something is missing.'],
     examples: ['check', 'check --overlay deployments -o json'],
+    stopsAtOnce: true,
     run: (call) => runOn(call, 'check'),
   },
   install: {
@@ -47,6 +48,7 @@ export const bodies: Readonly<Record<Options['command'], Body>> = {
     options: installing,
     details: ['Also continues an installation that was interrupted.', byDefault],
     examples: [`install ${image}`, `install ${image} ${source}`],
+    stopsAtOnce: true,
     run: (call) => runOn(call, 'install'),
   },
   upgrade: {
@@ -57,6 +59,7 @@ export const bodies: Readonly<Record<Options['command'], Body>> = {
       'stays.',
     ],
     examples: ['upgrade', `upgrade ${image}`],
+    stopsAtOnce: true,
     run: (call) => runOn(call, 'upgrade'),
   },
   uninstall: {
@@ -71,6 +74,7 @@ export const bodies: Readonly<Record<Options['command'], Body>> = {
     },
     details: ['Machines, images, their snapshots and the CRDs stay. Refused while workspaces exist.'],
     examples: ['uninstall', 'uninstall --finalizers-only'],
+    stopsAtOnce: true,
     run: (call) => runOn(call, 'uninstall'),
   },
 };

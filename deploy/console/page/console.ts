@@ -106,7 +106,7 @@ const describeFaults = (faults: number) =>
 const describeBasis = ({ downloads, medianMs }: { downloads: number; medianMs: number }) =>
   downloads === 1
     ? `Forecast from the one download that is done: it took ${duration(medianMs)}.`
-    : `Forecast from ${downloads} downloads that are done, ${duration(medianMs)} each in the middle.`;
+    : `Forecast from ${downloads} downloads that are done, median ${duration(medianMs)}.`;
 
 const shownInQueue = 12;
 
@@ -288,7 +288,7 @@ function drawSections() {
   );
 }
 
-let isTold = false;
+let hasView = false;
 let isDue = false;
 /** Draws once for all changes that come before the next frame. */
 function draw() {
@@ -296,7 +296,7 @@ function draw() {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
-    if (!isTold) return;
+    if (!hasView) return;
     const { cluster } = view.cluster;
     // A user whose rights were taken away is not shown what was there.
     for (const id of ['h-sync', 'h-policy']) byId(id).closest('section')?.toggleAttribute('hidden', !cluster);
@@ -340,7 +340,7 @@ function listen() {
   source.addEventListener('view', ({ data }) => {
     const told = JSON.parse(data) as { viewer: string; seesAnything: boolean; view: View };
     view = told.view;
-    isTold = true;
+    hasView = true;
     text('viewer', told.viewer);
     byId('nothing').hidden = told.seesAnything;
     text('link', 'Live');

@@ -1,4 +1,4 @@
-import type { ObjectAt, Told, View } from '../view.ts';
+import type { Explanation, ObjectAt, View } from '../view.ts';
 import { byId, h, put, text } from './dom.ts';
 import { workspacePanel } from './picture.ts';
 import { duration, nameLink, objectIn, phaseSpan, size } from './words.ts';
@@ -62,7 +62,7 @@ function factsOf({ section, key }: ObjectAt, view: View): Node[] {
     );
   }
   const machine = section === 'machines' ? view.machines[key] : undefined;
-  if (machine) facts.push(['Cloned from', [nameLink({ section: 'images', key: machine.image })]]);
+  if (machine) facts.push(['Cloned from', [imageLink(machine.image, view)]]);
   fact('Address', machine?.ipAddress ?? '');
   fact('Node', machine?.node ?? '');
   const server = section === 'servers' ? view.servers[key] : undefined;
@@ -73,6 +73,9 @@ function factsOf({ section, key }: ObjectAt, view: View): Node[] {
   return [h('dl', {}, ...facts.flatMap(([name, inner]) => [h('dt', {}, name), h('dd', {}, ...inner)]))];
 }
 
+/** A link only to what is shown: the user may not list the namespace of the image. */
+const imageLink = (key: string, view: View) => (view.images[key] ? nameLink({ section: 'images', key }) : key);
+
 async function ask({ section, key }: ObjectAt): Promise<void> {
   const where =
     section === 'workspaces' ? `-/${encodeURIComponent(key)}` : key.split('/').map(encodeURIComponent).join('/');
@@ -81,7 +84,7 @@ async function ask({ section, key }: ObjectAt): Promise<void> {
   // Another object is shown by now.
   if (told !== asked) return;
   if (!answer?.ok) return text('object-line', `Its history cannot be read: ${answer?.status ?? 'no answer'}.`);
-  const { why, happenings } = (await answer.json()) as Told;
+  const { why, happenings } = (await answer.json()) as Explanation;
   byId('why').replaceChildren(...(why.help ? whyOf(why) : []));
   text('object-line', happenings.length === 0 ? 'No history (Kubernetes keeps Events for an hour).' : '');
   byId('happenings').replaceChildren(
@@ -99,7 +102,7 @@ async function ask({ section, key }: ObjectAt): Promise<void> {
   );
 }
 
-const whyOf = ({ steps, help, commands }: Told['why']): Node[] => [
+const whyOf = ({ steps, help, commands }: Explanation['why']): Node[] => [
   // The first step is the message of the object.
   ...steps.slice(1).map(({ about, phase, says }) => h('p', {}, `because ${about} is ${phase}: ${says}`)),
   h('h3', {}, 'What would help'),

@@ -78,7 +78,9 @@ export function objectIn(hash: string): ObjectAt | undefined {
   if (!found) return undefined;
   try {
     const key = (found[2] ?? '').split('/').map(decodeURIComponent).join('/');
-    return { section: found[1] as ObjectAt['section'], key };
+    const section = found[1] as ObjectAt['section'];
+    // Each key but a workspace's has a namespace; the name of a member of every object is no key.
+    return key in {} || (section !== 'workspaces' && !key.includes('/')) ? undefined : { section, key };
   } catch {
     return undefined;
   }

@@ -18,17 +18,21 @@ export async function requestBody(request: IncomingMessage, mediaType: string): 
     chunks.push(chunk);
   }
   const body = Buffer.concat(chunks);
-  if (mediaType === 'application/vnd.kubernetes.protobuf') return protobufObject(body);
+  if (mediaType === 'application/vnd.kubernetes.protobuf') return understood(() => protobufObject(body), 'protobuf');
   const text = body.toString('utf8');
   if (text === '') return undefined;
   return mediaType.endsWith('yaml') ? parsed(text, parse, 'yaml') : parsed(text, readJson, 'json');
 }
 
 /** An apply's media type says YAML, but clients send JSON, which is quicker to read as what it is. */
-function parsed(text: string, parse: (text: string) => unknown, language: string): unknown {
+const parsed = (text: string, parse: (text: string) => unknown, language: string) =>
+  understood(() => (text.startsWith('{') ? readJson(text) : parse(text)), language);
+
+function understood(read: () => unknown, language: string): unknown {
   try {
-    return text.startsWith('{') ? readJson(text) : parse(text);
+    return read();
   } catch (error) {
+    if (error instanceof StatusError) throw error;
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw badRequest(`the body of the request is no ${language}: ${why}`);
   }

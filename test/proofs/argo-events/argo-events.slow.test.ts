@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { facts } from '../../../shared/events.ts';
 
@@ -37,7 +38,9 @@ test.skipIf(!isGoThere)(
     const folder = await mkdtemp(join(tmpdir(), 'ot-argo-events-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const program = join(folder, 'sensor');
-    execFileSync('go', ['build', '-o', program, '.'], { cwd: here('sensor') });
+    // A download may stand still; the first build takes minutes.
+    const build = { cwd: here('sensor'), timeout: 420_000, killSignal: 'SIGKILL' } as const;
+    await promisify(execFile)('go', ['build', '-o', program, '.'], build);
     const requests = [failed, 'ot.pelotech.disk-image.succeeded.v1', `x${failed}`].map(posted);
     const input = requests.map((request) => JSON.stringify(request)).join('\n');
     const [workflow = '', ...others] = execFileSync(program, [example], { input, encoding: 'utf8' }).trim().split('\n');
@@ -55,5 +58,5 @@ test.skipIf(!isGoThere)(
     });
     expect(others).toEqual(['filtered', 'filtered']);
   },
-  900_000,
+  600_000,
 );

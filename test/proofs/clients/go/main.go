@@ -163,7 +163,7 @@ func whoAsks(config *rest.Config, client *kubernetes.Clientset) {
 		told, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, asked, metav1.CreateOptions{})
 		return errors.Join(err, expect(told.Status.Allowed, "%v", told.Status))
 	})
-	call("impersonation is forbidden what nobody granted", func() error {
+	call("impersonation is forbidden without a grant", func() error {
 		other := rest.CopyConfig(config)
 		other.Impersonate = rest.ImpersonationConfig{UserName: "ann"}
 		_, err := must(kubernetes.NewForConfig(other)).CoreV1().Secrets("default").List(ctx, metav1.ListOptions{})

@@ -86,7 +86,7 @@ def _():
     assert api.create_self_subject_rules_review({"spec": {"namespace": NS}}).status.resource_rules
 
 
-@call("impersonation is forbidden what nobody granted")
+@call("impersonation is forbidden without a grant")
 def _():
     other = client.ApiClient()
     other.set_default_header("Impersonate-User", "ann")
