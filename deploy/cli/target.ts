@@ -79,7 +79,10 @@ export function readNamed(parts: readonly string[], namespace: string | undefine
   const isNamed = name && within !== '' && more.length === 0;
   if (!isNamed || parts.length > (kind ? 2 : 1)) throw notNamed(parts);
   if (within && namespace && within !== namespace) {
-    throw new UsageError(`expected one namespace, found ${within} and --namespace ${namespace}`);
+    const meant = nearestOf(within, Object.keys(words));
+    throw new UsageError(
+      `expected one namespace, found ${within} and --namespace ${namespace}${meant ? `; was ${meant} meant?` : ''}`,
+    );
   }
   const where = within ?? namespace;
   return { name, ...(kind ? { kind } : {}), ...(where ? { namespace: where } : {}) };

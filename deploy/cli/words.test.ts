@@ -49,6 +49,7 @@ test.each([
 
 test('a namespace is given once', () => {
   expect(() => readNamed(['lab/vm'], 'farm')).toThrow('expected one namespace, found lab and --namespace farm');
+  expect(() => readNamed(['vmdii/ubuntu'], 'farm')).toThrow('found vmdii and --namespace farm; was vmdi meant?');
 });
 
 test('a misspelt word is understood, another word is not', () => {

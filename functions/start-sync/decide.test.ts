@@ -191,7 +191,7 @@ describe('the message of a queued image', () => {
       .map(({ status }) => status.message);
     expect(message).toBeUndefined();
     expect(saidOf(unseen, 1, { concurrency: '2', slotsPerNamespace: '1' })?.message).toBe(
-      'Waiting for a free slot; Lease sync-operator/sync-slots names who holds the 2; namespace vmdi-farm may hold 1 (slotsPerNamespace).',
+      'Waiting for a free slot; Lease sync-operator/sync-slots names the holders, at most 2; namespace vmdi-farm may hold 1 (slotsPerNamespace).',
     );
   });
   const paused = 'Waiting: the queue is paused (concurrency 0).';

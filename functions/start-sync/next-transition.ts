@@ -251,7 +251,7 @@ function refusalOf(
 
 const missing = (reason: Reason, kind: string, name: string, found: ReadonlyMap<string, string>) => ({
   reason,
-  message: `Expected a ${kind} ${name}, found ${[...found.keys()].sort().join(', ') || 'none at all'}.`,
+  message: `Expected a ${kind} ${name}, found only ${[...found.keys()].sort().join(', ') || 'none'}. Name another in the spec, or create it.`,
 });
 
 /**

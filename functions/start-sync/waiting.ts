@@ -46,7 +46,7 @@ function describeSlots({ metadata }: VMDiskImage, { policy, lease, nowMs }: Seen
   const { concurrency } = policy.values;
   const holders = holdersOf(lease) ?? [];
   if (freeIn(holders, concurrency) > 0)
-    return `Lease ${operatorNamespace}/${leaseName} names who holds the ${concurrency}`;
+    return `Lease ${operatorNamespace}/${leaseName} names the holders, at most ${concurrency}`;
   return `all ${concurrency} were held at ${formatTimeOfDay(nowMs, nowMs)}, by ${formatHolders(holders, metadata.namespace)}`;
 }
 

@@ -158,7 +158,7 @@ export const stories: readonly Story[] = [
   }),
   heals('a StorageClass that is missing', 'StorageClassMissing', {
     spec: { storageClass: 'gp4' },
-    says: 'Expected a StorageClass gp4, found gp3',
+    says: 'Expected a StorageClass gp4, found only gp3',
     mend: async ({ kube }) => {
       const gp3 = await kube.get(StorageClass, { name: 'gp3' });
       await kube.create(StorageClass, { ...gp3, metadata: { name: 'gp4' } });
@@ -166,7 +166,7 @@ export const stories: readonly Story[] = [
   }),
   heals('a VolumeSnapshotClass that is missing', 'SnapshotClassMissing', {
     spec: { snapshotClass: 'ebs-later' },
-    says: 'Expected a VolumeSnapshotClass ebs-later, found ebs-snapshot',
+    says: 'Expected a VolumeSnapshotClass ebs-later, found only ebs-snapshot',
     mend: async ({ kube }) => {
       const found = await kube.get(VolumeSnapshotClass, { name: 'ebs-snapshot' });
       await kube.create(VolumeSnapshotClass, { ...found, metadata: { name: 'ebs-later' } });
