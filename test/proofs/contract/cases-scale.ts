@@ -22,9 +22,17 @@ const created = {
   save: { uid: 'metadata.uid', version: 'metadata.resourceVersion' },
 };
 
-/** Who owns which field is another case's question. */
+/** How many Pods it has by then is the controller's. */
+const withoutFound = (body: unknown) => {
+  const { status, ...rest } = body as { status?: { selector?: string } };
+  return { ...rest, status: { selector: status?.selector } };
+};
+
+/** Who owns which field is another case's question, and the annotation is the Deployment controller's, a moment later. */
 const withoutOwners = (body: unknown) =>
-  JSON.parse(JSON.stringify(body, (key, value) => (key === 'managedFields' ? undefined : value))) as unknown;
+  JSON.parse(
+    JSON.stringify(body, (key, value) => (key === 'managedFields' || key === 'annotations' ? undefined : value)),
+  ) as unknown;
 
 export const scaleCases: Case[] = [
   {
@@ -45,7 +53,13 @@ export const scaleCases: Case[] = [
     steps: [
       created,
       { request: `GET ${deployments}/d/scale`, status: 200, answer: { status: { selector: 'app in (d,x),tier=a' } } },
-      { request: `PATCH ${deployments}/d/scale`, type: merge, body: { spec: { replicas: 2 } }, status: 200 },
+      {
+        request: `PATCH ${deployments}/d/scale`,
+        type: merge,
+        body: { spec: { replicas: 2 } },
+        status: 200,
+        pick: withoutFound,
+      },
       { request: `GET ${deployments}/none/scale`, status: 404 },
       { request: `DELETE ${deployments}/d/scale`, status: 405 },
     ],
@@ -54,7 +68,7 @@ export const scaleCases: Case[] = [
     name: 'a scale is written by PUT, patches and apply, by whom is recorded, and nothing else is written',
     steps: [
       created,
-      { request: `PUT ${deployments}/d/scale`, body: of({ replicas: 2 }), status: 200 },
+      { request: `PUT ${deployments}/d/scale`, body: of({ replicas: 2 }), status: 200, pick: withoutFound },
       {
         request: `PUT ${deployments}/d/scale`,
         body: of({ replicas: 3 }, { resourceVersion: '{version}' }),
@@ -65,12 +79,14 @@ export const scaleCases: Case[] = [
         type: 'application/strategic-merge-patch+json',
         body: { spec: { replicas: 3 } },
         status: 200,
+        pick: withoutFound,
       },
       {
         request: `PATCH ${deployments}/d/scale`,
         type: 'application/json-patch+json',
         body: [{ op: 'replace', path: '/spec/replicas', value: 4 }],
         status: 200,
+        pick: withoutFound,
       },
       {
         request: `PATCH ${deployments}/d/scale?fieldManager=hpa`,
@@ -83,6 +99,7 @@ export const scaleCases: Case[] = [
         type: 'application/apply-patch+yaml',
         body: of({ replicas: 5 }),
         status: 200,
+        pick: withoutFound,
       },
       {
         request: `GET ${deployments}/d`,
