@@ -36,7 +36,8 @@ export async function untilAtRest({ kube, changes, quietMs, withinMs, say, signa
     if (left.length === 0 && quiet >= quietMs) return [];
     if (Date.now() > overMs)
       return [...left, ...(quiet < quietMs ? [`changes until ${Math.round(quiet / 1000)} s ago`] : [])];
-    say(`coming to rest: ${left.length} not yet, nothing changed for ${Math.round(quiet / 1000)} s`);
+    const first = left[0] ? ` (${left[0]})` : '';
+    say(`coming to rest: ${left.length} not yet${first}, nothing changed for ${Math.round(quiet / 1000)} s`);
   }
 }
 
