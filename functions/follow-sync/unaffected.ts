@@ -15,7 +15,8 @@ import { isAboutAt, progressText } from './progress.ts';
 
 /**
  * True if the image alone shows that these events change no decision. This holds for most events of an image: start-sync queued it, this
- * function wrote what it found, users were counted. What they do not tell, an event of its DataVolume or snapshot does; a sweep or, of a finished image, an audit finds what no event reported.
+ * function wrote what it found, users were counted. What they do not tell, an event of its DataVolume or snapshot does; a sweep or, of a
+ * finished image, an audit finds what no event reported.
  */
 export function isUnaffected(image: VMDiskImage, events: readonly Subject[]): boolean {
   const { phase, attempt = 0 } = image.status ?? {};

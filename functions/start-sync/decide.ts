@@ -24,7 +24,7 @@ import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isUnseen, placesOf } from './places.ts';
-import { correctPlaces, notQueued, placeOfNew } from './queue-places.ts';
+import { correctPlaces, notQueued, placeOfNew, returningIn } from './queue-places.ts';
 import { correctStalled } from './stalled.ts';
 import { correctWait } from './waiting.ts';
 
@@ -38,7 +38,12 @@ export const newImagesPerReconcile = 25;
 export function split(seen: Gathered): Observed[] {
   const fresh = seen.images.filter(isUnseen);
   const places = placesOf(fresh, seen.unfinished);
-  const waiting = seen.unfinished.filter(isQueued).length;
+  const common = {
+    ...seen,
+    places,
+    waiting: seen.unfinished.filter(isQueued).length,
+    returning: returningIn(seen.images, places),
+  };
   const ordered = fresh
     .filter(({ metadata }) => !seen.unread?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
@@ -46,7 +51,7 @@ export function split(seen: Gathered): Observed[] {
     .slice(0, newImagesPerReconcile);
   const alone = (image: VMDiskImage): Observed => {
     const admitted = new Set([image.metadata.uid]);
-    return { ...seen, images: [image], places, waiting, admitted, assignsSlots: false };
+    return { ...common, images: [image], admitted, assignsSlots: false };
   };
   let free = seen.policy.values.concurrency - seen.images.filter(isQueued).length;
   const admitted = new Set<string>();
@@ -57,7 +62,7 @@ export function split(seen: Gathered): Observed[] {
     if (isQueued(moveOf(image, alone(image)).next)) free--;
   }
   return [
-    { ...seen, places, waiting, admitted, assignsSlots: true },
+    { ...common, admitted, assignsSlots: true },
     ...ordered.filter(({ uid }) => !admitted.has(uid)).map(({ image }) => alone(image)),
   ];
 }

@@ -67,4 +67,6 @@ export interface Observed extends Gathered {
   assignsSlots: boolean;
   /** The images that are queued already. */
   waiting: number;
+  /** How many of the same phase are before each image that may return to the queue, by uid. */
+  returning: ReadonlyMap<string, number>;
 }

@@ -19,18 +19,19 @@ const bands = [
 export const bandOf = (place: number) => bands.find(([greatest]) => place <= greatest)?.[1] ?? 'over 100';
 
 /** About the place of an image that is queued now: behind those that wait, in the order of the new ones. */
-export function placeOfNew(image: VMDiskImage, { images, waiting, places }: Observed): string {
+export function placeOfNew(image: VMDiskImage, { waiting, places, returning }: Observed): string {
   const { uid } = image.metadata;
   const index = [...places.keys()].indexOf(uid);
   const others = waiting - (isQueued(image) ? 1 : 0);
   if (index >= 0) return bandOf(others + 1 + index);
-  // Those that return to the queue with it, as many as there may be: an audit corrects it.
-  const same = images.filter(
-    ({ status, metadata }) => status?.phase === image.status?.phase && !places.has(metadata.uid),
-  );
-  return bandOf(
-    others + places.size + 1 + (isQueued(image) ? 0 : same.findIndex(({ metadata }) => metadata.uid === uid)),
-  );
+  return bandOf(others + places.size + 1 + (isQueued(image) ? 0 : (returning.get(uid) ?? 0)));
+}
+
+/** How many of the same phase are before an image that may return to the queue, by uid: no more of them do so. An audit corrects it. */
+export function returningIn(images: readonly VMDiskImage[], places: Observed['places']): Map<string, number> {
+  const others = images.filter(({ metadata }) => !places.has(metadata.uid));
+  const groups = Map.groupBy(others, ({ status }) => status?.phase);
+  return new Map([...groups.values()].flatMap((group) => group.map(({ metadata }, index) => [metadata.uid, index])));
 }
 
 /** No start is computed for those behind: that takes longer the more wait, and hits them least. */
@@ -40,8 +41,8 @@ const mostForecast = 1000;
 export const notQueued = { place: null, startsAbout: null };
 
 /**
- * Returns the new place and forecast, by uid and in the order of the queue, of each image whose own are outdated. Only an audit does: each image crosses at most
- * four bands, so its writes are few however long the queue is, and none of them is made because another image has started.
+ * Returns the new place and forecast, by uid and in the order of the queue, of each image whose own are outdated. Only an audit does:
+ * each image crosses at most four bands, so its writes are few however long the queue is, and none is made because another image started.
  */
 export function correctPlaces(
   observed: Observed,
