@@ -1,7 +1,7 @@
 import type { Explanation, ObjectAt, View } from '../view.ts';
 import { byId, h, put, text } from './dom.ts';
 import { workspacePanel } from './picture.ts';
-import { duration, nameLink, objectIn, phaseSpan, size } from './words.ts';
+import { duration, imageLink, nameLink, objectIn, phaseSpan, size } from './words.ts';
 
 const dialog = byId<HTMLDialogElement>('object');
 let shown: ObjectAt | undefined;
@@ -72,9 +72,6 @@ function factsOf({ section, key }: ObjectAt, view: View): Node[] {
   fact('Message', row.message);
   return [h('dl', {}, ...facts.flatMap(([name, inner]) => [h('dt', {}, name), h('dd', {}, ...inner)]))];
 }
-
-/** A link only to what is shown: the user may not list the namespace of the image. */
-const imageLink = (key: string, view: View) => (view.images[key] ? nameLink({ section: 'images', key }) : key);
 
 async function ask({ section, key }: ObjectAt): Promise<void> {
   const where =

@@ -2,7 +2,7 @@ import { type Filter, matches } from '../filter.ts';
 import { shareOf } from '../lanes.ts';
 import type { ImageRow, MachineRow, ServerRow, View } from '../view.ts';
 import { h, show } from './dom.ts';
-import { duration, formatShare, nameLink, phaseSpan, since } from './words.ts';
+import { duration, formatShare, imageLink, nameLink, phaseSpan, since } from './words.ts';
 
 interface Column<T> {
   title: string;
@@ -78,7 +78,7 @@ export const machineColumns: Column<MachineRow>[] = [
   {
     title: 'Image',
     by: (row) => row.image,
-    cell: ({ image }, _, view) => [view.images[image] ? nameLink({ section: 'images', key: image }) : image],
+    cell: ({ image }, _, view) => [imageLink(image, view)],
   },
   { title: 'Address', by: (row) => row.ipAddress, cell: (row) => [row.ipAddress] },
   { title: 'Node', by: (row) => row.node, cell: (row) => [row.node] },

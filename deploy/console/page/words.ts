@@ -1,5 +1,5 @@
 import { shareOf } from '../lanes.ts';
-import type { ImageRow, ObjectAt } from '../view.ts';
+import type { ImageRow, ObjectAt, View } from '../view.ts';
 import { h, svg } from './dom.ts';
 
 const spans = [
@@ -89,6 +89,9 @@ export function objectIn(hash: string): ObjectAt | undefined {
 /** A name that leads to the object. */
 export const nameLink = (at: ObjectAt, words = at.key) =>
   h('a', { class: 'name', href: urlOf(at), 'data-kind': at.section, 'data-object': at.key }, words);
+
+/** The name of an image, as a link only to what is shown: the user may not list its namespace. */
+export const imageLink = (key: string, view: View) => (view.images[key] ? nameLink({ section: 'images', key }) : key);
 
 /** How far a download is. */
 export function formatShare(row: ImageRow | undefined): string {
