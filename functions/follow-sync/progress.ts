@@ -1,5 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { explained, reportWhy, updateWhy } from '../../shared/images/status.ts';
+import { isBlocked } from '../../shared/images/stopped.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -61,13 +62,8 @@ function waitsFor(attempt: Waiting): Action[] {
 
 /** Reports why a download or a clone cannot go on: in an Event as well the first time. */
 export function reportBlocked(image: VMDiskImage, message: string, nowMs: number): Action[] {
-  return (isBlocked(image) ? updateWhy : reportWhy)(image, { reason: blocked, message, nowMs });
+  return (isBlocked(image) ? updateWhy : reportWhy)(image, { reason: 'SyncBlocked', message, nowMs });
 }
-
-const blocked = 'SyncBlocked';
-
-/** Its status says that its download or clone cannot go on. */
-export const isBlocked = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Ready')?.reason === blocked;
 
 /** The scheduler's words: CDI says no more than that the Pod cannot be scheduled. */
 const schedulerMessage = (pods: readonly Pod[]) =>

@@ -44,10 +44,13 @@ export const reasonOfWait = (phase: string): Reason => waits[phase] ?? 'ImageNot
  * What machines and workspaces that wait for the image repeat of its message: why it is tried again, why nothing starts, or why its
  * download does not. Plain progress is no trouble: to repeat it would be a write at each step.
  */
-export function troubleOf({ status }: VMDiskImage): string | undefined {
-  const { phase, message, conditions } = status ?? {};
+export function troubleOf(image: VMDiskImage): string | undefined {
+  const { phase, message, conditions } = image.status ?? {};
   const reason = conditionOf(conditions, 'Ready')?.reason;
   const isStopped = phase === 'Queued' && stopReasons.some((stop) => stop === reason);
-  const isBlocked = phase === 'Syncing' && reason === 'SyncBlocked';
-  return phase === 'Retrying' || isStopped || isBlocked ? message : undefined;
+  return phase === 'Retrying' || isStopped || isBlocked(image) ? message : undefined;
 }
+
+/** The image says that its download or clone cannot go on. */
+export const isBlocked = ({ status }: VMDiskImage) =>
+  status?.phase === 'Syncing' && conditionOf(status.conditions, 'Ready')?.reason === 'SyncBlocked';
