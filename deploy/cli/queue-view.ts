@@ -1,6 +1,6 @@
 import { type Estimate, shareBetween } from '../../shared/images/download-share.ts';
 import { type Basis, basisOf, heldSlots, startsOf } from '../../shared/images/forecast.ts';
-import { byPlace, isQueued, nextInQueue, placeOf } from '../../shared/images/queue.ts';
+import { nextInQueue, queueIn } from '../../shared/images/queue.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -39,9 +39,7 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
   const holders = holdersOf(lease) ?? [];
   const held = new Set(holders.map(({ uid }) => uid));
   const byUid = new Map(images.map((image) => [image.metadata.uid, image]));
-  const line = images
-    .filter((image) => isQueued(image) && !held.has(image.metadata.uid))
-    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
+  const line = queueIn(images, holders);
   const basis = basisOf(images);
   const slots = heldSlots(holders, images, nowMs);
   const stopped = stoppedBy(policy, lease, { hasWaiting: line.length > 0, nowMs }) ?? null;

@@ -1,6 +1,6 @@
 import { egressIn } from '../../shared/images/egress.ts';
 import { heldSlots, startsOf } from '../../shared/images/forecast.ts';
-import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
+import { isQueued, queueIn } from '../../shared/images/queue.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -51,10 +51,7 @@ export function correctPlaces(
 ): [string, Record<string, unknown>][] {
   const { isAudit, policy, lease, nowMs, basis, rate } = observed;
   if (!isAudit) return [];
-  const holding = new Set(holders.map(({ uid }) => uid));
-  const line = images
-    .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
-    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
+  const line = queueIn(images, holders);
   const isStopped = stopOf(policy, egressIn(lease), nowMs) !== undefined;
   const forecast = isStopped || !basis ? [] : line.slice(0, mostForecast);
   const starts = startsOf(forecast, heldSlots(holders, images, nowMs, rate), policy.values, basis, nowMs);

@@ -13,6 +13,14 @@ export const isQueued = ({ metadata, status }: VMDiskImage) =>
 /** The place of a queued image in the queue. */
 export const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
 
+/** The images that wait for a slot and hold none, in the order of the queue. */
+export function queueIn(images: readonly VMDiskImage[], holders: readonly Pick<Holder, 'uid'>[]): VMDiskImage[] {
+  const holding = new Set(holders.map(({ uid }) => uid));
+  return images
+    .filter((image) => isQueued(image) && !holding.has(image.metadata.uid))
+    .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
+}
+
 /** The keys of the policy that say how many slots there are. */
 export type SlotLimits = Pick<Policy['values'], 'concurrency' | 'slotsPerNamespace'>;
 
