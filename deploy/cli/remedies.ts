@@ -1,10 +1,9 @@
-import { labelAsPassword } from '../../shared/kinds/core/secret.ts';
+import { isOneWord, labelAsPassword, makeSecret, makeSecretOf } from '../../shared/kinds/core/secret.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { releaseHolds, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { type About, rowOf } from '../../shared/reasons/table.ts';
-import { isOneWord, makeSecret, makeSecretOf } from './secrets.ts';
 import { formatTyped, kindOf, type OnOpenStack } from './target.ts';
 
 /** How to correct a problem, and the commands for it. */

@@ -50,15 +50,5 @@ export const awaitedSecretOf = (image: VMDiskImage): ObjectReference[] => {
 /** The OpenStack credentials of a namespace. */
 export const credentialsIn = (namespace: string) => ({ namespace, name: credentialsName });
 
-/** A name that a shell and kubectl take as one word. Of other text that an author wrote they would run a part, or take it as an option. */
-export const isOneWord = (name: string) => /^[a-zA-Z0-9][-._a-zA-Z0-9]*$/.test(name);
-
-/** The command that creates a Secret with these keys: of each file without the line break at its end, which --from-file keeps. */
-export const makeSecretOf = (keys: readonly string[], { namespace, name }: ObjectReference) =>
-  `kubectl create secret generic ${isOneWord(name) ? name : 'SECRET'} -n ${namespace} ${keys.map((key) => `--from-literal=${key}="$(cat FILE)"`).join(' ')}`;
-
-/** The command that creates a Secret for downloads. */
-export const makeSecret = (ref: ObjectReference) => makeSecretOf(['accessKeyId', 'secretKey'], ref);
-
 /** The command that creates the first key of publishers. */
 export const makePublicationKey = `kubectl create secret generic ${publicationKeysRef.name} -n ${publicationKeysRef.namespace} --from-literal=first=whsec_$(openssl rand -base64 32)`;

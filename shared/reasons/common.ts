@@ -1,3 +1,4 @@
+import { openstackCredentials } from '../kinds/core/secret.ts';
 import { operatorNamespace } from '../operator.ts';
 import { policyName } from '../policy.ts';
 import type { Row } from './row.ts';
@@ -52,8 +53,8 @@ export const common = {
   },
   CredentialsMissing: {
     means: 'A Secret with credentials does not exist.',
-    help: 'Create Secret openstack-credentials with clouds.yaml: in namespace NAMESPACE for it alone, in sync-operator for all that have none.',
-    run: ['kubectl create secret generic openstack-credentials -n NAMESPACE --from-file=clouds.yaml=FILE'],
+    help: `Create Secret ${openstackCredentials} with clouds.yaml: in namespace NAMESPACE for it alone, in ${operatorNamespace} for all that have none.`,
+    run: [`kubectl create secret generic ${openstackCredentials} -n NAMESPACE --from-file=clouds.yaml=FILE`],
   },
   NetworkNotAllowed: {
     means: "The machine names a network of a namespace that the policy's machineNetworks does not name.",

@@ -1,3 +1,4 @@
+import { makeSecret } from '../kinds/core/secret.ts';
 import type { Row } from './row.ts';
 
 const edit = 'kubectl edit vmdi NAME -n NAMESPACE';
@@ -17,9 +18,7 @@ const grant = {
 };
 const createSecret = {
   help: 'Create Secret NAMESPACE/SECRET with both keys; the image is queued within ten minutes.',
-  run: [
-    'kubectl create secret generic SECRET -n NAMESPACE --from-literal=accessKeyId="$(cat FILE)" --from-literal=secretKey="$(cat FILE)"',
-  ],
+  run: [makeSecret({ namespace: 'NAMESPACE', name: 'SECRET' })],
 };
 const retried = { help: 'Correct the cause that the message names, then retry.', run: [retry] };
 

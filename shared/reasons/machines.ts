@@ -1,3 +1,4 @@
+import { hostKeyLabel, labelAsPassword, makeSecretOf } from '../kinds/core/secret.ts';
 import type { Row } from './row.ts';
 
 const edit = 'kubectl edit otvm NAME -n NAMESPACE';
@@ -54,10 +55,7 @@ export const machineReasons = {
   PasswordSecretMissing: {
     means: 'A Secret with a password does not exist, or lacks the key.',
     help: 'Create the Secret that its message names, with the password of each key in a FILE, and label it.',
-    run: [
-      'kubectl create secret generic SECRET -n NAMESPACE --from-literal=KEY="$(cat FILE)"',
-      'kubectl label secret SECRET -n NAMESPACE pelotech.ot/use=password',
-    ],
+    run: [makeSecretOf(['KEY'], { namespace: 'NAMESPACE', name: 'SECRET' }), labelAsPassword('SECRET', 'NAMESPACE')],
   },
   PasswordSecretNotAllowed: {
     means: 'The Secret with a password is not labelled as one, or holds credentials of the operator.',
@@ -67,7 +65,7 @@ export const machineReasons = {
   HostKeyMissing: {
     means: 'The Secret with the ssh host key does not exist, or is not labelled as one.',
     help: 'Create the Secret that sshHostKeySecretRef names, and label it.',
-    run: ['kubectl label secret SECRET -n NAMESPACE pelotech.ot/use=host-key'],
+    run: [`kubectl label secret SECRET -n NAMESPACE ${hostKeyLabel}`],
   },
   NetworkNamedTwice: { means: 'It names a network twice.', ...correctSpec },
   AddressNotUsable: { means: 'An address is not usable on its network.', ...correctSpec },

@@ -1,12 +1,13 @@
 import { publicationKeyForm, publicationKeysRef } from '../../../shared/images/signature.ts';
 import { downloadOf, missingLine } from '../../../shared/images/sources.ts';
+import { makeSecret } from '../../../shared/kinds/core/secret.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { type Policy, parsePolicy } from '../../../shared/policy.ts';
 import { editPolicy } from '../../../shared/reasons/common.ts';
 import { makeSiteKey, siteKeyForm, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
 import { describeStray, policyView } from '../policy-view.ts';
-import { makePublicationKey, makeSecret } from '../secrets.ts';
+import { makePublicationKey } from '../secrets.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 

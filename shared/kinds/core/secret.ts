@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineResource, type ObjectOf } from '../resource.ts';
+import { defineResource, type ObjectOf, type ObjectReference } from '../resource.ts';
 
 /** A Secret; what `data` holds is base64, and goes into no message, log or trace. */
 export const Secret = defineResource(
@@ -28,6 +28,16 @@ export const hostKeyLabel = `${useLabel}=${usedAsHostKey[useLabel]}`;
 export const isHostKey = ({ metadata: { labels } }: Secret) => labels?.[useLabel] === usedAsHostKey[useLabel];
 
 export const passwordLabel = `${useLabel}=${usedAsPassword[useLabel]}`;
+
+/** A name that a shell and kubectl take as one word. Of other text that an author wrote they would run a part, or take it as an option. */
+export const isOneWord = (name: string) => /^[a-zA-Z0-9][-._a-zA-Z0-9]*$/.test(name);
+
+/** The command that creates a Secret with these keys: of each file without the line break at its end, which --from-file keeps. */
+export const makeSecretOf = (keys: readonly string[], { namespace, name }: ObjectReference) =>
+  `kubectl create secret generic ${isOneWord(name) ? name : 'SECRET'} -n ${namespace} ${keys.map((key) => `--from-literal=${key}="$(cat FILE)"`).join(' ')}`;
+
+/** The command that creates a Secret for downloads. */
+export const makeSecret = (ref: ObjectReference) => makeSecretOf(['accessKeyId', 'secretKey'], ref);
 
 /** The command that lets a Secret be a password. */
 export const labelAsPassword = (name: string, namespace = '') =>
