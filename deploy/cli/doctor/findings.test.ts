@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { egressAnnotation } from '../../../shared/images/egress.ts';
 import { slotsAnnotation } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
@@ -76,6 +77,44 @@ const accounts = (own: boolean | undefined, shared: boolean | undefined) =>
     ['lab/openstack-credentials', own],
     ['sync-operator/openstack-credentials', shared],
   ]);
+
+test.each([
+  [
+    'the download of its content by another',
+    {
+      images: ['Syncing', 'Queued'].map((phase) =>
+        image({
+          name: phase.toLowerCase(),
+          status: {
+            phase: phase as 'Queued',
+            queuedAt: at(0),
+            startedAt: at(590),
+            revision: 1,
+            source: { bytes: 1, content: 'same', inspectedAt: at(0), queuedAt: at(0) },
+          },
+        }),
+      ),
+    },
+  ],
+  [
+    'the budget',
+    {
+      images: [image({ status: { phase: 'Queued', queuedAt: at(0) } })],
+      policy: aPolicy({ egressBudget: '1Gi/30d' }),
+      lease: Lease.parse({
+        metadata: {
+          name: 'sync-slots',
+          annotations: {
+            [slotsAnnotation]: '[]',
+            [egressAnnotation]: JSON.stringify({ '2026-01-01': { lab: 2 ** 30 } }),
+          },
+        },
+      }),
+    },
+  ],
+] as const)('an image that waits for %s is not said to wait beside a free slot', (_, more) => {
+  expect(found(more).filter(({ expected }) => expected === 'a slot, as one is free')).toEqual([]);
+});
 
 test('a complete installation has no findings', () => {
   for (const [own, shared] of [

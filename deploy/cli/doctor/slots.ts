@@ -1,5 +1,7 @@
-import { grantFault } from '../../../shared/images/queue.ts';
-import { freeFor, freeIn, holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { budgetLeft, egressIn } from '../../../shared/images/egress.ts';
+import { contentsUnderWay } from '../../../shared/images/shared-content.ts';
+import { holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { waitOf } from '../../../shared/images/waits.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
@@ -18,11 +20,16 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
     return [{ name: `Lease ${leaseName}`, expected: 'slots that parse', found: 'garbage', remedy }];
   }
   const parsed = parsePolicy(policy);
-  const { values } = parsed;
-  const isStopped = values.concurrency === 0 || grantFault(parsed) !== undefined;
-  const isFree = !isStopped && freeIn(holders ?? [], values.concurrency) > 0;
+  const waits = {
+    policy: parsed,
+    holders: holders ?? [],
+    isBudgetSpent: budgetLeft(parsed, egressIn(lease), nowMs) === 0,
+    nowMs,
+    underWay: contentsUnderWay(images, holders ?? []),
+  };
   const holding = new Set(holders?.map(({ uid }) => uid));
-  return images.flatMap(({ metadata, status }): Finding[] => {
+  return images.flatMap((image): Finding[] => {
+    const { metadata, status } = image;
     if (metadata.deletionTimestamp) return [];
     const { phase, queuedAt, startedAt } = status ?? {};
     const stuckMs = (since: string | undefined) => nowMs - Date.parse(since ?? metadata.creationTimestamp);
@@ -30,8 +37,7 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
     const logs = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=start-sync --tail 50`;
     if (phase === undefined && stuckMs(undefined) > patienceMs)
       return [{ name, expected: 'a phase', found: `none after ${formatSpan(stuckMs(undefined))}`, remedy: logs }];
-    const hasOwn = freeFor(metadata.namespace, holders ?? [], values.slotsPerNamespace) > 0;
-    if (phase === 'Queued' && isFree && hasOwn && stuckMs(queuedAt) > patienceMs)
+    if (waitOf(image, waits)?.reason === 'SlotFree' && stuckMs(queuedAt) > patienceMs)
       return [
         {
           name,
