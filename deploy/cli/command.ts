@@ -101,7 +101,7 @@ export interface Body {
   /** More help, line by line. */
   details: readonly string[];
   examples: readonly string[];
-  /** What the word after these may be, for completion; one that ends with a slash goes on. */
+  /** What the word after these may be, for completion; after a slash at its end more follows. */
   complete?(before: readonly string[], current: string, at: Completing): Promise<readonly string[]>;
   /** Whose changes change its result. Such a command lists objects, and takes -o name and -w. */
   watches?(namespace: string | undefined): readonly Watched[];

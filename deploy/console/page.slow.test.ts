@@ -336,7 +336,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     expect(await lab.getByRole('img').getAttribute('aria-label')).toBe(
       'course: web is Failed and on campus and dmz; db is Ready and on dmz',
     );
-    // A state is told by its shape as well as its colour.
+    // A state has a shape as well as a colour.
     const shapes = await lab
       .locator('.picture .member .shape path')
       .evaluateAll((all) =>

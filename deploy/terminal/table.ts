@@ -8,7 +8,7 @@ export interface Column {
 const gap = '  ';
 
 /**
- * Lines of a table, its titles first; every column is as wide as its widest cell, and the last one takes what is left. Where the look says
+ * Lines of a table, its titles first; every column is as wide as its widest cell, and the last one takes the remaining width. Where the look says
  * how to see more, the last line names the columns that have no room.
  */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Span[])[], look: Look): string[] {

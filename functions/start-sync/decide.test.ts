@@ -217,7 +217,7 @@ describe('the message of a queued image', () => {
     expect(stopped).not.toHaveProperty('phase');
     const told = queued('waits', 1, { status: stopped ?? {} });
     expect(saidOf(told, 0, data)).toBeUndefined();
-    // That the queue goes on corrects this message, and no turn of the queue any other.
+    // This message is corrected once the queue starts again; that other images start corrects none.
     expect(saidOf(told, 2, { concurrency: '2' })).toMatchObject({
       message: expect.stringContaining('all 2 were held') as string,
       conditions: [{ reason: 'Queued' }, { reason: 'Queued' }],

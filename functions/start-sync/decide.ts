@@ -165,7 +165,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   };
 }
 
-/** The place goes with the transition into the queue, and out of it. */
+/** Writes the place with the transition into the queue, and removes it with the one out of it. */
 function withPlace<T extends Pick<Transition, 'to' | 'fields'>>(step: T, image: VMDiskImage, observed: Observed): T {
   const { place, startsAbout } = image.status ?? {};
   if (step.to === 'Queued')

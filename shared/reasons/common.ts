@@ -18,7 +18,7 @@ export const common = {
   Skipped: "The policy's ignoreOnDeploy leaves it out.",
   Available: 'It runs, or is ready for use.',
   Failed: 'It failed; the message says why.',
-  UpToDate: 'What exists is what is wanted.',
+  UpToDate: 'What exists matches the spec.',
   Forbidden: {
     means: 'The API server or OpenStack does not permit it: a role, a quota or an admission policy.',
     help: 'Grant what the message names; it is tried again by itself.',

@@ -134,7 +134,7 @@ export function unusedOf(granted: readonly Rule[], { requests, reviewed }: Audit
  */
 export function refusedIn({ requests }: Audit): AuditedRequest[] {
   const there = (request: AuditedRequest) => `${inWords(request)} ${request.namespace}`;
-  // That there is none (404) is said only to who may ask.
+  // Only a client that may ask learns that it does not exist (404).
   const answered = new Set(requests.filter(({ code }) => code < 300 || code === 404).map(there));
   const comesAndGoes = (request: AuditedRequest) =>
     request.namespace?.startsWith(namespaceOf('')) === true && answered.has(there(request));

@@ -4,7 +4,7 @@ import { sequencerOf } from '../support/tools/sequencer.ts';
 /**
  * One file after the other, for all share one cluster: first what wants it untouched, then the stories with what looks at
  * the traces they left and at what was asked of the API server, then what takes all away, last what kills processes of the
- * cluster: no other test is to be judged on what is left of one.
+ * cluster: no other test is to depend on what remains of one.
  */
 const order = [
   'contract',

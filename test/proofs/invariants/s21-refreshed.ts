@@ -3,7 +3,7 @@ import type { Invariant } from './follow.ts';
 import { hasEnded, isAdopting } from './plain-rules.ts';
 
 /**
- * S21, refreshed: that an object was replaced is said only after two looks, since the revision was inspected, that found the same other
+ * S21, refreshed: that an object was replaced is reported only after two looks, since the revision was inspected, that found the same other
  * one; and at the end an image with `spec.refresh` has the revision of what is at its url. So a change makes one revision, and no
  * change makes none. Not judged where sources were not recorded, and at the end not while the policy turns inspection off.
  */

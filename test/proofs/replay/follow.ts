@@ -108,7 +108,7 @@ interface Heard {
   untold: Set<string>;
 }
 
-/** Who reads conditions reads the same cause: in Ready, behind what is said of an older snapshot, and in Reconciling or Stalled. */
+/** Who reads conditions reads the same cause: in Ready, after the words about an older snapshot, and in Reconciling or Stalled. */
 function hear({ said, untold }: Heard, { status }: VMDiskImage) {
   const { message = '', phase, conditions = [] } = status ?? {};
   said.add(message);
