@@ -97,11 +97,10 @@ async function readProject(kube: Context['kube'], cloud: Cloud, machines: readon
     cloud.list(listKeyPairs(), 'keypairs', KeyPair),
   ]);
   const isServerOf = (machine: KupenStackMachine) => (server: Server) =>
-    server.tags.includes(uidTag(machine.metadata.uid)) &&
-    server.status !== 'DELETED' &&
-    server.status !== 'SOFT_DELETED';
+    server.tags.includes(uidTag(machine.metadata.uid));
   const unlisted = await Promise.all(machines.map((machine) => unlistedOf(cloud, machine, listed)));
-  const servers = await Promise.all([...listed, ...unlisted.flat()].map((server) => withFault(cloud, server)));
+  const existing = [...listed, ...unlisted.flat()].filter(({ status }) => !gone.has(status));
+  const servers = await Promise.all(existing.map((server) => withFault(cloud, server)));
   const unwanted = await unwantedOf(kube, cloud, { flavors, servers, machines });
   const actions = new Map(
     await Promise.all(
@@ -125,6 +124,9 @@ async function readProject(kube: Context['kube'], cloud: Cloud, machines: readon
     }),
   };
 }
+
+/** Nova still shows such a server, but it needs no flavor. */
+const gone: ReadonlySet<string> = new Set(['DELETED', 'SOFT_DELETED']);
 
 /** A list by tag omits servers of an unreachable cell, so only a 404 for the server itself shows that it was deleted. */
 async function unlistedOf(cloud: Cloud, { status }: KupenStackMachine, listed: readonly Server[]): Promise<Server[]> {

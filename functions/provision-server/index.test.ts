@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
-import { createFlavor } from '../../shared/kinds/openstack/flavor.ts';
+import { createFlavor, listFlavors } from '../../shared/kinds/openstack/flavor.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName } from '../../shared/policy.ts';
@@ -129,6 +129,26 @@ test('a server that goes between two reads is no fault of the credentials', asyn
 /** `fetch`, but for what is asked at addresses like this one. */
 const but = (address: RegExp, answer: () => Response): typeof fetch =>
   (async (url: string, init?: RequestInit) => (address.test(url) ? answer() : fetch(url, init))) as typeof fetch;
+
+test('a flavor is deleted with its last machine, also while Nova still shows the deleted server', async () => {
+  const account = administratorOf(openStack);
+  await harness.namespace('green', account);
+  await diskOf(account, 'large');
+  await create('green', 'large', { vcpu: 5 });
+  const process = harness.begin();
+  await settle(process, 'green', 'large');
+  const flavors = async () =>
+    ((await administrator.send(listFlavors())) as { flavors: { name: string }[] }).flavors.map(({ name }) => name);
+  expect(await flavors()).toContain('kup-5c-64m-0s');
+  const ref = { namespace: 'green', name: 'large' };
+  await kube.delete(KupenStackMachine, ref);
+  await process.changed(KupenStackMachine, ref);
+  // It is DELETED for a third of a stage.
+  clock.step(1.15 * stageMs);
+  await settle(process, 'green', 'large');
+  expect(await kube.get(KupenStackMachine, ref)).toBeUndefined();
+  expect(await flavors()).not.toContain('kup-5c-64m-0s');
+});
 
 test('a server that no list shows, as one in a cell out of reach, is neither left behind nor made once more', async () => {
   await diskOf(red, 'hidden');
