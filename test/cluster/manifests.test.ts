@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
+import { findHelm } from '../support/tools/helm/helm.ts';
 import { kubectl, kubectlOrFail, type Ran } from './kubectl.ts';
 
 /** Every manifest of ours, asked of a real API server without being made: would it be taken, field for field? */
@@ -93,6 +94,8 @@ test('a real API server refuses the example that is illegal on purpose', async (
   expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('invalid') });
 });
 
+const helm = await findHelm();
+
 describe('the Helm chart', () => {
   test.each([
     ['--set', 'overlay=serving'],
@@ -104,19 +107,16 @@ describe('the Helm chart', () => {
       'broker.class=Kafka,broker.kafka.bootstrapServers=kafka:9092',
     ],
   ])('%s %s is taken', async (...values) => {
-    const helm = ['template', 'ot-functions', 'deploy/production/chart', '--namespace', 'sync-operator'];
-    const text = await promisify(execFile)('helm', [...helm, '--kube-version', '1.34.0', ...values], {
+    if (helm.missing !== undefined) {
+      skipped.set('the Helm chart', helm.missing);
+      return;
+    }
+    const template = ['template', 'ot-functions', 'deploy/production/chart', '--namespace', 'sync-operator'];
+    const { stdout } = await promisify(execFile)(helm.path, [...template, '--kube-version', '1.34.0', ...values], {
       cwd: root,
       maxBuffer: 16 * 1024 * 1024,
-    }).then(
-      ({ stdout }) => stdout,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
-        return undefined;
-      },
-    );
-    if (text === undefined) skipped.set('the Helm chart', 'there is no helm on this machine');
-    else await expectTaken(text);
+    });
+    await expectTaken(stdout);
   });
 });
 

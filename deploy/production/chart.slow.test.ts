@@ -5,22 +5,31 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { facts } from '../../shared/events.ts';
+import { hasKubectl } from '../../test/stories/local-world.ts';
+import { findHelm } from '../../test/support/tools/helm/helm.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const isThere = (command: string, ...args: string[]) =>
-  run(command, args).then(
-    () => true,
-    () => false,
-  );
-const lacking = [
-  ...((await isThere('helm', 'version')) ? [] : ['helm']),
-  ...((await isThere('kubectl', 'kustomize', '--help')) ? [] : ['kubectl']),
-];
-if (lacking.length > 0) console.log(`skipped: the Helm chart is rendered only where there is ${lacking.join(' and ')}`);
+// A helm that was built from its Go module reports a very old Kubernetes.
+const template = ['template', 'ot-functions', 'deploy/production/chart', '--kube-version', '1.34.0'];
+const production = ['--values', 'deploy/production/chart/values-production.yaml'];
 
-describe.skipIf(lacking.length > 0)('the Helm chart', () => {
+const there = await findHelm();
+const { path: helm } = { path: '', ...there };
+const missing = there.missing ?? ((await hasKubectl()) ? undefined : 'expected kubectl on the PATH, found none');
+if (missing) console.log(`skipped: the Helm chart is not rendered: ${missing}`);
+
+describe.skipIf(missing)('the Helm chart', () => {
+  test.each([
+    { set: 'the default values', values: [] },
+    { set: 'the values of production', values: production },
+  ])('has nothing that helm lint warns of, with $set', async ({ values }) => {
+    const { stdout } = await run(helm, ['lint', 'deploy/production/chart', ...values], { cwd: root });
+    expect(stdout).toMatch(/1 chart\(s\) linted, 0 chart\(s\) failed/);
+    expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
+  });
+
   test('renders knative/serving by default', async () => {
     expect(await rendered()).toEqual(await kustomized('knative/serving'));
   });
@@ -160,7 +169,7 @@ describe.skipIf(lacking.length > 0)('the Helm chart', () => {
   });
 
   test('refuses any namespace but sync-operator, where its functions look for their policy', async () => {
-    await expect(run('helm', [...template, '--namespace', 'default'], { cwd: root })).rejects.toThrow('sync-operator');
+    await expect(run(helm, [...template, '--namespace', 'default'], { cwd: root })).rejects.toThrow('sync-operator');
   });
 });
 
@@ -171,12 +180,8 @@ function ofSource(system: string, name: string) {
   return [`ApiServerSource ${system}-${name}`, ...roles, `ServiceAccount ${account}`];
 }
 
-// A helm that was built from its Go module reports a very old Kubernetes.
-const template = ['template', 'ot-functions', 'deploy/production/chart', '--kube-version', '1.34.0'];
-const production = ['--values', 'deploy/production/chart/values-production.yaml'];
-
 const rendered = async (...args: string[]) =>
-  byName((await run('helm', [...template, '--namespace', 'sync-operator', ...args], { cwd: root, ...large })).stdout);
+  byName((await run(helm, [...template, '--namespace', 'sync-operator', ...args], { cwd: root, ...large })).stdout);
 
 const kustomized = async (folder: string) =>
   byName((await run('kubectl', ['kustomize', folder], { cwd: root, ...large })).stdout);
