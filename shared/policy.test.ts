@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { policyOf as judged } from '../test/proofs/invariants/plain-policy.ts';
+import { grantFault } from './images/queue.ts';
 import { ConfigMap } from './kinds/core/config-map.ts';
-import { describeFault, parsePolicy } from './policy.ts';
+import { describeFault, parsePolicy, policyKeys } from './policy.ts';
 
 const policyOf = (data: Record<string, string>) => parsePolicy(ConfigMap.parse({ metadata: { name: 'p' }, data }));
 
@@ -52,4 +55,16 @@ test.each([
   expect(faults.map(describeFault)).toEqual([
     typeof expected === 'string' ? expected : expect.stringMatching(expected),
   ]);
+});
+
+describe.each(policyKeys)('%s', (key) => {
+  const data = { [key]: '' };
+  test('is explained in the list of all keys', async () =>
+    expect(await readFile('deploy/production/README.md', 'utf8')).toContain(`\`${key}\``));
+  test('is known to the second parser, by which the invariants judge', () =>
+    expect(judged({ data }).faults).toEqual([key]));
+  test('is in the runbook if no slot is given while it does not parse', async () => {
+    const runbook = await readFile('deploy/monitoring/runbooks/OtPolicyInvalid.md', 'utf8');
+    expect(runbook.includes(`\`${key}\``)).toBe(grantFault(parsePolicy({ data })) !== undefined);
+  });
 });

@@ -182,3 +182,22 @@ describe('the lines of -w', () => {
     ]);
   });
 });
+
+test('the next is who may start, not who waits for an inspection or for another of the same content', () => {
+  const source = { bytes: 1, content: 'same', inspectedAt: at(1), queuedAt: at(10) };
+  const inspected = [
+    { type: 'SourceInspected', status: 'True', reason: 'Inspected', message: '', lastTransitionTime: at(1) },
+  ] as const;
+  const of = (name: string, queuedAt: string) =>
+    aVMDiskImage({
+      name,
+      status: { phase: 'Queued', queuedAt, source: { ...source, queuedAt }, conditions: [...inspected] },
+    });
+  const images = [of('first', at(10)), of('same', at(11)), queued('uninspected', 40)];
+  const view = queueOf(read({ images, lease: leaseOf(), policy: parsePolicy({ data: { concurrency: '3' } }) }), nowMs);
+  expect(view.waiting.map(({ image, isNext, waitsFor }) => [image, isNext, waitsFor])).toEqual([
+    ['vmdi-farm/first', true, 'SlotFree'],
+    ['vmdi-farm/same', false, 'SameContent'],
+    ['vmdi-farm/uninspected', false, 'Inspection'],
+  ]);
+});

@@ -1,7 +1,11 @@
 import { type Estimate, shareBetween } from '../../shared/images/download-share.ts';
+import { budgetLeft, egressIn } from '../../shared/images/egress.ts';
+import { eligibleOf } from '../../shared/images/eligible.ts';
 import { type Basis, basisOf, heldSlots, startsOf } from '../../shared/images/forecast.ts';
 import { nextInQueue, queueIn } from '../../shared/images/queue.ts';
+import { contentsUnderWay } from '../../shared/images/shared-content.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
+import { type WaitReason, waitOf } from '../../shared/images/waits.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
@@ -27,7 +31,15 @@ export interface QueueView {
   /** `progress` with a ~ is estimated, by the size of the source and the rate of earlier downloads. */
   slots: { image: string; since: string; phase: string; progress: string; attempt: number }[];
   /** `isNext`: a slot is free for it. */
-  waiting: { place: number; image: string; since: string; isNext: boolean; startsAt: string | null; why: string }[];
+  waiting: {
+    place: number;
+    image: string;
+    since: string;
+    isNext: boolean;
+    waitsFor: WaitReason | null;
+    startsAt: string | null;
+    why: string;
+  }[];
   /** These join the end of the queue at their time. */
   retrying: { image: string; at: string; why: string }[];
   basis: Basis | null;
@@ -44,7 +56,24 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
   const slots = heldSlots(holders, images, nowMs);
   const stopped = stoppedBy(policy, lease, { hasWaiting: line.length > 0, nowMs }) ?? null;
   const starts = stopped ? [] : startsOf(line, slots, policy.values, basis, nowMs);
-  const next = new Set(stopped ? [] : nextInQueue(line, holders, policy.values));
+  const egress = egressIn(lease);
+  const underWay = contentsUnderWay(images, holders);
+  const eligible = new Set(eligibleOf(line, { holders, underWay, policy, egress, nowMs }));
+  const next = new Set(
+    stopped
+      ? []
+      : nextInQueue(
+          line.filter((image) => eligible.has(image)),
+          holders,
+          policy.values,
+        ),
+  );
+  const gates = { policy, holders, bytesLeft: budgetLeft(policy, egress, nowMs), nowMs, underWay };
+  const waitsFor = (image: VMDiskImage) => {
+    const { reason = null } = waitOf(image, gates) ?? {};
+    // Another of its content is ahead of it in the queue.
+    return reason === 'SlotFree' && !eligible.has(image) ? 'SameContent' : reason;
+  };
   const retrying = images.filter(
     ({ status, metadata }) => status?.phase === 'Retrying' && !metadata.deletionTimestamp && !held.has(metadata.uid),
   );
@@ -67,6 +96,7 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
       image: keyOf(image.metadata),
       since: image.status?.queuedAt ?? image.metadata.creationTimestamp,
       isNext: next.has(image),
+      waitsFor: waitsFor(image),
       startsAt: timeOf(starts[index]),
       why: image.status?.message ?? '',
     })),

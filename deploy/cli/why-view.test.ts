@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aKupenStackMachine, aVolume } from '../../test/support/builders/openstack.ts';
 import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
@@ -304,4 +304,49 @@ test('a machine without a password or a host key has commands with the names and
     'kubectl label secret student -n lab pelotech.ot/use=password',
   ]);
   expect(commandsFor('HostKeyMissing')).toEqual(['kubectl label secret host-keys -n lab pelotech.ot/use=host-key']);
+});
+
+test.each([
+  [
+    'its inspection',
+    {},
+    {},
+    /First its source is inspected, for at most 30s/,
+    'ot-functions wait image/vmdi-farm/ubuntu',
+  ],
+  [
+    'a source out of reach, while the policy has a budget',
+    { egressBudget: '500Gi/30d' },
+    { reason: 'SourceUnreachable' },
+    /cannot be reached/,
+    'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/ignore-budget=true',
+  ],
+  [
+    'the slots of its namespace',
+    { inspectTimeout: '0s', slotsPerNamespace: '1' },
+    {},
+    /Its namespace holds all of its slots/,
+    'ot-functions policy set slotsPerNamespace 2',
+  ],
+  [
+    'a free slot',
+    { inspectTimeout: '0s', concurrency: '1' },
+    {},
+    /raise concurrency/,
+    'ot-functions policy set concurrency 2',
+  ],
+])('a queued image that waits for %s is told what would help with that', (_, data, found, help, command) => {
+  const queuedAt = new Date(start).toISOString();
+  const conditions = 'reason' in found ? [condition('SourceInspected', 'False', String(found.reason))] : [];
+  const source = { bytes: 1, inspectedAt: queuedAt, queuedAt };
+  const status = { phase: 'Queued', queuedAt, message: 'Waiting.', conditions } as const;
+  const image = aVMDiskImage({ status: 'reason' in found ? { ...status, source } : status });
+  const busy = aVMDiskImage({ name: 'busy', status: { phase: 'Syncing' } });
+  const policy = parsePolicy({ data: { inspectTimeout: '30s', ...data } });
+  const nowMs = 'reason' in found ? start + 60_000 : start;
+  const queue = queueOf({ images: [image, busy], lease: aLease([aHolder(busy)]), policy }, nowMs);
+  const cause = whyOf(image, { ...knownOf(), images: [image, busy], policy, queue, nowMs });
+  expect(cause.help).toMatch(help);
+  expect(cause.commands).toContain(command);
+  expect(/raise concurrency/.test(cause.help)).toBe(/concurrency/.test(command));
 });

@@ -1,7 +1,8 @@
 import { contentsUnderWay, waitsForContent } from '../../shared/images/shared-content.ts';
+import type { WaitReason } from '../../shared/images/waits.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { machineSteps, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { releasesBudget, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Component, Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
@@ -165,7 +166,7 @@ function remedyOf(target: Target, known: Known): Remedy {
     : remedyForWorkspace(target);
 }
 
-function remedyForImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): Remedy {
+function remedyForImage(image: VMDiskImage, { secrets, queue, policy, nowMs }: Known): Remedy {
   const phase = image.status?.phase;
   if (phase === 'Failed') return remedyForFailed(image);
   const missing = awaitedSecretOf(image).find((ref) => secrets.get(keyOf(ref)) === false);
@@ -177,10 +178,48 @@ function remedyForImage(image: VMDiskImage, { secrets, queue, nowMs }: Known): R
   const when = place?.startsAt ? Math.max(0, Date.parse(place.startsAt) - nowMs) : undefined;
   const forecast =
     when === undefined ? '' : ` It may start ${when > 0 ? `in about ${formatSpan(when)}` : 'at any moment'}.`;
+  const { help, commands } = remedyForWait(image, place?.waitsFor ?? null, policy);
   return {
-    help: `It is number ${place?.place ?? '?'} in the queue; ${queue.slots.length} of ${queue.concurrency} slots are held${holders ? ` (${holders})` : ''}.${forecast} More at once: raise concurrency.`,
-    commands: ['ot-functions queue', `ot-functions policy set concurrency ${queue.concurrency + 1}`],
+    help: `It is number ${place?.place ?? '?'} in the queue; ${queue.slots.length} of ${queue.concurrency} slots are held${holders ? ` (${holders})` : ''}.${forecast} ${help}`,
+    commands: ['ot-functions queue', ...commands],
   };
+}
+
+/** What would let an image of the queue start earlier. */
+function remedyForWait(image: VMDiskImage, waitsFor: WaitReason | null, { values }: Policy): Remedy {
+  const { namespace, name } = image.metadata;
+  switch (waitsFor) {
+    case 'Inspection':
+      return {
+        ...waiting(image),
+        help: `First its source is inspected, for at most ${formatSpan(values.inspectTimeout)}.`,
+      };
+    case 'SourceUnreachable':
+      return {
+        help: 'Its source cannot be reached, and as the policy has an egressBudget, it waits until it can: correct its url, or let it start all the same.',
+        commands: [
+          `kubectl edit vmdi ${name} -n ${namespace}`,
+          `kubectl annotate vmdi ${name} -n ${namespace} ${releasesBudget}=true`,
+        ],
+      };
+    case 'SameContent':
+      return {
+        ...waiting(image),
+        help: 'Another of the same content is downloaded first; this one is cloned from it.',
+      };
+    case 'NamespaceFull': {
+      const { slotsPerNamespace = 1 } = values;
+      return {
+        help: 'Its namespace holds all of its slots. More at once: raise slotsPerNamespace.',
+        commands: [`ot-functions policy set slotsPerNamespace ${slotsPerNamespace + 1}`],
+      };
+    }
+    default:
+      return {
+        help: 'More at once: raise concurrency.',
+        commands: [`ot-functions policy set concurrency ${values.concurrency + 1}`],
+      };
+  }
 }
 
 function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {

@@ -236,14 +236,14 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtImagesWaitWhilePaused',
     name: 'a pause was forgotten',
-    series: { [waits('Paused')]: '4x90' },
+    series: { [waits('QueuePaused')]: '4x90' },
     atMinute: 61,
     fires: [{ labels: { namespace }, description: 'concurrency is 0; images that wait: 4.' }],
   },
   {
     alert: 'OtImagesWaitWhilePaused',
     name: 'a pause of half an hour',
-    series: { [waits('Paused')]: '4x30 0x60' },
+    series: { [waits('QueuePaused')]: '4x30 0x60' },
     atMinute: 61,
     fires: [],
   },

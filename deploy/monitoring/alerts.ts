@@ -92,7 +92,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'OtImagesWaitWhilePaused',
     severity: 'info',
-    expr: `${waiting('Paused')} > 0`,
+    expr: `${waiting('QueuePaused')} > 0`,
     for: '1h',
     summary: 'Images wait because the policy says pause.',
     description: 'concurrency is 0; images that wait: {{ $value }}.',

@@ -1,6 +1,7 @@
 import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { egressIn, withinBudget } from '../../shared/images/egress.ts';
 import { egressAnnotationsWith } from '../../shared/images/egress-shares.ts';
+import { eligibleOf } from '../../shared/images/eligible.ts';
 import { inspectionWaitMs } from '../../shared/images/inspection.ts';
 import { byPlace, grantFault, nextInQueue, placeOf } from '../../shared/images/queue.ts';
 import { contentsUnderWay, wantedContent } from '../../shared/images/shared-content.ts';
@@ -15,7 +16,6 @@ import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { begin } from './begin.ts';
 import { asBegun } from './donors.ts';
-import { eligibleOf } from './eligible.ts';
 import { areRead } from './inputs.ts';
 import type { Observed } from './observed.ts';
 import { keptBy, rebuild, stuckPods, stuckVolumes, unwantedPods } from './occupancy.ts';
@@ -133,9 +133,9 @@ function grants(
   const next = nextInQueue(queue, kept, policy.values);
   // No later image gets a slot before one whose Secret is not known to exist, or of which it is not known whether it need be downloaded.
   const isKnown = (content: string | undefined) => content === undefined || donors.has(content);
-  const known = next.findIndex((image) => !areRead(image, inputs) || !isKnown(wantedContent(image)));
-  const begun = next.slice(0, known < 0 ? undefined : known).map((image) => asBegun(image, donors));
-  return withinBudget(begun, policy, egress, nowMs);
+  const firstUnknown = next.findIndex((image) => !areRead(image, inputs) || !isKnown(wantedContent(image)));
+  const startable = next.slice(0, firstUnknown < 0 ? undefined : firstUnknown).map((image) => asBegun(image, donors));
+  return withinBudget(startable, policy, egress, nowMs);
 }
 
 const holderFor = ({ metadata, status }: VMDiskImage, nowMs: number): Holder => ({

@@ -1,5 +1,6 @@
 import { type Batch, subjectsOf } from '../../shared/function.ts';
 import type { Egress } from '../../shared/images/egress.ts';
+import { eligibleOf } from '../../shared/images/eligible.ts';
 import { contentsUnderWay } from '../../shared/images/shared-content.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -9,7 +10,6 @@ import { keyOf } from '../../shared/kinds/resource.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { isUnacknowledged, lacksFinalizer } from './decide.ts';
-import { eligibleOf } from './eligible.ts';
 import { type Look, withImages } from './focus.ts';
 import { isActiveAttempt } from './occupancy.ts';
 import { newRevision } from './revision.ts';

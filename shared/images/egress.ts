@@ -2,7 +2,6 @@ import type { Lease } from '../kinds/coordination/lease.ts';
 import { releasesBudget, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { bytesOf } from '../kubernetes/quantity.ts';
 import type { Policy } from '../policy.ts';
-import { inspectionOf } from './inspection.ts';
 
 /** What downloads asked of their sources, in bytes, by day (UTC) and namespace: an annotation of the Lease, written with the slots. */
 export type Egress = Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -87,18 +86,6 @@ export function budgetLeft({ values }: Policy, egress: Egress, nowMs: number): n
 /** An admin lets this image download although the budget is spent: in an image namespace only, where admins decide who creates images. */
 export const ignoresBudget = ({ metadata }: Pick<VMDiskImage, 'metadata'>, { values }: Policy) =>
   metadata.annotations?.[releasesBudget] === 'true' && values.imageNamespaces.includes(metadata.namespace ?? '');
-
-/**
- * The images of this queue that may begin at all. Where there is a budget, one whose source cannot be reached waits until it can: a mistyped
- * host would spend the size of a whole disk.
- */
-export function withBudget(queue: readonly VMDiskImage[], policy: Policy, egress: Egress, nowMs: number) {
-  const left = budgetLeft(policy, egress, nowMs);
-  if (left === undefined) return queue;
-  return queue.filter((image) => ignoresBudget(image, policy) || (left > 0 && !isOutOfReach(image)));
-}
-
-const isOutOfReach = (image: VMDiskImage) => inspectionOf(image)?.reason === 'SourceUnreachable';
 
 /** The next images that may begin: each while the budget is not spent, so that at most one image exceeds it. */
 export function withinBudget(

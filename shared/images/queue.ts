@@ -52,6 +52,7 @@ const grantKeys: readonly PolicyKey[] = [
   'maxRetryBackoffDuration',
   'startTimeout',
   'syncTimeout',
+  'inspectTimeout',
   'allowedSources',
   'egressBudget',
 ];

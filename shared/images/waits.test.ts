@@ -16,7 +16,7 @@ describe('an image on its way waits for', () => {
     ['the first look', undefined, {}, 'Unseen', 0],
     ['a policy that parses', queued, { retryLimit: 'many' }, 'InvalidPolicy', 7],
     ['a slot, whatever a key says that no slot depends on', queued, { prune: 'Maybe' }, 'SlotFree', 7],
-    ['the end of a pause', queued, { concurrency: '0' }, 'Paused', 7],
+    ['the end of a pause', queued, { concurrency: '0' }, 'QueuePaused', 7],
     ['the inspection of its source', queued, { inspectTimeout: '30s' }, 'Inspection', 7],
     ['a slot that another holds', queued, { concurrency: '1' }, 'SlotsTaken', 7],
     ['a slot of its namespace', queued, { slotsPerNamespace: '1' }, 'NamespaceFull', 7],
@@ -34,7 +34,7 @@ describe('an image on its way waits for', () => {
     ],
   ])('%s', (_, status, data, reason, since) => {
     const image = aVMDiskImage(status ? { status } : {});
-    const found = waitOf(image, { policy: policyOf(data), holders: [one], isBudgetSpent: false, nowMs: start });
+    const found = waitOf(image, { policy: policyOf(data), holders: [one], bytesLeft: undefined, nowMs: start });
     expect({ reason: found?.reason, sinceMs: Date.parse(found?.since ?? '') }).toEqual({
       reason,
       sinceMs: Date.parse(at(since)),
@@ -45,7 +45,7 @@ describe('an image on its way waits for', () => {
       waitOf(aVMDiskImage({ status: queued, annotations }), {
         policy: policyOf({ inspectTimeout: '0s' }),
         holders: [],
-        isBudgetSpent: true,
+        bytesLeft: 0,
         nowMs: start,
       })?.reason;
     expect(reasonOf({})).toBe('BudgetSpent');
@@ -59,7 +59,7 @@ describe('an image on its way waits for', () => {
         policy: policyOf(),
         holders: [one],
         nowMs: start,
-        isBudgetSpent: false,
+        bytesLeft: undefined,
         underWay: new Set([content]),
       })?.reason;
     expect(waitFor('vmdi-farm/same')).toBe('SameContent');
@@ -67,7 +67,7 @@ describe('an image on its way waits for', () => {
   });
   test('what the Lease cannot say while it cannot be read', () => {
     const image = aVMDiskImage({ status: queued });
-    expect(waitOf(image, { policy: policyOf(), holders: undefined, isBudgetSpent: false, nowMs: start })?.reason).toBe(
+    expect(waitOf(image, { policy: policyOf(), holders: undefined, bytesLeft: undefined, nowMs: start })?.reason).toBe(
       'SlotsUnknown',
     );
   });
@@ -76,14 +76,14 @@ describe('an image on its way waits for', () => {
       waitOf(aVMDiskImage({ status: { phase } }), {
         policy: policyOf(),
         holders: [],
-        isBudgetSpent: false,
+        bytesLeft: undefined,
         nowMs: start,
       }),
     ).toBeUndefined();
   });
   test('nothing while it is deleted', () => {
     const image = aVMDiskImage({ deleted: true, status: queued });
-    expect(waitOf(image, { policy: policyOf(), holders: [], isBudgetSpent: false, nowMs: start })).toBeUndefined();
+    expect(waitOf(image, { policy: policyOf(), holders: [], bytesLeft: undefined, nowMs: start })).toBeUndefined();
   });
 });
 

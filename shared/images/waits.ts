@@ -2,21 +2,20 @@ import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
 import type { Policy } from '../policy.ts';
 import { isAdopting } from './adoption.ts';
-import { ignoresBudget } from './egress.ts';
+import { gateOf } from './eligible.ts';
 import { type FailureReason, failureReasons } from './failure-reasons.ts';
-import { inspectionOf, inspectionWaitMs } from './inspection.ts';
 import { grantFault } from './queue.ts';
-import { waitsForContent } from './shared-content.ts';
 import { freeFor, freeIn, type Holder } from './slots.ts';
 
-/** What an image that is not there yet may wait for, in the order of its life. */
+/** What an image that is not there yet may wait for; of several, a queued one is said to wait for the first. */
 export const waitReasons = [
   'Unseen',
   'InvalidPolicy',
-  'Paused',
-  'BudgetSpent',
-  'Inspection',
+  'QueuePaused',
   'SameContent',
+  'BudgetSpent',
+  'SourceUnreachable',
+  'Inspection',
   'SlotsUnknown',
   'SlotFree',
   'NamespaceFull',
@@ -27,14 +26,14 @@ export const waitReasons = [
   'Snapshot',
   'Adoption',
 ] as const;
-type WaitReason = (typeof waitReasons)[number];
+export type WaitReason = (typeof waitReasons)[number];
 
 /** What slots depend on; without holders the Lease does not say. */
 interface Slots {
   policy: Policy;
   holders: readonly Holder[] | undefined;
-  /** Nothing of the policy's egressBudget is left. */
-  isBudgetSpent: boolean;
+  /** The bytes that the policy's egressBudget leaves; undefined without one. */
+  bytesLeft: number | undefined;
   nowMs: number;
   /** The contents that are being downloaded, as far as they are known. */
   underWay?: ReadonlySet<string>;
@@ -63,18 +62,13 @@ export function waitOf(image: VMDiskImage, slots: Slots): { reason: WaitReason; 
 
 const nothing: ReadonlySet<string> = new Set();
 
-function queuedFor(
-  image: VMDiskImage,
-  { policy, holders, isBudgetSpent, nowMs, underWay = nothing }: Slots,
-): WaitReason {
+function queuedFor(image: VMDiskImage, { policy, holders, bytesLeft, nowMs, underWay = nothing }: Slots): WaitReason {
   const { metadata } = image;
   const { concurrency, slotsPerNamespace } = policy.values;
   if (grantFault(policy)) return 'InvalidPolicy';
-  if (concurrency === 0) return 'Paused';
-  if (waitsForContent(image, underWay)) return 'SameContent';
-  if (isBudgetSpent && !ignoresBudget(image, policy)) return 'BudgetSpent';
-  if (policy.values.egressBudget && inspectionOf(image)?.reason === 'SourceUnreachable') return 'Inspection';
-  if (inspectionWaitMs(image, policy, nowMs) > 0) return 'Inspection';
+  if (concurrency === 0) return 'QueuePaused';
+  const gate = gateOf(image, { underWay, policy, bytesLeft, nowMs });
+  if (gate) return gate;
   if (!holders) return 'SlotsUnknown';
   if (freeIn(holders, concurrency) === 0) return 'SlotsTaken';
   return freeFor(metadata.namespace, holders, slotsPerNamespace) > 0 ? 'SlotFree' : 'NamespaceFull';

@@ -23,7 +23,7 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
   const waits = {
     policy: parsed,
     holders: holders ?? [],
-    isBudgetSpent: budgetLeft(parsed, egressIn(lease), nowMs) === 0,
+    bytesLeft: budgetLeft(parsed, egressIn(lease), nowMs),
     nowMs,
     underWay: contentsUnderWay(images, holders ?? []),
   };

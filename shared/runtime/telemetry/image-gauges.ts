@@ -35,8 +35,8 @@ export async function countImages(
   const known = await policy.catch(() => undefined);
   const slots = await lease.catch(() => undefined);
   const [holders, nowMs] = [holdersOf(slots), Date.now()];
-  const isBudgetSpent = known !== undefined && budgetLeft(known, egressIn(slots), nowMs) === 0;
-  const waits = known && waitsBy({ policy: known, holders, isBudgetSpent, nowMs });
+  const waits =
+    known && waitsBy({ policy: known, holders, bytesLeft: budgetLeft(known, egressIn(slots), nowMs), nowMs });
   const held = new Map(holders?.map((holder) => [holder.uid, holder]));
   const addIdle = ({ since, isTold }: ReturnType<typeof idleSince>) =>
     addSince(idle, isTold ? 'told' : 'untold', since);

@@ -1,0 +1,46 @@
+import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import type { Policy } from '../policy.ts';
+import { budgetLeft, type Egress, ignoresBudget } from './egress.ts';
+import { inspectionOf, inspectionWaitMs } from './inspection.ts';
+import { isQueued } from './queue.ts';
+import { oneOfEachContent, waitsForContent } from './shared-content.ts';
+import type { Holder } from './slots.ts';
+
+/** What keeps a queued image from a slot, however many are free. */
+export type Gate = 'SameContent' | 'BudgetSpent' | 'SourceUnreachable' | 'Inspection';
+
+export interface Gates {
+  /** The contents that are being downloaded. */
+  underWay: ReadonlySet<string>;
+  policy: Policy;
+  /** The bytes that the policy's egressBudget leaves; undefined without one. */
+  bytesLeft: number | undefined;
+  nowMs: number;
+}
+
+/**
+ * The first closed gate of a queued image; undefined if all are open. Where there is a budget, an image whose source cannot be reached
+ * waits until it can: a mistyped host would spend the size of a whole disk.
+ */
+export function gateOf(image: VMDiskImage, { underWay, policy, bytesLeft, nowMs }: Gates): Gate | undefined {
+  if (waitsForContent(image, underWay)) return 'SameContent';
+  if (bytesLeft !== undefined && !ignoresBudget(image, policy)) {
+    if (bytesLeft <= 0) return 'BudgetSpent';
+    if (inspectionOf(image)?.reason === 'SourceUnreachable') return 'SourceUnreachable';
+  }
+  return inspectionWaitMs(image, policy, nowMs) > 0 ? 'Inspection' : undefined;
+}
+
+interface Given extends Omit<Gates, 'bytesLeft'> {
+  holders: readonly Pick<Holder, 'uid'>[];
+  egress: Egress;
+}
+
+/** The queued images that may get a slot now. One behind a closed gate, or behind another of its content, keeps none behind it waiting. */
+export function eligibleOf(images: readonly VMDiskImage[], { holders, egress, ...given }: Given): VMDiskImage[] {
+  const holding = new Set(holders.map(({ uid }) => uid));
+  const gates = { ...given, bytesLeft: budgetLeft(given.policy, egress, given.nowMs) };
+  return oneOfEachContent(
+    images.filter((image) => isQueued(image) && !holding.has(image.metadata.uid) && gateOf(image, gates) === undefined),
+  );
+}
