@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import { loadAllFunctions } from '../knative/functions.ts';
 import { readAssets } from './console/page/assets.ts';
 import { sbomOf } from './sbom.ts';
@@ -15,8 +15,7 @@ export const bundleFolder = fileURLToPath(new URL('deploy/dist/', root));
 export async function bundle(folder: string = bundleFolder): Promise<void> {
   const inputs = await bundleProgram('deploy/main.ts', folder);
   await copyPage(folder);
-  const [own, { packages }] = await Promise.all(['package.json', 'package-lock.json'].map(jsonOf));
-  await writeFile(join(folder, 'sbom.cdx.json'), JSON.stringify(sbomOf(inputs, own, packages), undefined, 2));
+  await writeFile(join(folder, 'sbom.cdx.json'), await sbomOfInputs(inputs));
 }
 
 const jsonOf = async (name: string) => JSON.parse(await readFile(new URL(name, root), 'utf8'));
@@ -40,17 +39,24 @@ export async function bundleProgram(entryPoint: string, folder: string): Promise
     platform: 'node',
     target: 'node24',
     define: { 'process.env.OT_FUNCTIONS': JSON.stringify((await functionNames()).join(',')) },
-    // For those packages that are not ES modules.
-    banner: {
-      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
-    },
+    banner: { js: requireInModules },
     plugins: [shakeClient],
     logLevel: 'warning',
     metafile: true,
   });
-  return Object.values(metafile.outputs).flatMap(({ inputs }) =>
+  return inputsOf(metafile);
+}
+
+/** The files that a bundle has something of. */
+export const inputsOf = ({ outputs }: Metafile): string[] =>
+  Object.values(outputs).flatMap(({ inputs }) =>
     Object.keys(inputs).filter((name) => (inputs[name]?.bytesInOutput ?? 0) > 0),
   );
+
+/** The list of other people's packages that these files are of. */
+export async function sbomOfInputs(inputs: readonly string[]): Promise<string> {
+  const [own, { packages }] = await Promise.all(['package.json', 'package-lock.json'].map(jsonOf));
+  return JSON.stringify(sbomOf(inputs, own, packages), undefined, 2);
 }
 
 /** The console's page beside the bundle, its script without types. */
@@ -60,8 +66,12 @@ async function copyPage(folder: string): Promise<void> {
 
 const functionNames = async () => (await loadAllFunctions()).map(({ name }) => name);
 
+/** For those packages that are not ES modules. */
+export const requireInModules =
+  "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
+
 /** The client's package does not say that its generated API of 20 MB may be left out where no one uses it. */
-const shakeClient: Plugin = {
+export const shakeClient: Plugin = {
   name: 'shake the Kubernetes client',
   setup(build) {
     const here = { isResolving: true };

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { guessedPlural } from '../knative/plural.ts';
 import { type KubernetesObject, ObjectMeta, type Resource } from '../shared/kinds/resource.ts';
 import { ApiError } from '../shared/runtime/errors.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
-
-const root = new URL('../', import.meta.url);
+import { projectFolder } from './project-folder.ts';
 
 /** What runs beside the functions of a cluster: Broker, Triggers, sources, timers and permissions, as generated. */
 export const generatedFolders = ['knative/base', 'knative/components/*'] as const;
@@ -17,8 +17,8 @@ export const openStackFolders = ['knative/openstack/base'] as const;
 export async function readManifests(...folders: readonly string[]): Promise<KubernetesObject[]> {
   const found: KubernetesObject[] = [];
   for (const folder of (await Promise.all(folders.map(expanded))).flat()) {
-    const names = (await readdir(new URL(folder, root))).filter((name) => name.endsWith('.yaml')).sort();
-    for (const name of names) found.push(...(await objectsIn(new URL(`${folder}/${name}`, root))));
+    const names = (await readdir(join(projectFolder(), folder))).filter((name) => name.endsWith('.yaml')).sort();
+    for (const name of names) found.push(...(await objectsIn(join(projectFolder(), folder, name))));
   }
   return found.filter(({ kind }) => kind !== 'Kustomization' && kind !== 'Component');
 }
@@ -26,7 +26,7 @@ export async function readManifests(...folders: readonly string[]): Promise<Kube
 /** What files had in them when they were parsed: a process of tests brings up many clusters from the same ones. */
 const parsed = new Map<string, readonly KubernetesObject[]>();
 
-async function objectsIn(file: URL): Promise<KubernetesObject[]> {
+async function objectsIn(file: string): Promise<KubernetesObject[]> {
   const text = await readFile(file, 'utf8');
   const objects = parsed.get(text) ?? documents(text);
   parsed.set(text, objects);
@@ -36,7 +36,7 @@ async function objectsIn(file: URL): Promise<KubernetesObject[]> {
 async function expanded(folder: string): Promise<string[]> {
   if (!folder.endsWith('/*')) return [folder];
   const parent = folder.slice(0, -2);
-  return (await readdir(new URL(parent, root))).sort().map((name) => `${parent}/${name}`);
+  return (await readdir(join(projectFolder(), parent))).sort().map((name) => `${parent}/${name}`);
 }
 
 /** Identifies the object of a manifest. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CommandError, run } from '../kind/run.ts';
 import { cluster, steps } from '../kind/steps.ts';
 import { lackingTools } from '../kind/tools.ts';
+import { isBundled } from '../project-folder.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome, Refused } from './command.ts';
 
@@ -28,6 +29,8 @@ export const kind: Body = {
       throw new UsageError(`expected one of ${directions.join(', ')}, found ${words.join(' ') || 'nothing'}`);
     const [other] = ['context', 'kubeconfig', 'as', 'as-group'].filter((name) => text(name) ?? texts(name)[0]);
     if (other) throw new UsageError(`expected no --${other}: the cluster is always ${cluster.name}`);
+    if (isBundled)
+      throw new Refused('expected a checkout of the project, for kind builds the image from it, found none');
     const lacking = await lackingTools(run, direction === 'down' ? ['docker', 'kind'] : undefined);
     if (lacking.length > 0) throw new Refused(lacking.join('; '));
     return direction === 'up' ? up(say) : down();

@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { documents, manifestKey, readManifests } from '../../manifests.ts';
+import { projectFolder } from '../../project-folder.ts';
 import { InstallError } from './cluster.ts';
 import type { AnyObject } from './kinds.ts';
 
-/** The root folder of this project. */
-export const projectFolder = fileURLToPath(new URL('../../../', import.meta.url));
 const run = promisify(execFile);
 
 /**
@@ -30,7 +28,7 @@ export const builtIn = ['serving', 'deployments'] as const;
 
 export const isBuiltIn = (overlay: string) => /^[a-z]+$/.test(overlay);
 
-const folderOf = (overlay: string) => (isBuiltIn(overlay) ? join(projectFolder, 'knative', overlay) : overlay);
+const folderOf = (overlay: string) => (isBuiltIn(overlay) ? join(projectFolder(), 'knative', overlay) : overlay);
 
 /** Renders with kustomize itself, so that an admin's own overlay (images, patches) works as usual. */
 async function rendered(overlay: string): Promise<KubernetesObject[]> {
@@ -60,6 +58,9 @@ export const imagesIn = (object: AnyObject): string[] =>
 
 /** The image name in our manifests; only the admin knows the registry. */
 export const placeholder = 'ot-functions';
+
+/** An image without tag and digest. */
+export const repositoryOf = (image: string): string => image.replace(/@.*$/, '').replace(/:[^/]*$/, '');
 
 /** The manifests with that image instead of the placeholder. */
 export const withImage = (objects: readonly AnyObject[], image: string | undefined): AnyObject[] =>

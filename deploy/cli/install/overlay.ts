@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { inImagesRole, publicBroker } from '../../../shared/operator.ts';
+import { projectFolder } from '../../project-folder.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { inventoryOf, obsoleteOf } from './inventory.ts';
 import { type AnyObject, Broker, formatObject, KnativeService } from './kinds.ts';
-import { builtIn, isBuiltIn, projectFolder, readWanted } from './manifests.ts';
+import { builtIn, isBuiltIn, readWanted } from './manifests.ts';
 import { servedAt } from './requirement.ts';
 
 /** Annotation on the public Broker with the installed overlay: an upgrade with another one would delete objects. */
@@ -48,8 +49,8 @@ function assertNoneOf([first, ...more]: readonly AnyObject[]): void {
 /** A folder inside this project has the same name in every checkout. */
 function lastingName(overlay: string): string {
   if (isBuiltIn(overlay) || !existsSync(overlay)) return overlay;
-  const inProject = relative(projectFolder, resolve(overlay));
+  const inProject = relative(projectFolder(), resolve(overlay));
   return inProject.startsWith('..') ? resolve(overlay) : `./${inProject}`;
 }
 
-const placeOf = (name: string) => (name.startsWith('./') ? resolve(projectFolder, name) : name);
+const placeOf = (name: string) => (name.startsWith('./') ? resolve(projectFolder(), name) : name);

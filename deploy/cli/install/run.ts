@@ -7,7 +7,7 @@ import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
 import { type AnyObject, ConfigMap } from './kinds.ts';
 import { runnable } from './left-out.ts';
-import { imagesIn, placeholder, readShipped, readWanted, withImage } from './manifests.ts';
+import { imagesIn, placeholder, readShipped, readWanted, repositoryOf, withImage } from './manifests.ts';
 import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
@@ -34,7 +34,7 @@ export async function run(cluster: Cluster, options: Options): Promise<Outcome> 
   const overlay = options.overlay ?? (await overlayOf(cluster));
   const named = await readWanted(overlay);
   if (options.image) assertUnnamed(named, options.image);
-  const whole = withImage(named, options.image ?? (await imageOf(cluster)));
+  const whole = withImage(named, options.image ?? imageFor(await imageOf(cluster)));
   const requirements = await check(cluster, whole);
   const met = isMet(requirements);
   const json = { overlay, isMet: met, requirements };
@@ -85,6 +85,15 @@ async function imageOf(cluster: Cluster): Promise<string | undefined> {
   const { functions } = await inventoryOf(cluster);
   return functions.flatMap(imagesIn).find((image) => image !== placeholder);
 }
+
+/** In the bundled command line the image of its release; a checkout has none. */
+const released = process.env.OT_IMAGE;
+
+/** The image if none is named: the one that runs, unless it is another release of the one that this command line belongs to. */
+const imageFor = (running: string | undefined): string | undefined =>
+  running === undefined || (released && repositoryOf(running) === repositoryOf(released))
+    ? (released ?? running)
+    : running;
 
 /** If the overlay names the image, --image would have no effect. */
 function assertUnnamed(wanted: readonly AnyObject[], image: string): void {

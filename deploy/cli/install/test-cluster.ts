@@ -9,6 +9,8 @@ import { type AnyObject, Deployment } from './kinds.ts';
 export interface TestCluster extends Cluster {
   /** The printed lines. */
   lines: string[];
+  /** The text of its kubeconfig. */
+  kubeconfig: string;
   close(): Promise<void>;
 }
 
@@ -27,6 +29,7 @@ export async function startTestCluster(): Promise<TestCluster> {
   return {
     ...clusterOf(config, { say: (line) => void lines.push(line), timeoutMs: 10_000 }),
     lines,
+    kubeconfig: server.kubeconfig(),
     close: async () => {
       abort.abort();
       await bringsUp;
