@@ -53,6 +53,12 @@ const machineFact = (phase: string) => z.object({ ...subject, generation, phase:
 
 const { namespace: _none, ...ofNoNamespace } = subject;
 const workspaceFact = (phase: string) => z.object({ ...ofNoNamespace, generation, phase: phaseOf(phase), ...said });
+const workspaceWarning = z.object({
+  ...ofNoNamespace,
+  generation,
+  at: z.string().meta({ format: 'date-time', description: 'when it will be so' }),
+  ...said,
+});
 
 /** What functions tell others of, by its type: facts that are done. A repeat has the same id; the objects stay the truth. */
 export const facts = {
@@ -83,6 +89,12 @@ export const facts = {
   'ot.pelotech.workspace.ready.v1': workspaceFact('Ready').describe('All parts of a workspace are ready.'),
   'ot.pelotech.workspace.failed.v1': workspaceFact('Failed').describe(
     'A part of a workspace has failed: `message` says which and why. It may recover.',
+  ),
+  'ot.pelotech.workspace.hibernating.v1': workspaceWarning.describe(
+    'The machines and containers of a workspace are stopped within the hour.',
+  ),
+  'ot.pelotech.workspace.expiring.v1': workspaceWarning.describe(
+    'A workspace is deleted within the hour, with everything in it.',
   ),
 } as const;
 

@@ -38,6 +38,21 @@ export const commands: readonly Listed[] = [
     load: async () => (await import('./retry.ts')).retry,
   },
   { name: 'keep', about: 'keep an image even if nothing uses it', load: async () => (await import('./keep.ts')).keep },
+  {
+    name: 'extend',
+    about: 'put off when a workspace expires',
+    load: async () => (await import('./lifetime.ts')).extend,
+  },
+  {
+    name: 'hibernate',
+    about: 'stop the machines and containers of a workspace; disks stay',
+    load: async () => (await import('./lifetime.ts')).hibernate,
+  },
+  {
+    name: 'wake',
+    about: 'start again what hibernation stopped',
+    load: async () => (await import('./lifetime.ts')).wake,
+  },
   { name: 'pause', about: 'start no further downloads', load: async () => (await import('./pause.ts')).pause },
   {
     name: 'resume',

@@ -13,6 +13,10 @@ type Complete = NonNullable<Body['complete']>;
 export const completeImage: Complete = async ([before], _, { cluster }) =>
   before === undefined ? namesOf(await cluster(), 'image') : [];
 
+/** WORKSPACE */
+export const completeWorkspace: Complete = async ([before], _, { cluster }) =>
+  before === undefined ? namesOf(await cluster(), 'workspace') : [];
+
 /** [KIND] [NAME] */
 export const completeKindAndName: Complete = async ([kind, ...more], _, { cluster }) => {
   if (kind === undefined) return targetKinds;

@@ -145,6 +145,15 @@ export async function findImage(place: Place, parts: readonly string[], namespac
   return (await findTarget(place, { ...named, kind: 'image' })) as VMDiskImage;
 }
 
+/** The named workspace. */
+export async function findWorkspace(place: Place, parts: readonly string[]) {
+  const named = readNamed(parts, undefined);
+  if (named.kind && named.kind !== 'workspace') {
+    throw new UsageError(`expected the name of a workspace, found a ${named.kind}: ${parts.join(' ')}`);
+  }
+  return (await findTarget(place, { ...named, kind: 'workspace' })) as Workspace;
+}
+
 /** Without a kind on the command line, a user needs no access to the OpenStack kinds, which most clusters do not have. */
 async function orNone<T extends Target>(kind: TargetKind, named: { kind?: TargetKind }, found: Promise<T[]>) {
   try {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { warn } from '../../functions/compose-workspace/lifetime.ts';
 import { updateStatus as updateWorkspaceStatus, workspaceFacts } from '../../functions/compose-workspace/status.ts';
 import { decide as followSync } from '../../functions/follow-sync/decide.ts';
 import { tellReady } from '../../functions/follow-sync/snapshotting.ts';
@@ -8,6 +9,7 @@ import type { Action } from '../../shared/actions.ts';
 import { facts, imagePublished, schemaIdOf } from '../../shared/events.ts';
 import { transition } from '../../shared/images/status.ts';
 import { phases } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { isSo } from '../../shared/kubernetes/status.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
@@ -44,7 +46,15 @@ const ofDeletion = told(prune({ ...deleted, machines: [], workspaces: [], left }
 const ofWorkspaces = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
   told(updateWorkspaceStatus(aWorkspace(), { phase, ...said, conditions: [], fields: {} }, nowMs)),
 );
-const all = [...ofImages, ...ofMachines, ...ofDeleting, ...ofDeletion, ...ofWorkspaces];
+const warned = [isSo('HibernatesSoon', 'HibernatesSoon', 'It is so.'), isSo('ExpiresSoon', 'ExpiresSoon', 'It is so.')];
+const ofLifetimes = told(
+  warn(
+    aWorkspace({ spec: { hibernateAfter: '1h', expiresAfter: '8h' }, status: { readyAt: '2026-01-01T00:00:00Z' } }),
+    warned,
+    nowMs,
+  ),
+);
+const all = [...ofImages, ...ofMachines, ...ofDeleting, ...ofDeletion, ...ofWorkspaces, ...ofLifetimes];
 
 test('every published fact has a schema, and every schema belongs to a published fact', () => {
   expect(all.map(({ type }) => type).sort()).toEqual(Object.keys(facts).sort());

@@ -3,7 +3,7 @@ import type { NetworkPhase } from '../../shared/kinds/kupenstack/virtual-network
 import type { VolumePhase } from '../../shared/kinds/kupenstack/volume.ts';
 import type { MachinePhase } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { Phase } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ComponentPhase } from '../../shared/kinds/pelotech/workspace.ts';
+import type { ComponentPhase, WorkspacePhase } from '../../shared/kinds/pelotech/workspace.ts';
 import { type Span, styled } from './paint.ts';
 
 const styles = {
@@ -12,6 +12,8 @@ const styles = {
   Snapshotting: 'blue',
   Retrying: 'yellow',
   Succeeded: 'green',
+  Scheduled: 'dim',
+  Hibernated: 'blue',
   Provisioning: 'cyan',
   Ready: 'green',
   Failed: 'red',
@@ -40,6 +42,7 @@ const styles = {
 export type ShownPhase =
   | Phase
   | MachinePhase
+  | WorkspacePhase
   | ComponentPhase
   | ServerPhase
   | NetworkPhase

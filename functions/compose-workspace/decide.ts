@@ -8,12 +8,21 @@ import { repeated } from '../../shared/reasons/reason.ts';
 import { traceOfWorkspace } from '../../shared/traces.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
+import {
+  annotationFaults,
+  expire,
+  lifetimeFaults,
+  lifetimeFields,
+  lookAgain,
+  warn,
+  warningConditions,
+} from './lifetime.ts';
 import { untilSettled } from './namespace/plan.ts';
 import { foundProvider, type Provider, providerFor } from './network/plan.ts';
 import { type Observed, type Own, ownObjects } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
 import type { Stage } from './stage.ts';
-import { conditionOfStage, formatCount, summary, updateStatus } from './status.ts';
+import { asleep, conditionOfStage, formatCount, summary, updateStatus, type WorkspaceReport } from './status.ts';
 import { teardown } from './teardown.ts';
 
 /**
@@ -30,8 +39,10 @@ export function decide(observed: Observed): Action[] {
 function actionsFor(observed: Observed, own: Own): Action[] {
   const { workspace, policy, nowMs } = observed;
   if (workspace.metadata.deletionTimestamp) return teardown(observed, own);
+  const expired = expire(workspace, nowMs);
+  if (expired.length > 0) return expired;
   const provider = providerFor(workspace, own, policy);
-  const faults = faultsOf(workspace.spec, provider);
+  const faults = [...lifetimeFaults(workspace), ...faultsOf(workspace.spec, provider)];
   if (faults.length > 0) return [...claim(workspace), ...invalid(workspace, faults, nowMs)];
   const plan = planOf(observed, own, provider);
   const networkProvider = foundProvider(own) || plan.stages.some(makesNetworks) ? provider : undefined;
@@ -41,6 +52,7 @@ function actionsFor(observed: Observed, own: Own): Action[] {
     ...report(workspace, plan, networkProvider, nowMs),
     ...(plan.writes.some(isEntrance) ? [{ do: 'requeue', about: workspace } as const] : []),
     ...untilSettled(observed, plan.stages),
+    ...annotationFaults(workspace),
   ];
 }
 
@@ -62,7 +74,7 @@ const makesNetworks = ({ condition, writes }: Stage) => condition === 'NetworksR
 const valid = isSo('SpecValid', 'Valid', 'The spec fits together.');
 
 /** The conditions that every look at a valid spec or an invalid one writes again. */
-const ofThisLook = ['SpecValid', 'Ready', 'Reconciling', 'Stalled'];
+const ofThisLook = ['SpecValid', 'Ready', 'Reconciling', 'Stalled', 'HibernatesSoon', 'ExpiresSoon', 'WillBeLate'];
 
 /** Existing objects stay as they are, and the other conditions keep what was found under the last valid spec. */
 function invalid(workspace: Workspace, faults: readonly string[], nowMs: number): Action[] {
@@ -72,12 +84,12 @@ function invalid(workspace: Workspace, faults: readonly string[], nowMs: number)
     isNotSo('SpecValid', 'SpecInvalid', message),
     ...before.map((one) => ({ ...one, type: one.type as WorkspaceCondition, reason: repeated(one.reason) })),
   ];
-  return updateStatus(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, conditions, fields: {} }, nowMs);
+  return reported(workspace, { phase: 'Failed', reason: 'SpecInvalid', message, conditions, fields: {} }, nowMs);
 }
 
 function report(
   workspace: Workspace,
-  { stages, wanted }: Plan,
+  { stages, wanted, isAsleep }: Plan,
   networkProvider: Provider | undefined,
   nowMs: number,
 ): Action[] {
@@ -91,5 +103,17 @@ function report(
     images: [...wanted.values()].flatMap(({ ref, image }) => (image ? [ref] : [])),
   };
   const conditions = [valid, ...stages.map(conditionOfStage)];
-  return updateStatus(workspace, { ...summary(stages), conditions, fields }, nowMs);
+  const standing = isAsleep ? asleep(workspace, stages) : summary(stages);
+  return reported(workspace, { ...standing, conditions, fields }, nowMs);
+}
+
+/** With the times of the workspace, and what its users are warned of. */
+function reported(workspace: Workspace, report: WorkspaceReport, nowMs: number): Action[] {
+  const times = lifetimeFields(workspace, nowMs);
+  const conditions = [...report.conditions, ...warningConditions(workspace, nowMs)];
+  return [
+    ...updateStatus(workspace, { ...report, conditions, fields: { ...report.fields, ...times } }, nowMs),
+    ...warn(workspace, conditions, nowMs),
+    ...lookAgain(workspace, times.nextAt, nowMs),
+  ];
 }

@@ -75,18 +75,23 @@ async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Wo
 const mostInSweep = 100;
 const sweepMs = 30_000;
 
-/** Those that are not finished: of the others nothing is read. */
+/** Those that are not at rest: of the others nothing is read. */
 async function underWay(kube: Reader, nowMs: number): Promise<Workspace[]> {
   const found: Workspace[] = [];
-  for await (const { items } of kube.pages(Workspace)) found.push(...items.filter(isUnderWay));
+  for await (const { items } of kube.pages(Workspace))
+    found.push(...items.filter((workspace) => isUnderWay(workspace, nowMs)));
   const rows = chunk(found, mostInSweep);
   return rows[Math.floor(nowMs / sweepMs) % rows.length] ?? [];
 }
 
-const isUnderWay = ({ metadata, status }: Workspace) =>
-  status?.phase !== 'Ready' ||
+const atRest = ['Ready', 'Scheduled', 'Hibernated'];
+
+/** Or something has come due that the workspace waited for. */
+const isUnderWay = ({ metadata, status }: Workspace, nowMs: number) =>
+  !atRest.includes(status?.phase ?? '') ||
   metadata.deletionTimestamp !== undefined ||
-  status.observedGeneration !== metadata.generation;
+  status?.observedGeneration !== metadata.generation ||
+  Date.parse(status.nextAt ?? '') <= nowMs;
 
 function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
   if (kind === Workspace.kind) return name;

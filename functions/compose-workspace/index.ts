@@ -56,7 +56,8 @@ export default defineFunction<Observed>({
     on.audit(),
   ],
   may: [
-    { resource: Workspace, verbs: ['get', 'list', 'patch'] },
+    // It deletes what has expired.
+    { resource: Workspace, verbs: ['get', 'list', 'patch', 'delete'] },
     { resource: Workspace, subresource: 'status', verbs: ['patch'] },
     { resource: VMDiskImage, verbs: ['get', 'create'] },
     { resource: Namespace, verbs: ['get', 'create', 'update', 'delete'], admissionPolicy: 'workspace' },

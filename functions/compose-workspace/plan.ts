@@ -1,9 +1,11 @@
 import { type Action, together } from '../../shared/actions.ts';
+import { Job } from '../../shared/kinds/batch/job.ts';
 import { isValid } from '../../shared/policy.ts';
+import { isHibernated } from '../../shared/workspaces/lifetime.ts';
 import { siteKeyIn } from '../../shared/workspaces/site-key.ts';
 import { makeFor } from './child.ts';
 import { containerStage } from './containers/plan.ts';
-import { garbage, type Leftovers } from './garbage.ts';
+import { garbage, type Leftovers, unwanted } from './garbage.ts';
 import { type Gate, gated } from './gate.ts';
 import { imageStage, type WantedImages, wantedImages } from './images/plan.ts';
 import { machineStage } from './machines/plan.ts';
@@ -15,7 +17,7 @@ import { hostKeysFor, hostKeysOf } from './roles/host-keys.ts';
 import { loginKeys } from './roles/login.ts';
 import { rolesStage } from './roles/plan.ts';
 import { hasKeys } from './roles/roles.ts';
-import { runsOf } from './roles/status.ts';
+import { type Runs, runsOf } from './roles/status.ts';
 import { isDone, type Stage, waiting } from './stage.ts';
 import { volumeStage } from './volumes/plan.ts';
 
@@ -24,6 +26,8 @@ export interface Plan {
   writes: Action[];
   stages: Stage[];
   wanted: WantedImages;
+  /** It hibernates: what runs is stopped, and nothing that would run is made. */
+  isAsleep: boolean;
 }
 
 /** Namespace and images, then networks and volumes, then what runs on them. A stage waits for those before it. */
@@ -31,9 +35,11 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const { workspace, policy, inside = nothingInside, outside, site } = observed;
   const make = makeFor(observed);
   const wanted = wantedImages(observed, own.machines);
-  const found = { ...observed, ...inside, ...outside, own, provider, wanted };
+  const isAsleep = isHibernated(workspace, observed.nowMs);
+  const asleep = isAsleep ? hibernationGate : undefined;
+  const found = { ...observed, ...inside, ...outside, own, provider, wanted, isAsleep };
   const namespace = namespaceStage(observed, make);
-  const images = imageStage(found);
+  const images = gated(imageStage(found), asleep);
   const started = startGate(namespace, images, own);
   const unreadable = policyGates(workspace, policy);
   const obsolete = started || unreadable.machines || unreadable.containers ? none : garbage(found);
@@ -46,11 +52,10 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const connected = connectionGate(networks);
   const keys = started || !needsHostKeys(observed) ? [] : hostKeysOf(workspace, site);
   const hostKeys = keys.length > 0 ? make(hostKeysFor(keys), site?.hostKeys) : undefined;
-  const machines = gated(machineStage({ ...found, hostKeys }, make), started, connected, unreadable.machines);
-  const containers = gated(containerStage(found, make), started, connected, unreadable.containers);
-  const roles = started
-    ? undefined
-    : rolesStage({ ...found, keys, runs: runsOf(own.jobs, inside.pods) }, make, isDone(machines));
+  const machines = gated(machineStage({ ...found, hostKeys }, make), asleep, started, connected, unreadable.machines);
+  const containers = gated(containerStage(found, make), asleep, started, connected, unreadable.containers);
+  const runs = runsOf(own.jobs, inside.pods);
+  const roles = started ? undefined : rolesStage({ ...found, keys, runs }, make, isDone(machines) && !isAsleep);
   const stages = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
   const writes = [
     ...namespace.writes,
@@ -59,9 +64,11 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
     // A child that is refused blocks no other; a namespace that is refused blocks all of them.
     ...together(stages.flatMap(sequencesOf)),
     ...obsolete.writes,
+    // Its machines stop: it begins again when they run.
+    ...(isAsleep ? unwanted(Job, own.jobs, ended(runs)) : []),
   ];
   // What is not seen may exist: an image that is missing may no longer be needed.
-  return { writes: observed.isForbidden ? namespace.writes : writes, stages: [namespace, ...stages], wanted };
+  return { writes: observed.isForbidden ? namespace.writes : writes, stages: [namespace, ...stages], wanted, isAsleep };
 }
 
 const needsHostKeys = ({ workspace, policy, site }: Observed) =>
@@ -84,6 +91,15 @@ function startGate(namespace: Stage, images: Stage, own: Own): Gate | undefined 
     ? undefined
     : { allow: 'nothing', because: waiting('ImagesNotReady', 'Waiting until every image is ready.') };
 }
+
+const hibernationGate: Gate = {
+  allow: 'existing',
+  because: waiting('Hibernated', 'Not made while the workspace hibernates.'),
+};
+
+/** The Jobs that have ended. */
+const ended = (runs: Runs) =>
+  new Set([...runs].flatMap(([name, { phase }]) => (phase === 'Provisioning' ? [] : [name])));
 
 const connectionGate = ({ components }: Stage): Gate | undefined =>
   components.every(({ phase }) => phase === 'Ready')

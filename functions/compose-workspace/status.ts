@@ -1,4 +1,4 @@
-import type { Action } from '../../shared/actions.ts';
+import type { Action, Facts } from '../../shared/actions.ts';
 import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {
   type Component,
@@ -16,14 +16,22 @@ import {
   reportStatus,
   type StatusReport,
 } from '../../shared/kubernetes/status.ts';
+import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { repeated } from '../../shared/reasons/reason.ts';
+import { lifetimeOf } from '../../shared/workspaces/lifetime.ts';
+import { warningFacts } from './lifetime.ts';
 import { isWell, type Stage } from './stage.ts';
 
 /** The state of a workspace, as one look at everything says. */
-interface WorkspaceReport extends Omit<StatusReport<WorkspacePhase, WorkspaceCondition>, 'isReady'> {
-  fields: Partial<Pick<WorkspaceStatus, 'components' | 'ready' | 'namespace' | 'networkProvider' | 'images'>>;
+export interface WorkspaceReport
+  extends Omit<StatusReport<WorkspacePhase, WorkspaceCondition>, 'isReady' | 'isAtRest'> {
+  fields: {
+    [K in 'components' | 'ready' | 'namespace' | 'networkProvider' | 'images' | Times]?: WorkspaceStatus[K] | undefined;
+  };
 }
+
+type Times = 'hibernatesAt' | 'expiresAt' | 'nextAt';
 
 /** The condition of a stage. */
 export function conditionOfStage({ condition, components, obstacle }: Stage): NewCondition<WorkspaceCondition> {
@@ -62,26 +70,59 @@ export function summary(stages: readonly Stage[]): Pick<WorkspaceReport, 'phase'
   return { phase: 'Ready', reason: 'Ready', message: `All components are ready (${formatCount(components)}).` };
 }
 
+/** Where a workspace stands that hibernates: what runs has to stop, and nothing else is waited for. */
+export function asleep(
+  workspace: Workspace,
+  stages: readonly Stage[],
+): Pick<WorkspaceReport, 'phase' | 'reason' | 'message'> {
+  const components = stages.flatMap((stage) => stage.components);
+  const broken = components.find(({ phase }) => phase === 'Failed');
+  if (broken) return { phase: 'Failed', reason: repeated(broken.reason), message: formatComponent(broken) };
+  const running = components.find(
+    ({ kind, phase, reason }) =>
+      (kind === 'VirtualMachine' || kind === 'ContainerCluster') &&
+      (phase === 'Provisioning' || (phase === 'Ready' && reason !== 'Halted')),
+  );
+  if (running) {
+    return { phase: 'Provisioning', reason: 'Hibernating', message: `It hibernates. ${formatComponent(running)}` };
+  }
+  const message = `Its machines and containers are stopped; disks stay. To wake it: kubectl ot wake ${workspace.metadata.name}`;
+  return { phase: 'Hibernated', reason: 'Hibernated', message };
+}
+
+/** In these phases nothing is on its way. */
+const atRest: readonly WorkspacePhase[] = ['Scheduled', 'Hibernated'];
+
 /** Writes the state of a workspace if its status differs, and reports that it is Ready or Failed. */
 export const updateStatus = (workspace: Workspace, report: WorkspaceReport, nowMs: number): Action[] =>
-  reportStatus(reporting, workspace, { ...report, isReady: report.phase === 'Ready' }, nowMs);
+  reportStatus(
+    reporting,
+    workspace,
+    { ...report, isReady: report.phase === 'Ready', isAtRest: atRest.includes(report.phase) },
+    nowMs,
+  );
 
 const reporting: Reporting<Workspace> = {
   resource: Workspace,
   published: 'workspace',
   /** Until each of its stages was through, and until all of it was. */
-  measured: ({ metadata }, conditions) =>
+  measured: (workspace, conditions) =>
     conditions.filter(isStage).map(({ type, lastTransitionTime }) =>
       lasted({
         metric: 'ot.workspace.ready.duration',
-        since: metadata.creationTimestamp,
+        since: toTime(lifetimeOf(workspace).startsAtMs),
         nowMs: Date.parse(lastTransitionTime),
         attributes: { stage: type },
       }),
     ),
 };
 
-export const workspaceFacts = factsOf(reporting);
+const facts = factsOf(reporting);
+export const workspaceFacts: Facts<Workspace> = {
+  ...facts,
+  of: (workspace) => [...facts.of(workspace), ...warningFacts(workspace)],
+};
 
 /** A stage without parts takes no time, and a skipped stage has none. */
-const isStage = ({ type, reason }: Condition) => type !== 'SpecValid' && type !== 'AnsibleSkipped' && reason !== none;
+const isStage = ({ type, reason }: Condition) => !notStages.includes(type) && reason !== none;
+const notStages: readonly string[] = ['SpecValid', 'AnsibleSkipped', 'WillBeLate', 'HibernatesSoon', 'ExpiresSoon'];

@@ -799,6 +799,44 @@ describe('ignoreOnDeploy', () => {
   });
 });
 
+describe('halted', () => {
+  const runs = aMadeMachine({}, { machine: running });
+  const written = (made: ReturnType<typeof aMadeMachine>, spec: object) => {
+    const found = madeIn(pass(changed(made, spec)).actions, KubeVirtMachine);
+    return (found ?? undefined) as KubeVirtMachine | undefined;
+  };
+  const put = (made: ReturnType<typeof aMadeMachine>, kubeVirtMachine: KubeVirtMachine | undefined) => ({
+    ...made,
+    kubeVirtMachine: kubeVirtMachine ?? made.kubeVirtMachine,
+  });
+  const thatRuns = (made: ReturnType<typeof aMadeMachine>, runStrategy: string) =>
+    put(made, { ...made.kubeVirtMachine, spec: { ...made.kubeVirtMachine?.spec, runStrategy } } as KubeVirtMachine);
+  test.each(['Always', 'RerunOnFailure', 'Manual', 'Halted'])(
+    'stops a machine that runs %s, and leaves it as it was when it is taken back',
+    (runStrategy) => {
+      const before = thatRuns(runs, runStrategy);
+      const stopped = put(before, written(before, { halted: true }));
+      expect(stopped.kubeVirtMachine?.spec?.runStrategy).toBe('Halted');
+      expect(written(stopped, { halted: true })).toBeUndefined();
+      const again = put(stopped, written(stopped, {}));
+      expect(again.kubeVirtMachine?.spec?.runStrategy).toBe(runStrategy);
+      expect(written(again, {})).toBeUndefined();
+    },
+  );
+  test('a machine that a person starts meanwhile is stopped again, and starts afterwards', () => {
+    const stopped = put(runs, written(runs, { halted: true }));
+    const started = thatRuns(stopped, 'Manual');
+    const again = put(started, written(started, { halted: true }));
+    expect(again.kubeVirtMachine?.spec?.runStrategy).toBe('Halted');
+    expect(written(again, {})?.spec?.runStrategy).toBe('Always');
+  });
+  test('a machine that is made halted starts when it is taken back', () => {
+    const made = aMadeMachine({ spec: { halted: true } });
+    expect(made.kubeVirtMachine?.spec?.runStrategy).toBe('Halted');
+    expect(written(made, { halted: false })?.spec?.runStrategy).toBe('Always');
+  });
+});
+
 describe('a changed spec', () => {
   test('is carried to the KubeVirt machine, with what others added to it', () => {
     const made = aMadeMachine({}, { machine: running });

@@ -12,6 +12,9 @@ const wantedDigest = 'pelotech.ot/wanted-digest';
 /** How the machine was to run when we said so last; from then on it is started and stopped by people. */
 const askedToRun = 'pelotech.ot/run-strategy';
 
+/** How the machine ran before `spec.halted` stopped it: what a person chose then counts again afterwards. */
+const ranBefore = 'pelotech.ot/run-strategy-before-halt';
+
 type RunStrategy = 'Always' | 'Halted';
 
 /** The KubeVirt machine as it is made. */
@@ -29,7 +32,7 @@ export function kubeVirtMachineFor(machine: VirtualMachine, policy: Policy, runS
 
 /**
  * The KubeVirt machine as it should be, where it is not; undefined where it is. What KubeVirt or a person added stays; a
- * machine that was made halted is started once that is wanted, and none is ever stopped.
+ * machine that was made halted is started once that is wanted, and only `spec.halted` stops one.
  */
 export function changedKubeVirtMachine(
   machine: VirtualMachine,
@@ -39,10 +42,8 @@ export function changedKubeVirtMachine(
   const next = wanted(machine, policy);
   const digest = digestOf(next);
   const { annotations = {} } = found.metadata;
-  const isToStart = annotations[askedToRun] === 'Halted' && runStrategy === 'Always';
-  if (annotations[wantedDigest] === digest && !isToStart) return undefined;
-  const strategy = isToStart ? { runStrategy } : {};
-  const asked = isToStart ? { [askedToRun]: runStrategy } : {};
+  const run = nextRun(machine, found, runStrategy);
+  if (annotations[wantedDigest] === digest && !run) return undefined;
   const withoutOld = merged(found.spec?.template ?? {}, { metadata: { annotations: staleAnnotations(found) } });
   const template = withAdded(merged(withoutOld, next.template) as Template, withoutOld as Template);
   return {
@@ -50,15 +51,29 @@ export function changedKubeVirtMachine(
     metadata: {
       ...found.metadata,
       labels: merged(found.metadata.labels ?? {}, next.labels) as Record<string, string>,
-      annotations: { ...annotations, [wantedDigest]: digest, ...asked },
+      annotations: { ...(run?.annotations ?? annotations), [wantedDigest]: digest },
     },
-    spec: { ...found.spec, ...strategy, template },
+    spec: { ...found.spec, ...run?.spec, template },
   };
+}
+
+/** How the machine is to run from now on, and what is noted of it; undefined if that stays as it is. */
+function nextRun({ spec: { halted } }: VirtualMachine, { metadata, spec }: KubeVirtMachine, runStrategy: RunStrategy) {
+  const { [ranBefore]: before, ...annotations } = metadata.annotations ?? {};
+  const { runStrategy: found = 'Always' } = spec ?? {};
+  if (halted) {
+    if (found === 'Halted') return undefined;
+    return { spec: { runStrategy: 'Halted' }, annotations: { ...annotations, [ranBefore]: before ?? found } };
+  }
+  if (annotations[askedToRun] === 'Halted' && runStrategy === 'Always') {
+    return { spec: { runStrategy }, annotations: { ...annotations, [askedToRun]: runStrategy } };
+  }
+  return before === undefined ? undefined : { spec: { runStrategy: before }, annotations };
 }
 
 /** Whether the machine is to run once it is made. */
 export const runStrategyFor = ({ spec }: VirtualMachine, { values }: Policy): RunStrategy =>
-  spec.ignoreOnDeploy && values.ignoreOnDeploy !== 'Start' ? 'Halted' : 'Always';
+  spec.halted || (spec.ignoreOnDeploy && values.ignoreOnDeploy !== 'Start') ? 'Halted' : 'Always';
 
 /** The machine was told to run, by us or by a person. */
 export const isToRun = ({ metadata, spec }: KubeVirtMachine) =>

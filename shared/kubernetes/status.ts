@@ -35,6 +35,8 @@ export const isNotSo = <Type extends string>(type: Type, reason: Reason, message
 export interface StatusReport<Phase extends string = string, Type extends string = string> {
   phase: Phase;
   isReady: boolean;
+  /** It is not Ready, and nothing is on its way: it waits for a time or for a user. */
+  isAtRest?: boolean;
   reason: Reason;
   message: string;
   /** All conditions but Ready, which sums up, and those of other writers. */
@@ -77,14 +79,14 @@ export interface Reporting<T extends Reported> {
 export function reportStatus<T extends Reported>(
   { resource, foreign, published, measured }: Reporting<T>,
   object: T,
-  { phase, isReady, reason, message: words, conditions: wanted, fields }: StatusReport,
+  { phase, isReady, isAtRest, reason, message: words, conditions: wanted, fields }: StatusReport,
   nowMs: number,
 ): Action[] {
   const before: NonNullable<Reported['status']> = object.status ?? {};
   const now = toTime(nowMs);
   const message = tellable(words);
   const observedGeneration = object.metadata.generation;
-  const all: NewCondition[] = [...wanted, ...summary({ phase, isReady, reason, message })];
+  const all: NewCondition[] = [...wanted, ...summary({ phase, isReady, isAtRest, reason, message })];
   const kept = new Set([foreign, ...all.map(({ type }) => type)]);
   const conditions = all.reduce<Condition[]>(
     (list, condition) => withCondition(list, { ...condition, observedGeneration }, now),
@@ -113,12 +115,14 @@ export function reportStatus<T extends Reported>(
 const summary = ({
   phase,
   isReady,
+  isAtRest = false,
   reason,
   message,
-}: Pick<StatusReport, 'phase' | 'isReady' | 'reason' | 'message'>) =>
-  isReady
-    ? [isSo('Ready', reason, message)]
-    : [isSo(phase === 'Failed' ? 'Stalled' : 'Reconciling', reason, message), isNotSo('Ready', reason, message)];
+}: Pick<StatusReport, 'phase' | 'isReady' | 'reason' | 'message'> & { isAtRest: boolean | undefined }) => {
+  if (isReady) return [isSo('Ready', reason, message)];
+  const why = isAtRest ? [] : [isSo(phase === 'Failed' ? 'Stalled' : 'Reconciling', reason, message)];
+  return [...why, isNotSo('Ready', reason, message)];
+};
 
 /** The domain event of the present phase of an object, rebuilt from its status. */
 export const factsOf = <T extends Reported>({ resource, published = '' }: Reporting<T>): Facts<T> => ({

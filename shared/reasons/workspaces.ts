@@ -72,5 +72,27 @@ export const workspaceReasons = {
   RoleFailed: 'A task of a role failed.',
   HostKeyUnknown: 'The machine shows another ssh host key than it was given.',
   MachineUnreachable: 'The machine does not let Ansible in.',
+  HibernatesSoon: {
+    means: 'Its machines and containers are stopped within the hour.',
+    help: 'Keep it awake for another hibernateAfter.',
+    run: ['kubectl ot wake NAME'],
+  },
+  Hibernating: 'Its machines and containers are being stopped.',
+  Hibernated: {
+    means: 'Its machines and containers are stopped; disks stay.',
+    help: 'Wake it.',
+    run: ['kubectl ot wake NAME'],
+  },
+  ExpiresSoon: {
+    means: 'It is deleted within the hour, with everything in it.',
+    help: 'Put its end off.',
+    run: ['kubectl ot extend NAME 2h'],
+  },
+  Expired: 'Its time was over, and it was deleted with everything in it.',
+  AnnotationInvalid: {
+    means: 'An annotation does not parse, and counts for nothing.',
+    help: 'Write what the message expects.',
+    run: ['kubectl edit otws NAME'],
+  },
   OOMKilled: 'The runner of the roles ran out of memory.',
 } as const satisfies Readonly<Record<string, Row>>;

@@ -25,6 +25,7 @@ import { stories as webhook } from './webhook.ts';
 import { stories as workspaceBadInput } from './workspace-bad-input.ts';
 import { stories as workspaceDeletion } from './workspace-deletion.ts';
 import { stories as workspaceFailures } from './workspace-failures.ts';
+import { stories as workspaceLifetime } from './workspace-lifetime.ts';
 import { stories as workspaceLostEvents } from './workspace-lost-events.ts';
 import { stories as workspaceNetworks } from './workspace-networks.ts';
 import { stories as workspaceProposal } from './workspace-proposal.ts';
@@ -73,6 +74,7 @@ export const subjects = {
   },
   workspaces: {
     'a lab': workspaces,
+    'lifetime of a lab': workspaceLifetime,
     'labs of which no event tells': workspaceLostEvents,
     'what is mended of a lab': workspaceRepaired,
     'networks of a lab': workspaceNetworks,

@@ -46,6 +46,7 @@ const tones: Readonly<Record<string, Tone>> = {
   Retrying: 'warn',
   Failed: 'bad',
   Terminating: 'leaving',
+  Scheduled: 'wait',
 };
 export type Tone = 'good' | 'busy' | 'wait' | 'warn' | 'bad' | 'leaving' | 'dim';
 export const toneOf = (phase: string): Tone => tones[phase] ?? 'dim';

@@ -35,7 +35,7 @@ export function deploymentChild(
   workspace: Workspace,
   cluster: ContainerCluster,
   policy: Policy,
-  provider: Provider,
+  { provider, isAsleep }: { provider: Provider; isAsleep: boolean },
 ): Child {
   const { volumes = [], networks = [] } = workspace.spec;
   const interfaces = cluster.interfaces ?? [];
@@ -48,7 +48,8 @@ export function deploymentChild(
     name: cluster.name,
     fields: {
       spec: {
-        replicas: isHalted(cluster, policy) || beyondCapabilities(cluster, policy)?.phase === 'Failed' ? 0 : 1,
+        replicas:
+          isAsleep || isHalted(cluster, policy) || beyondCapabilities(cluster, policy)?.phase === 'Failed' ? 0 : 1,
         strategy: { type: 'Recreate' },
         minReadySeconds,
         revisionHistoryLimit: 1,

@@ -15,6 +15,7 @@ interface Patience {
   workspace: Workspace;
   policy: Policy;
   nowMs: number;
+  isAsleep: boolean;
 }
 
 /** How a container cluster stands whose objects are as they should be. */
@@ -24,14 +25,14 @@ export function statusOfDeployment(
   found: Deployment | undefined,
   podsOfAll: readonly Pod[],
 ): ComponentStatus {
-  const { workspace, policy, nowMs } = patience;
+  const { workspace, policy, nowMs, isAsleep } = patience;
   const { status, metadata } = found ?? {};
   if (!status || status.observedGeneration < (metadata?.generation ?? 0)) {
     return provisioning('Updating', 'Kubernetes has not looked at it yet.');
   }
-  if (isHalted(cluster, policy)) {
-    const sentence = "Not started, because its ignoreOnDeploy is true and the policy's ignoreOnDeploy says Halt.";
-    return status.replicas === 0 ? ready('Halted', sentence) : provisioning('Stopping', 'It is being stopped.');
+  const stopped = whyStopped(isAsleep, cluster, policy);
+  if (stopped) {
+    return status.replicas === 0 ? ready('Halted', stopped) : provisioning('Stopping', 'It is being stopped.');
   }
   const pods = podsOfAll.filter(({ metadata: { labels } }) =>
     Object.entries(podsOf(cluster)).every(([key, value]) => labels?.[key] === value),
@@ -51,6 +52,12 @@ export function statusOfDeployment(
   return isOverdue
     ? failed(reason ?? overdue, message ?? describeOverdue(namespaceOf(workspace.metadata.name), cluster.name, pods))
     : provisioning(reason ?? 'Starting', message ?? 'Its containers are being started.');
+}
+
+function whyStopped(isAsleep: boolean, cluster: ContainerCluster, policy: Policy): string | undefined {
+  if (isAsleep) return 'Stopped, because the workspace hibernates.';
+  if (!isHalted(cluster, policy)) return undefined;
+  return "Not started, because its ignoreOnDeploy is true and the policy's ignoreOnDeploy says Halt.";
 }
 
 /** Kubernetes' reason for a rollout that makes no progress for as long as the policy's machineFailedAfter. */

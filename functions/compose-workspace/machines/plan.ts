@@ -19,6 +19,8 @@ import { statusOfMachine } from './status.ts';
 interface Machines extends Pick<Inside, 'machines'>, Pick<RolesFound, 'workspace' | 'policy' | 'site'> {
   provider: Provider;
   wanted: WantedImages;
+  /** They are stopped. */
+  isAsleep: boolean;
   /** What is written before the machines that name it. */
   hostKeys: Made | undefined;
 }
@@ -35,7 +37,7 @@ export function machineStage(found: Machines, make: Make): Stage {
 }
 
 function partOf(
-  { workspace, policy, key, hostKeys, provider, machines, wanted }: Machines & { key: string | undefined },
+  { workspace, policy, key, hostKeys, provider, machines, wanted, isAsleep }: Machines & { key: string | undefined },
   machine: WorkspaceMachine,
   make: Make,
 ): Part {
@@ -56,7 +58,7 @@ function partOf(
   const because = 'because' in access ? access.because : keys[0]?.obstacle && statusOf(keys);
   if (!found && because) return { name, writes: [], status: because };
   const known = 'because' in access ? (found?.spec ?? {}) : access;
-  const made = make(machineChild(workspace.spec, machine, known, provider, image?.ref), found);
+  const made = make(machineChild(workspace.spec, machine, known, provider, { ref: image?.ref, isAsleep }), found);
   return { name, writes: made.writes, status: statusOf([...keys, made]) ?? statusOfMachine(found) };
 }
 
@@ -78,7 +80,7 @@ function machineChild(
   machine: WorkspaceMachine,
   { users, sshHostKeySecretRef }: Access,
   provider: Provider,
-  vmDiskImageRef: WantedImage['ref'] | undefined,
+  { ref: vmDiskImageRef, isAsleep }: { ref: WantedImage['ref'] | undefined; isAsleep: boolean },
 ): Child {
   const { name, version, baseVm, baseVmVersion, ignoreOnDeploy, resources, diskSize, interfaces = [] } = machine;
   const { vmDiskImageTemplate } = machine;
@@ -97,6 +99,7 @@ function machineChild(
         ...(baseVm === undefined ? {} : { baseVm }),
         ...(baseVmVersion === undefined ? {} : { baseVmVersion }),
         ...(ignoreOnDeploy === undefined ? {} : { ignoreOnDeploy }),
+        ...(isAsleep ? { halted: true } : {}),
         ...(users === undefined ? {} : { users }),
         ...(sshHostKeySecretRef === undefined ? {} : { sshHostKeySecretRef }),
         resources: { ...resources, ...(diskSize === undefined ? {} : { diskSize }) },

@@ -212,6 +212,12 @@ export const VirtualMachineSpec = z
       .boolean()
       .optional()
       .describe("What the policy's ignoreOnDeploy says is done with it; by default it is made and not started."),
+    halted: z
+      .boolean()
+      .optional()
+      .describe(
+        'While it is true the machine is stopped; its disk stays. Afterwards it runs, or not, as it did before.',
+      ),
     users: users(50),
     sshHostKeySecretRef: z
       .object({

@@ -14,6 +14,15 @@ export const workspaceLabel = 'pelotech.ot/workspace';
 /** On an image that was made for a workspace: it is deleted when nothing uses it for the policy's workspaceImagesKeptFor, regardless of the policy for others. */
 export const madeForWorkspaces = { 'pelotech.ot/made-for': 'workspaces' } as const;
 
+/** With "true", a workspace hibernates until the annotation is removed. */
+export const hibernation = 'pelotech.ot/hibernate';
+
+/** Since when a user wants the workspace awake: `hibernateAfter` counts from then. */
+export const awakeSince = 'pelotech.ot/awake-since';
+
+/** A duration by which the end of the workspace is put off. */
+export const extension = 'pelotech.ot/extend';
+
 const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
 const time = (description: string) => z.string().meta({ format: 'date-time', description });
 
@@ -24,6 +33,8 @@ const cel = (rule: string, message: string) => celRules([rule, message]);
 const celRules = (...rules: (readonly [rule: string, message: string])[]) => ({
   'x-kubernetes-validations': rules.map(([rule, message]) => ({ rule, message })),
 });
+const duration = (description: string) =>
+  z.string().max(24).optional().describe(description).meta({ pattern: '^[1-9][0-9]{0,5}[smh]([0-9]{1,6}[smh]){0,2}$' });
 const address = (field: string, description: string) =>
   z
     .string()
@@ -293,6 +304,25 @@ export const WorkspaceSpec = z
           `networks: expected at most ${mostTogether.routes} routes in all of them together`,
         ),
       ),
+    schedule: z
+      .object({
+        startAt: time('When the lab is to be up. Its images are requested before, the rest is made then.').optional(),
+        endAt: time('When the workspace is deleted with everything in it.').optional(),
+      })
+      .optional()
+      .describe('When it begins and ends.')
+      .meta(
+        cel(
+          '!has(self.startAt) || !has(self.endAt) || self.endAt > self.startAt',
+          'schedule: expected endAt after startAt',
+        ),
+      ),
+    expiresAfter: duration(
+      'How long after its creation, or after schedule.startAt, the workspace is deleted with everything in it: 8h.',
+    ),
+    hibernateAfter: duration(
+      'How long after it was Ready for the first time, or was woken, its machines and containers are stopped: 4h. Disks stay.',
+    ),
   })
   .describe('A lab: machines, containers, volumes and networks.')
   .meta(
@@ -303,7 +333,7 @@ export const WorkspaceSpec = z
   );
 export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;
 
-export const workspacePhases = ['Provisioning', 'Failed', 'Ready'] as const;
+export const workspacePhases = ['Scheduled', 'Provisioning', 'Failed', 'Ready', 'Hibernated'] as const;
 export type WorkspacePhase = (typeof workspacePhases)[number];
 
 /** What a workspace is made of, as its status lists it. */
@@ -322,7 +352,7 @@ export type ComponentKind = (typeof componentKinds)[number];
 export const componentPhases = ['Waiting', 'Provisioning', 'Ready', 'Failed', 'Skipped', 'Terminating'] as const;
 export type ComponentPhase = (typeof componentPhases)[number];
 
-/** One condition for each stage, in the order of the stages; Ready sums them up. */
+/** One condition for each stage, in the order of the stages, then what is to come; Ready sums them up. */
 const workspaceConditions = [
   'SpecValid',
   'NamespaceReady',
@@ -333,6 +363,9 @@ const workspaceConditions = [
   'ContainersReady',
   'AnsibleDeployed',
   'AnsibleSkipped',
+  'WillBeLate',
+  'HibernatesSoon',
+  'ExpiresSoon',
   'Ready',
 ] as const;
 export type WorkspaceCondition = (typeof workspaceConditions)[number];
@@ -370,6 +403,9 @@ export const WorkspaceStatus = z.object({
     .max(32)
     .optional()
     .describe('The VMDiskImages it holds.'),
+  hibernatesAt: time('When its machines and containers are stopped.').optional(),
+  expiresAt: time('When it is deleted.').optional(),
+  nextAt: time('When something comes due next: a warning, a start or an end.').optional(),
   readyAt: time('When it was Ready for the first time.').optional(),
   lastPhaseTransitionTime: time('When the phase, or the reason of Failed, last changed.').optional(),
 });

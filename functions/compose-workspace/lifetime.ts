@@ -1,0 +1,141 @@
+import type { Action, Publish } from '../../shared/actions.ts';
+import { awakeSince, extension, Workspace, type WorkspaceCondition } from '../../shared/kinds/pelotech/workspace.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { parseDurationMs } from '../../shared/kubernetes/duration.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
+import { digestOf } from '../../shared/kubernetes/names.ts';
+import { isSo, type NewCondition } from '../../shared/kubernetes/status.ts';
+import { formatTimeOfDay, toTime } from '../../shared/kubernetes/time.ts';
+import { isHibernated, isOver, type Lifetime, lifetimeOf, warningMs } from '../../shared/workspaces/lifetime.ts';
+
+/** The workspace is deleted, unless it was extended since it was observed. */
+export function expire(workspace: Workspace, nowMs: number): Action[] {
+  const { expiresAtMs } = lifetimeOf(workspace);
+  if (expiresAtMs === undefined || !isOver(expiresAtMs, nowMs) || beginsTooLate(workspace)) return [];
+  const message = `Its time was over at ${toTime(expiresAtMs)}; it is deleted with everything in it.`;
+  return [
+    { do: 'delete', resource: Workspace, of: workspace, unchanged: true },
+    recordEvent(workspace, false, 'Expired', message, toTime(expiresAtMs)),
+  ];
+}
+
+/** A mistyped year, or a manifest of last week that is applied again, would be deleted at once, and applied again. */
+const beginsTooLate = (workspace: Workspace) =>
+  (lifetimeOf(workspace).expiresAtMs ?? Number.POSITIVE_INFINITY) <= Date.parse(workspace.metadata.creationTimestamp);
+
+/** What is wrong with the times of a workspace. */
+export const lifetimeFaults = (workspace: Workspace): string[] =>
+  beginsTooLate(workspace)
+    ? [
+        `schedule.endAt: expected a time after ${workspace.metadata.creationTimestamp}, when the workspace was created, found ${workspace.spec.schedule?.endAt}.`,
+      ]
+    : [];
+
+/** What the status says of the times. */
+export function lifetimeFields(workspace: Workspace, nowMs: number) {
+  const { hibernatesAtMs, expiresAtMs } = lifetimeOf(workspace);
+  const hibernatesMs = isHibernated(workspace, nowMs) ? undefined : hibernatesAtMs;
+  const times = [hibernatesMs, expiresAtMs].filter((ms) => ms !== undefined);
+  const next = times.flatMap((ms) => [ms - warningMs, ms]).filter((ms) => ms > nowMs);
+  return {
+    hibernatesAt: timeOf(hibernatesMs),
+    expiresAt: timeOf(expiresAtMs),
+    nextAt: next.length > 0 ? toTime(Math.ceil(Math.min(...next) / 1000) * 1000) : undefined,
+  };
+}
+
+const timeOf = (ms: number | undefined) => (ms === undefined ? undefined : toTime(ms));
+
+/** The next sweep after that time looks at the workspace; within the hour this process does so in time, if it still runs. */
+export function lookAgain(workspace: Workspace, nextAt: string | undefined, nowMs: number): Action[] {
+  const afterMs = Date.parse(nextAt ?? '') - nowMs;
+  return afterMs <= warningMs ? [{ do: 'requeueAfter', about: workspace, afterMs }] : [];
+}
+
+/** What users are warned of, an hour ahead. */
+const warnings = [
+  { type: 'HibernatesSoon', fact: 'hibernating', at: ({ hibernatesAtMs }: Lifetime) => hibernatesAtMs },
+  { type: 'ExpiresSoon', fact: 'expiring', at: ({ expiresAtMs }: Lifetime) => expiresAtMs },
+] as const;
+
+/** The conditions that warn. */
+export function warningConditions(workspace: Workspace, nowMs: number): NewCondition<WorkspaceCondition>[] {
+  const lifetime = lifetimeOf(workspace);
+  const isAsleep = isHibernated(workspace, nowMs);
+  return warnings.flatMap(({ type, at }) => {
+    const atMs = at(lifetime);
+    if (atMs === undefined || nowMs < atMs - warningMs || (type === 'HibernatesSoon' && isAsleep)) return [];
+    return [isSo(type, type, describeWarning[type](workspace.metadata.name, formatTimeOfDay(atMs, nowMs)))];
+  });
+}
+
+const describeWarning = {
+  HibernatesSoon: (name: string, at: string) =>
+    `Its machines and containers are stopped at ${at}; disks stay. To prevent it: kubectl ot wake ${name}`,
+  ExpiresSoon: (name: string, at: string) =>
+    `It is deleted at ${at}, with everything in it. For two hours more: kubectl ot extend ${name} 2h`,
+};
+
+/** Once for each time that is warned of: an Event for people, and a domain event. */
+export function warn(workspace: Workspace, conditions: readonly NewCondition[], nowMs: number): Action[] {
+  const { hibernatesAt, expiresAt } = workspace.status ?? {};
+  const told = { HibernatesSoon: hibernatesAt, ExpiresSoon: expiresAt };
+  const lifetime = lifetimeOf(workspace);
+  return warnings.flatMap(({ type, fact, at }) => {
+    const condition = conditions.find((one) => one.type === type);
+    const before = conditionOf(workspace.status?.conditions, type);
+    const atTime = timeOf(at(lifetime));
+    if (!condition || !atTime || (before?.status === 'True' && told[type] === atTime)) return [];
+    const time = before?.status === 'True' ? before.lastTransitionTime : toTime(nowMs);
+    return [
+      recordEvent(workspace, true, condition.reason, condition.message, atTime),
+      publish(workspace, { fact, at: atTime, time, reason: condition.reason, message: condition.message }),
+    ];
+  });
+}
+
+/** The domain events of the warnings, rebuilt from the status. */
+export const warningFacts = (workspace: Workspace): Publish[] =>
+  warnings.flatMap(({ type, fact }) => {
+    const { hibernatesAt, expiresAt, conditions } = workspace.status ?? {};
+    const condition = conditionOf(conditions, type);
+    const at = type === 'ExpiresSoon' ? expiresAt : hibernatesAt;
+    if (condition?.status !== 'True' || at === undefined) return [];
+    const { reason, message, lastTransitionTime: time } = condition;
+    return [publish(workspace, { fact, at, time, reason, message })];
+  });
+
+function publish(
+  workspace: Workspace,
+  { fact, ...said }: { fact: string; at: string; time: string; reason: string; message: string },
+): Publish {
+  const { uid, name, generation } = workspace.metadata;
+  return {
+    do: 'publish',
+    type: `ot.pelotech.workspace.${fact}.v1`,
+    id: digestOf([uid, fact, said.at]),
+    subject: name,
+    data: { name, uid, generation, ...said },
+    about: workspace,
+  };
+}
+
+/** Annotations of people that do not parse, once each. */
+export const annotationFaults = (workspace: Workspace): Action[] =>
+  [
+    {
+      key: extension,
+      isValid: (text: string) => parseDurationMs(text) !== undefined,
+      form: 'a duration such as 2h30m',
+    },
+    {
+      key: awakeSince,
+      isValid: (text: string) => !Number.isNaN(Date.parse(text)),
+      form: 'a time such as 2026-01-31T08:00:00Z',
+    },
+  ].flatMap(({ key, isValid, form }) => {
+    const text = workspace.metadata.annotations?.[key];
+    if (text === undefined || isValid(text)) return [];
+    const message = `Annotation ${key}: expected ${form}, found ${JSON.stringify(text.slice(0, 64))}; it counts for nothing.`;
+    return [recordEvent(workspace, true, 'AnnotationInvalid', message, digestOf([key, text]))];
+  });

@@ -1,0 +1,89 @@
+import { expect } from 'vitest';
+import { Deployment } from '../../shared/kinds/apps/deployment.ts';
+import { Event } from '../../shared/kinds/core/event.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
+import { putImage } from './images.ts';
+import {
+  aCluster,
+  aMachine,
+  conditionIn,
+  createWorkspace,
+  deleteWorkspace,
+  policyOf,
+  readyWorkspace,
+  untilWorkspace,
+} from './workspaces.ts';
+import { type Story, until, untilGone, type World } from './world.ts';
+
+interface Recorded {
+  reason: string;
+  involvedObject: { uid: string };
+}
+
+const annotate = ({ kube }: World, name: string, annotations: Record<string, string | null>) =>
+  kube.patch(Workspace, { name }, { metadata: { annotations } });
+
+const inLab = (name: string) => ({ namespace: 'ws-lab1', name });
+
+export const stories: readonly Story[] = [
+  {
+    name: 'a lab that hibernates: machines and containers stop, disks stay; woken, what ran runs again and what a user had stopped stays stopped',
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      await readyWorkspace(world, 'lab1', {
+        vms: [aMachine(world, 'vm', 'base'), aMachine(world, 'stopped', 'base')],
+        containerClusters: [aCluster('app')],
+      });
+      await kube.patch(KubeVirtMachine, inLab('stopped'), { spec: { runStrategy: 'Halted' } });
+      const reasonOf = (machine: VirtualMachine | undefined) =>
+        machine?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+      await until(world, VirtualMachine, inLab('stopped'), (found) => reasonOf(found) === 'Halted');
+      const disk = (await kube.get(VirtualMachine, inLab('vm')))?.status?.rootDisk?.cloned;
+      await annotate(world, 'lab1', { 'pelotech.ot/hibernate': 'true' });
+      const asleep = await untilWorkspace(world, 'lab1', 'Hibernated');
+      expect(conditionIn(asleep, 'Ready')).toMatchObject({ status: 'False', reason: 'Hibernated' });
+      expect((await kube.get(KubeVirtMachine, inLab('vm')))?.spec?.runStrategy).toBe('Halted');
+      expect((await kube.get(Deployment, inLab('app')))?.status?.replicas).toBe(0);
+      await annotate(world, 'lab1', { 'pelotech.ot/hibernate': null });
+      await untilWorkspace(world, 'lab1', 'Ready');
+      expect((await kube.get(KubeVirtMachine, inLab('vm')))?.spec?.runStrategy).toBe('Always');
+      expect((await kube.get(KubeVirtMachine, inLab('stopped')))?.spec?.runStrategy).toBe('Halted');
+      expect((await kube.get(VirtualMachine, inLab('vm')))?.status?.rootDisk?.cloned).toBe(disk);
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a lab that expires: warned of, put off by an extension, then deleted with everything in it',
+    smoke: true,
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      const created = await createWorkspace(world, 'lab1', {
+        vms: [aMachine(world, 'vm', 'base')],
+        expiresAfter: '30s',
+      });
+      await annotate(world, 'lab1', { 'pelotech.ot/extend': '20s' });
+      const ready = await untilWorkspace(world, 'lab1', 'Ready', 45_000);
+      expect(conditionIn(ready, 'ExpiresSoon')).toMatchObject({ status: 'True' });
+      const createdMs = Date.parse(created.metadata.creationTimestamp);
+      expect(Date.parse(ready.status?.expiresAt ?? '') - createdMs).toBe(50_000);
+      await untilGone(world, Workspace, { name: 'lab1' }, 120_000);
+      expect(Date.now() - createdMs).toBeGreaterThanOrEqual(50_000);
+      expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
+      await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'base' });
+      const events = (await kube.list(Event, { namespace: 'default' })) as unknown as Recorded[];
+      const reasons = events
+        .filter(({ involvedObject: { uid } }) => uid === created.metadata.uid)
+        .map(({ reason }) => reason);
+      expect(reasons).toContain('ExpiresSoon');
+      expect(reasons).toContain('Expired');
+    },
+  },
+];
