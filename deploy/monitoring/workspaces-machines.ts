@@ -108,6 +108,16 @@ export const workspacesMachines: Dashboard = {
           ],
         },
         {
+          title: 'From a machine that runs to a guest that answers, over the last hour',
+          description: 'Of machines with readiness, at each start.',
+          unit: 's',
+          shape: 'lines',
+          queries: [
+            { expr: quantile(0.5, 'ot.machine.guest.ready.duration', here), legend: 'half' },
+            { expr: quantile(0.9, 'ot.machine.guest.ready.duration', here), legend: 'nine of ten' },
+          ],
+        },
+        {
           title: 'Images by how many machines use them',
           description: 'prune looks at the unused images.',
           unit: 'short',

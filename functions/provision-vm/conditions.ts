@@ -1,5 +1,7 @@
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
-import type { Cause, Reason } from '../../shared/reasons/reason.ts';
+import { type Cause, type Reason, repeated } from '../../shared/reasons/reason.ts';
 import { imageCondition } from './image-ready.ts';
 import type { NewMachineCondition, Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';
@@ -20,7 +22,14 @@ export function conditionsOf(plan: Plan, seen: Seen): NewMachineCondition[] {
   const { own, secret } = plan;
   const fault = plan.fault ?? refusedChild(own);
   const restart = restartCondition({ ...own, secret }, { fault, state: seen.state });
-  return [imageSaid(plan), diskCondition(plan, seen), ...machineConditions(seen), ...(restart ? [restart] : [])];
+  const guest = guestCondition(own.machine, seen.state);
+  return [
+    imageSaid(plan),
+    diskCondition(plan, seen),
+    ...machineConditions(seen),
+    ...(guest ? [guest] : []),
+    ...(restart ? [restart] : []),
+  ];
 }
 
 /** Once there is a disk the image matters no more; so a machine that runs is not written to when its image moves on. */
@@ -64,6 +73,20 @@ function machineConditions({ state }: Seen): NewMachineCondition[] {
   if (!state) return [];
   const said = state.is === 'not there yet' ? state.obstacle : readiness(state);
   return [(state.is === 'running' ? isSo : isNotSo)('MachineReady', said.reason, said.message)];
+}
+
+/** While KubeVirt pauses or moves a machine it tells nothing of the guest, and the condition stays. */
+function guestCondition(
+  { spec, status }: VirtualMachine,
+  state: KubeVirtState | undefined,
+): NewMachineCondition | undefined {
+  if (!spec.readiness || !state) return undefined;
+  if (state.is === 'running') {
+    const before = conditionOf(status?.conditions, 'GuestReady');
+    return state.guest?.condition ?? (before && { ...before, type: 'GuestReady', reason: repeated(before.reason) });
+  }
+  const { reason, message } = state.is === 'halted' ? readiness(state) : state.obstacle;
+  return isNotSo('GuestReady', reason, message);
 }
 
 /** A KubeVirt machine that runs, or is stopped as it should be, in a word and a sentence. */

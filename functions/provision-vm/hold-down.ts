@@ -18,7 +18,7 @@ interface Judged {
 
 /** Phase and trouble of a machine with this in its way: trouble makes it Failed only where it lasts. */
 export function judge(
-  { reason, message, weight, late }: Obstacle,
+  { reason, message, weight, late, limitMs: own }: Obstacle,
   {
     before,
     policy,
@@ -37,7 +37,7 @@ export function judge(
   const { machineFailedAfter, machineUnschedulableAfter } = policy.values;
   const since = before && clockOf(before.reason) === clockOf(reason) ? before.since : toTime(nowMs);
   const least = weight === 'step' ? minimumStepMs : 0;
-  const limitMs = Math.max(least, reason === patient ? machineUnschedulableAfter : machineFailedAfter);
+  const limitMs = own ?? Math.max(least, reason === patient ? machineUnschedulableAfter : machineFailedAfter);
   const leftMs = Date.parse(since) + limitMs - nowMs;
   const mayLast = weight === 'step' && late === undefined;
   const isOver = !mayLast && (leftMs <= 0 || (reason === 'CrashLoopBackOff' && crashes >= crashesToFail));
@@ -60,4 +60,4 @@ const minimumStepMs = 60_000;
 
 /** These reasons have a time of their own. All causes that prevent a start share one, from the beginning of the start. */
 const clockOf = (reason: string) => (ownClocks.has(reason) ? reason : 'Starting');
-const ownClocks = new Set([patient, 'Cloning', 'Stopping', 'MachineTerminating']);
+const ownClocks = new Set([patient, 'Cloning', 'Stopping', 'MachineTerminating', 'GuestStarting', 'GuestNotAnswering']);

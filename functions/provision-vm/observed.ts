@@ -53,6 +53,8 @@ export interface Obstacle {
   weight: 'waits' | 'step' | 'trouble' | 'final';
   /** Where to look if the step does not end. A step without it may last for any time. */
   late?: string;
+  /** How long it may last, in milliseconds, if that is not for the policy to say. */
+  limitMs?: number;
 }
 
 export const waits = (reason: Reason, message: string): Obstacle => ({ reason, message, weight: 'waits' });

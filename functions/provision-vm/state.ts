@@ -1,15 +1,18 @@
 import type { Condition } from '../../shared/kinds/condition.ts';
 import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
 import { oneLine } from '../../shared/sentence.ts';
+import { type Guest, guestOf, isProbed } from './guest.ts';
 import { type Obstacle, step, trouble } from './observed.ts';
 
 /** How KubeVirt's machine stands: it runs, it is stopped as it should be, or what is in the way. */
 export type KubeVirtState =
-  | { is: 'running' | 'halted'; message: string }
+  | { is: 'running'; message: string; guest?: Guest | undefined }
+  | { is: 'halted'; message: string }
   | {
       is: 'not there yet';
       obstacle: Obstacle;
@@ -23,6 +26,8 @@ interface Seen {
   settleMs: number;
   machine: KubeVirtMachine;
   instance: KubeVirtInstance | undefined;
+  /** Our machine, whose spec says how its guest is checked. */
+  of: VirtualMachine;
   /** It was Ready before. */
   wasReady: boolean;
   /** CDI has not made the claim of the root disk yet. */
@@ -36,17 +41,15 @@ interface Seen {
  * pkg/virt-controller/watch/vm/vm.go setPrintableStatus): each is trouble, which makes a machine Failed when it lasts.
  */
 export function stateOf(seen: Seen): KubeVirtState {
-  const { machine, wasReady, isClaimToCome, lost } = seen;
+  const { machine, isClaimToCome, lost } = seen;
   const { metadata, spec, status } = machine;
   if (metadata.deletionTimestamp) {
     const message = 'Waiting until the KubeVirt machine, which is being deleted, is gone.';
     return notYet(step('MachineTerminating', message, `See ${describe('vm.kubevirt.io', machine)}.`));
   }
-  const { printableStatus = '', ready = false, startFailure } = status ?? {};
-  if (printableStatus === 'Running' && ready) return { is: 'running', message: 'The machine runs.' };
-  if (wasReady && (printableStatus === 'Migrating' || printableStatus === 'Paused')) {
-    return { is: 'running', message: `The machine is ready; KubeVirt says ${printableStatus}.` };
-  }
+  const { printableStatus = '', startFailure } = status ?? {};
+  const running = runningOf(seen);
+  if (running) return running;
   if (isStopped(printableStatus) && spec?.runStrategy !== 'Always') {
     return { is: 'halted', message: 'The machine is made and not started.' };
   }
@@ -63,6 +66,16 @@ export function stateOf(seen: Seen): KubeVirtState {
   const settlesInMs = failed ? 0 : leftToSettle(unsynchronized, seen);
   const cause = settlesInMs > 0 ? undefined : (failed ?? unsynchronized);
   return notYet(onTheWay(seen, cause), settlesInMs || undefined);
+}
+
+function runningOf({ machine, instance, of, wasReady }: Seen): KubeVirtState | undefined {
+  const { printableStatus, ready: isReady = false } = machine.status ?? {};
+  if (printableStatus === 'Running' && (isReady || isProbed(instance))) {
+    return { is: 'running', message: 'The machine runs.', guest: guestOf(of, { instance, isReady }) };
+  }
+  return wasReady && (printableStatus === 'Migrating' || printableStatus === 'Paused')
+    ? { is: 'running', message: `The machine is ready; KubeVirt says ${printableStatus}.` }
+    : undefined;
 }
 
 const ended = (times: number) =>

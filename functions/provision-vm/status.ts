@@ -11,9 +11,10 @@ import { factsOf, type Reporting, reportStatus, type StatusReport } from '../../
 import { lasted } from '../../shared/lasted.ts';
 import { givenAddresses, reportedAddresses } from './addresses.ts';
 import { conditionsOf, readiness, type Seen } from './conditions.ts';
+import { startedAt } from './guest.ts';
 import { judge } from './hold-down.ts';
 import { networkLost, networkReasons } from './missing-network.ts';
-import type { Observed, Obstacle } from './observed.ts';
+import type { NewMachineCondition, Observed, Obstacle } from './observed.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
 import { diskObstacle, isForFirstConsumer } from './root-disk.ts';
 import { type KubeVirtState, starting, stateOf } from './state.ts';
@@ -46,7 +47,10 @@ export function report(plan: Plan): Action[] {
   const { machine, nowMs, policy, dataVolume, kubeVirtMachine, instance } = own;
   const wasReady = machine.status?.readyAt !== undefined;
   const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
-  const seen = { instance, wasReady, isClaimToCome, nowMs, settleMs: settleMsOf(own), lost: networkLost(own) };
+  const seen = {
+    ...{ instance, of: machine, wasReady, isClaimToCome, nowMs },
+    ...{ settleMs: settleMsOf(own), lost: networkLost(own) },
+  };
   const state = kubeVirtMachine ? stateOf({ ...seen, machine: kubeVirtMachine }) : stateOfMade(plan);
   const cloning = plan.outdated ?? (dataVolume && diskObstacle(dataVolume));
   const obstacle = obstacleOf(plan, { state, cloning });
@@ -57,11 +61,12 @@ export function report(plan: Plan): Action[] {
     : { phase: 'Ready' as const, trouble: undefined, ...readiness(state) };
   const isMade = kubeVirtMachine !== undefined || plan.writes.some(({ do: verb }) => verb === 'create');
   const addresses = reportedAddresses(machine, instance);
+  const conditions = conditionsOf(plan, { state, cloning });
   const written = updateStatus(
     machine,
     {
       ...judged,
-      conditions: conditionsOf(plan, { state, cloning }),
+      conditions,
       fields: {
         rootDisk: rootDiskIn(plan),
         ipAddress: addresses?.find(({ ipAddress }) => ipAddress)?.ipAddress,
@@ -79,10 +84,22 @@ export function report(plan: Plan): Action[] {
     // Networks send no events: check again every ten seconds until the machine is Failed, then at each audit.
     judged.phase === 'Provisioning' && networkReasons.has(judged.reason) ? 10_000 : undefined,
   ].filter((ms) => ms !== undefined);
-  const recorded = withMade(plan, written);
+  const recorded = [...withMade(plan, written), ...(written.length > 0 ? firstAnswer(own, conditions) : [])];
   return times.length > 0
     ? [...recorded, { do: 'requeueAfter', about: machine, afterMs: Math.min(...times) }]
     : recorded;
+}
+
+/** A guest that answers for the first time since KubeVirt started it. */
+function firstAnswer({ machine, instance, nowMs }: Observed, conditions: readonly NewMachineCondition[]): Action[] {
+  const [before, now] = [machine.status?.conditions, conditions].map((all) =>
+    all?.find(({ type }) => type === 'GuestReady'),
+  );
+  const since = instance && startedAt(instance);
+  const isFirst = before?.status !== 'True' && before?.reason !== 'GuestNotAnswering';
+  return now?.status === 'True' && isFirst && since
+    ? [lasted({ metric: 'ot.machine.guest.ready.duration', since, nowMs })]
+    : [];
 }
 
 /** The status that names a new disk records its uid. */
@@ -108,7 +125,7 @@ const stateOfMade = ({ own, writes }: Plan): KubeVirtState | undefined =>
 
 /** What is in the way of the machine; undefined where it runs, or is stopped as it should be. */
 function obstacleOf({ own, blocker, disk, image }: Plan, { state, cloning }: Seen): Obstacle | undefined {
-  if (state?.is === 'running') return undefined;
+  if (state?.is === 'running') return state.guest?.obstacle;
   if (blocker) return blocker;
   const { dataVolume } = own;
   if (!dataVolume && !disk && 'obstacle' in image) return image.obstacle;

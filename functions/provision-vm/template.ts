@@ -4,6 +4,7 @@ import { isLabelValue } from '../../shared/kubernetes/names.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { childLabels, cloudInitName, rootDiskName } from './children.ts';
 import { hostNameOf } from './cloud-init.ts';
+import { probesOf } from './guest.ts';
 import { type Nic, nicsOf } from './networks.ts';
 
 /** Names that KubeVirt gives to disks, volumes and the one interface on the network of Pods. */
@@ -32,6 +33,7 @@ export function wanted(machine: VirtualMachine, policy: Policy) {
             ...interfacesOf(nics),
           },
         },
+        ...probesOf(machine),
         networks: nics.length > 0 ? nics.map(networkOf) : [{ name: podNetwork, pod: {} }],
         volumes: [
           { name: root, dataVolume: { name: rootDiskName(name) } },

@@ -79,6 +79,22 @@ export const machineReasons = {
   },
   CrashLoopBackOff: { means: 'It ends as soon as it has started.', ...lookAtGuest },
   GuestNotReady: { means: 'The guest runs and is not ready.', ...lookAtGuest },
+  GuestAnswers: 'Its guest answers the check that its spec asks for.',
+  GuestStarting: {
+    means: 'It runs, and its guest has not answered yet.',
+    help: 'Wait for its timeout; if the guest never answers, look at its console: its disk may hold nothing that boots, or its guest has no agent.',
+    run: ['virtctl console NAME -n NAMESPACE'],
+  },
+  GuestNotAnswering: {
+    means: 'It runs, and its guest no longer answers; it is not started again unless onFailure says Restart.',
+    help: 'Look at its console, or restart it.',
+    run: ['virtctl console NAME -n NAMESPACE', 'virtctl restart NAME -n NAMESPACE'],
+  },
+  GuestNotChecked: {
+    means: 'What runs was started before its guest was to be checked.',
+    help: 'Restart it to have its guest checked.',
+    run: ['virtctl restart NAME -n NAMESPACE'],
+  },
   LaunchFailed: { means: 'KubeVirt cannot launch it.', ...lookAtGuest },
   MachineTerminating: "KubeVirt's machine is being deleted; it waits until that is gone.",
   SpecChanged: 'Its spec has changed; the change counts when it restarts.',

@@ -8,6 +8,7 @@ import { stories as personsDay } from './kubectl.ts';
 import { stories as machineBadInput } from './machine-bad-input.ts';
 import { stories as machineDeletion } from './machine-deletion.ts';
 import { stories as machineFailures } from './machine-failures.ts';
+import { stories as machineGuests } from './machine-guests.ts';
 import { stories as machineImages } from './machine-images.ts';
 import { stories as machinesLife } from './machines-life.ts';
 import { postWithCurl, storiesWith } from './preload.ts';
@@ -65,6 +66,7 @@ export const subjects = {
     "a machine's image": machineImages,
     "a machine's life": machinesLife,
     'what fails a machine': machineFailures,
+    "a machine's guest": machineGuests,
   },
   references: {
     references,

@@ -118,6 +118,23 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
     'spec.users[0].passwordSecretRef.name',
   ],
   ['the same user twice', withUser({}, { name: 'demo' }), 'users: expected each name once'],
+  ...(
+    [
+      ['that ask nothing', {}],
+      ['that ask the agent or not', { guestAgent: false }],
+      ['that ask agent and port', { guestAgent: true, tcp: 22 }],
+    ] as const
+  ).map(
+    ([what, readiness]) =>
+      [`checks ${what}`, { readiness }, 'readiness: expected either guestAgent: true or the port of tcp'] as const,
+  ),
+  ['a port that is none', { readiness: { tcp: 70_000 } }, 'spec.readiness.tcp'],
+  ['a timeout without a unit', { readiness: { tcp: 22, timeout: '90' } }, 'spec.readiness.timeout'],
+  [
+    'a port of a machine with interfaces',
+    { ...on(net('lab')), readiness: { tcp: 22 } },
+    'readiness: expected guestAgent on a machine with interfaces',
+  ],
   ['a user without a name', { users: [{ sudo: 'ALL=(ALL) ALL' }] }, 'spec.users[0].name: Required value'],
 ];
 
@@ -133,6 +150,8 @@ const taken: readonly (readonly [string, Readonly<Record<string, unknown>>])[] =
   ['a core and a half', { resources: { ...resources, cpu: '1.5', memory: '512M', diskSize: '18Gi' } }],
   ['IPv6, and a network of another namespace', on(net('nets/lab', '2001:db8::1/64', '2001:db8::ff'), net('pods'))],
   ['two machines of one network', on(net('a', '10.0.0.1/24', '10.0.0.254'), net('b', '10.0.0.2/24'))],
+  ['an agent that is to answer on a machine with interfaces', { ...on(net('lab')), readiness: { guestAgent: true } }],
+  ['a port that is to answer', { interfaces: [], readiness: { tcp: 22, timeout: '1h30m', onFailure: 'Restart' } }],
   ['a password in a Secret', withUser({ passwordSecretRef: { name: 'demo' } })],
 ];
 

@@ -48,6 +48,11 @@ const refused: readonly (readonly [string, Fields, string])[] = [
   ['a name that no host can have', vm({ name: 'Demo_VM' }), 'spec.vms[0].name'],
   ['no core', vm({ resources: { cpu: '0.0', memory: '1Gi' } }), 'cpu: expected more than no core, such as "2"'],
   ['memory in bytes', vm({ resources: { cpu: '1', memory: '2' } }), 'memory: expected at least 1Mi, with its unit'],
+  [
+    'a port of a machine with interfaces',
+    vm({ interfaces: [{ network: 'net' }], readiness: { tcp: 22 } }),
+    'readiness: expected guestAgent on a machine with interfaces',
+  ],
   ['a disk in bytes', vm({ diskSize: '18' }), 'diskSize: expected at least 1Mi, with its unit, such as 18Gi'],
   [
     'an address without the length of its network',

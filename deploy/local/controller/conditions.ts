@@ -17,13 +17,18 @@ const podCondition = (type: string, isTrue: boolean, nowMs: number, reason?: str
 });
 
 /** Those of a Pod that has a node. */
-export function podConditions(isReady: boolean, nowMs: number, unready = 'ContainersNotReady'): Condition[] {
+export function podConditions(
+  isReady: boolean,
+  nowMs: number,
+  unready = 'ContainersNotReady',
+  message?: string,
+): Condition[] {
   const why = isReady ? undefined : unready;
   return [
     podCondition('PodScheduled', true, nowMs),
     podCondition('Initialized', true, nowMs),
-    podCondition('ContainersReady', isReady, nowMs, why),
-    podCondition('Ready', isReady, nowMs, why),
+    podCondition('ContainersReady', isReady, nowMs, why, message),
+    podCondition('Ready', isReady, nowMs, why, message),
   ];
 }
 

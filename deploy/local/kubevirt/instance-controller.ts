@@ -4,10 +4,11 @@ import { Secret } from '../controller/kinds.ts';
 import { isControlledBy } from '../controller/owner.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
+import { hasAgent } from './guest.ts';
 import { nextForInstance, type ObservedInstance } from './instance-step.ts';
 import { claimNameOf, isFinal, phaseOf, type VirtualMachineInstance } from './kinds.ts';
 import { isTemporary } from './launcher-pod.ts';
-import { isReady } from './launcher-status.ts';
+import { isUnheard } from './launcher-status.ts';
 
 /** Simulates virt-controller and virt-handler for one instance: one pass over it. */
 export async function reconcileInstance(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
@@ -28,7 +29,7 @@ async function observe(context: KubevirtContext, instance: VirtualMachineInstanc
   const pod = pods.find((one) => !isTemporary(one));
   const phase = phaseOf(instance);
   const phaseMs = stopwatch.msSince(`${uid} ${phase}`);
-  const hasAgent = speaks(context, instance, phaseMs);
+  const isAgentThere = speaks(context, instance, phaseMs);
   const hiddenMs = leftOf('pvcNotFound', context, instance);
   const machine = machines.find({ namespace, name });
   const observed: ObservedInstance = {
@@ -40,25 +41,20 @@ async function observe(context: KubevirtContext, instance: VirtualMachineInstanc
     domainFailsMs: phase === 'Scheduled' ? leftOf('domainFails', context, instance) : 0,
     hasMachine: machine !== undefined && isControlledBy(instance, machine),
     phaseMs,
-    unheardMs: pod && phase === 'Running' && !isReady(pod) ? stopwatch.msSince(`${pod.metadata.uid} unheard`) : 0,
-    hasAgent,
-    networkData: hasAgent ? await networkDataOf(context, instance) : undefined,
+    unheardMs: pod && phase === 'Running' && isUnheard(pod) ? stopwatch.msSince(`${pod.metadata.uid} unheard`) : 0,
+    hasAgent: isAgentThere,
+    networkData: isAgentThere ? await networkDataOf(context, instance) : undefined,
     suffix: randomBytes(4).toString('hex').slice(0, 5),
     timings,
     nowMs: clock.now(),
   };
-  const isWaiting = phase === 'Running' && !hasAgent && hasAgentAtAll(context, instance);
+  const isWaiting = phase === 'Running' && !isAgentThere && hasAgent(context, instance);
   const waitMs = hiddenMs > 0 ? hiddenMs : isWaiting ? timings.agentMs - phaseMs : undefined;
   return { observed, waitMs };
 }
 
-function hasAgentAtAll({ faults, guestAgent }: KubevirtContext, { metadata }: VirtualMachineInstance) {
-  const rule = faults.inject(metadata.uid, metadata.name, 'agent', 'noAgent');
-  return rule ? rule.mode === 'agent' : guestAgent;
-}
-
 const speaks = (context: KubevirtContext, instance: VirtualMachineInstance, phaseMs: number) =>
-  phaseOf(instance) === 'Running' && hasAgentAtAll(context, instance) && phaseMs >= context.timings.agentMs;
+  phaseOf(instance) === 'Running' && hasAgent(context, instance) && phaseMs >= context.timings.agentMs;
 
 /** How long a fault still lasts for an instance. */
 function leftOf(

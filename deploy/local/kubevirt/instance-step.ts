@@ -4,7 +4,7 @@ import { deletionOf, type EventText, patchOf, type Write } from '../controller/w
 import { imageError, nextInstanceStatus, type ObservedForInstanceStatus, type SyncError } from './instance-status.ts';
 import { hasRun, isFinal, phaseOf, VirtualMachineInstance, word } from './kinds.ts';
 import { launcherPodFor, nodeName } from './launcher-pod.ts';
-import { isDown, isReady } from './launcher-status.ts';
+import { isDown, isStarted, isUnheard } from './launcher-status.ts';
 import type { KubevirtTimings } from './settings.ts';
 import { statusPatch } from './status-patch.ts';
 
@@ -125,7 +125,7 @@ const afterPhase: Record<string, (observed: ObservedInstance) => PhaseChange> = 
   },
   Scheduling({ pod }) {
     if (!pod || isDown(pod) || pod.metadata.deletionTimestamp) return stay('Failed');
-    return stay(isReady(pod) ? 'Scheduled' : 'Scheduling');
+    return stay(isStarted(pod) ? 'Scheduled' : 'Scheduling');
   },
   Scheduled({ pod, phaseMs, domainFailsMs, timings }) {
     if (!pod || isDown(pod)) return stay('Failed');
@@ -135,7 +135,7 @@ const afterPhase: Record<string, (observed: ObservedInstance) => PhaseChange> = 
   Running({ pod, unheardMs, timings }) {
     if (!pod) return stay('Failed');
     if (isDown(pod)) return stay(pod.status?.phase === 'Succeeded' ? 'Succeeded' : 'Failed');
-    if (isReady(pod)) return stay('Running');
+    if (!isUnheard(pod)) return stay('Running');
     const restMs = timings.nodeLostMs - unheardMs;
     return restMs > 0 ? { phase: 'Running', waitMs: restMs } : { phase: 'Failed', reason: 'NodeUnresponsive' };
   },

@@ -28,6 +28,15 @@ const Network = z.looseObject({
 });
 export type Network = z.infer<typeof Network>;
 
+const Probe = z.looseObject({
+  guestAgentPing: z.looseObject({}).optional(),
+  tcpSocket: z.looseObject({ port: z.union([z.number(), z.string()]) }).optional(),
+  initialDelaySeconds: z.number().default(0),
+  periodSeconds: z.number().default(10),
+  failureThreshold: z.number().default(3),
+});
+export type Probe = z.infer<typeof Probe>;
+
 const InstanceSpec = z.looseObject({
   domain: z.looseObject({
     devices: z.looseObject({
@@ -36,6 +45,8 @@ const InstanceSpec = z.looseObject({
   }),
   networks: z.array(Network).optional(),
   volumes: z.array(Volume).optional(),
+  readinessProbe: Probe.optional(),
+  livenessProbe: Probe.optional(),
   serviceAccountName: z.string().optional(),
   terminationGracePeriodSeconds: z.number().optional(),
 });

@@ -4,7 +4,8 @@ import { claimsOf, type Pod, Secret } from '../controller/kinds.ts';
 import { controllerOf } from '../controller/owner.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
-import { phaseOf } from './kinds.ts';
+import { hasAgent, type Probed, probed } from './guest.ts';
+import { phaseOf, type VirtualMachineInstance } from './kinds.ts';
 import { isTemporary, launcherScheduler, mountedSecrets, networksOf } from './launcher-pod.ts';
 import { waitingReason } from './launcher-status.ts';
 import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';
@@ -29,6 +30,7 @@ async function observe(context: KubevirtContext, pod: Pod): Promise<ObservedLaun
   const instance = instances.find({ namespace, name: machine });
   const isGuestUp =
     instance?.metadata.uid === controllerOf(pod)?.uid && instance !== undefined && phaseOf(instance) === 'Running';
+  const upMs = isGuestUp ? stopwatch.msSince(`${uid} up`) : 0;
   return {
     pod,
     claims: mounted,
@@ -37,13 +39,27 @@ async function observe(context: KubevirtContext, pod: Pod): Promise<ObservedLaun
     missingSecret: pod.status?.phase === 'Running' || deletionTimestamp ? undefined : await missingSecret(context, pod),
     missingNetwork: missingNetwork(context, pod),
     isGuestUp,
-    upMs: isGuestUp ? stopwatch.msSince(`${uid} up`) : 0,
+    upMs,
+    probed: probesOf(context, instance, isGuestUp ? upMs : undefined),
     deletedMs: deletionTimestamp ? stopwatch.msSince(`${uid} deleted`) : 0,
     stateMs: stopwatch.msSince(`${uid} ${stateOf(pod)}`),
     timings,
     nowMs: clock.now(),
     ...faultsOf(context, pod, machine),
   };
+}
+
+function probesOf(
+  context: KubevirtContext,
+  instance: VirtualMachineInstance | undefined,
+  upMs: number | undefined,
+): Probed {
+  if (!instance) return { isReady: true, isAlive: true };
+  const { agentMs, probeSecondMs } = context.timings;
+  const hang = context.faults.inject(instance.metadata.uid, instance.metadata.name, 'guestHangs');
+  const { afterMs = 0, forMs = Number.POSITIVE_INFINITY } = hang ?? {};
+  const hangs = hang && { fromMs: afterMs, toMs: afterMs + forMs };
+  return probed(instance.spec, { upMs, hasAgent: hasAgent(context, instance), agentMs, hangs, probeSecondMs });
 }
 
 /** What a launcher waits for: its state as far as time counts in it. Each pull is a state of its own. */

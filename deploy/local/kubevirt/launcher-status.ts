@@ -12,9 +12,10 @@ export const unschedulable = (nowMs: number) =>
 
 const withContainer = (pod: Pod, phase: string, state: ContainerState, nowMs: number, readyReason = '') => {
   const isReady = state.running !== undefined && readyReason === '';
+  const message = readyReason === unready ? 'containers with unready status: [compute]' : undefined;
   return {
     phase,
-    conditions: podConditions(isReady, nowMs, readyReason || undefined),
+    conditions: podConditions(isReady, nowMs, readyReason || undefined, message),
     containerStatuses: [
       {
         name: 'compute',
@@ -22,7 +23,7 @@ const withContainer = (pod: Pod, phase: string, state: ContainerState, nowMs: nu
         imageID: '',
         restartCount: 0,
         ready: isReady,
-        started: isReady,
+        started: state.running !== undefined,
         state,
       },
     ],
@@ -33,12 +34,20 @@ const withContainer = (pod: Pod, phase: string, state: ContainerState, nowMs: nu
 export const waiting = (pod: Pod, reason: string, message: string | undefined, nowMs: number) =>
   withContainer(pod, 'Pending', { waiting: { reason, ...(message ? { message } : {}) } }, nowMs);
 
-export const running = (pod: Pod, nowMs: number) =>
-  withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs);
+/** What the kubelet says of a Pod whose container its probe does not find ready. */
+const unready = 'ContainersNotReady';
+
+/** A launcher whose container runs, and whether its readiness probe has found the guest ready. */
+export const running = (pod: Pod, isReady: boolean, nowMs: number) =>
+  withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs, isReady ? '' : unready);
 
 /** A launcher without a status since its node was lost. */
 export const unheard = (pod: Pod, nowMs: number) =>
-  withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs, 'NodeNotReady');
+  withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs, lost);
+
+const lost = 'NodeNotReady';
+
+export const isUnheard = (pod: Pod) => readyConditionOf(pod)?.reason === lost;
 
 /** A launcher whose guest has finally stopped: by itself, or by a failure. */
 export const ended = (pod: Pod, exitCode: number, nowMs: number) =>
@@ -56,5 +65,8 @@ export const isScheduled = ({ status }: Pod) => conditionOf(status?.conditions, 
 export const readyConditionOf = ({ status }: Pod) => conditionOf(status?.conditions, 'Ready');
 
 export const isReady = (pod: Pod) => readyConditionOf(pod)?.status === 'True';
+
+/** What virt-controller asks before it hands a launcher to virt-handler: a probe may hold back Ready (kubevirt, pkg/controller IsPodReady). */
+export const isStarted = ({ status }: Pod) => status?.containerStatuses[0]?.state?.running !== undefined;
 
 export const isDown = ({ status }: Pod) => ['Succeeded', 'Failed'].includes(status?.phase ?? '');

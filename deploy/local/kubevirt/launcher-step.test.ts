@@ -26,6 +26,7 @@ const look = (also: Partial<ObservedLauncher>) =>
     missingSecret: undefined,
     missingNetwork: undefined,
     isGuestUp: false,
+    probed: { isReady: true, isAlive: true },
     unschedulableMs: 0,
     pullFails: false,
     crashes: false,
@@ -82,7 +83,7 @@ test.each<[string, Partial<ObservedLauncher>, string | undefined]>([
 });
 
 describe('a launcher that runs', () => {
-  const pod = aPod(running(aPod(), nowMs));
+  const pod = aPod(running(aPod(), true, nowMs));
 
   test('stays until its guest powers itself off', () => {
     expect(look({ pod, isGuestUp: true })).toEqual({ writes: [] });
@@ -107,7 +108,7 @@ describe('a launcher that runs', () => {
   });
 
   test('is let go when its guest is down, which can take for ever', () => {
-    const going = aPod(running(aPod(), nowMs), deleted);
+    const going = aPod(running(aPod(), true, nowMs), deleted);
     expect(look({ pod: going, deletedMs: 20 })).toEqual({ writes: [], waitMs: 30 });
     expect(look({ pod: going, deletedMs: 50 }).writes).toMatchObject([{ patch: { metadata: { finalizers: [] } } }]);
     expect(look({ pod: going, graceMs: undefined, deletedMs: 1e9 })).toEqual({ writes: [] });

@@ -1,12 +1,14 @@
 import { annotation } from '../cdi/annotation.ts';
 import { Claim, Pod } from '../controller/kinds.ts';
 import { deletionOf, patchOf, statusOf, type Write, withoutFinalizer } from '../controller/write.ts';
+import type { Probed } from './guest.ts';
 import { isTemporary, launcherFinalizer, nodeName } from './launcher-pod.ts';
 import {
   ended,
   isDown,
   isReady,
   isScheduled,
+  isUnheard,
   running,
   unheard,
   unschedulable,
@@ -28,6 +30,8 @@ export interface ObservedLauncher {
   missingNetwork: string | undefined;
   /** Whether its guest is up. */
   isGuestUp: boolean;
+  /** What its probes find. */
+  probed: Probed;
   /** How long no node takes it. */
   unschedulableMs: number;
   /** The pull that is due fails. */
@@ -115,6 +119,7 @@ function start({
   missingNetwork,
   pullFails,
   crashes,
+  probed,
   stateMs,
   timings,
   nowMs,
@@ -130,12 +135,13 @@ function start({
     const message = `rpc error: code = Unknown desc = failed to pull and unpack image "${image(pod)}": unexpected status code 503`;
     return after(dueMs, () => say(pod, waiting(pod, 'ErrImagePull', message, nowMs)));
   }
-  return after(dueMs, () => say(pod, crashes ? ended(pod, 1, nowMs) : running(pod, nowMs)));
+  return after(dueMs, () => say(pod, crashes ? ended(pod, 1, nowMs) : running(pod, probed.isReady, nowMs)));
 }
 
 function keep({
   pod,
   isGuestUp,
+  probed,
   upMs,
   shutdownAfterMs,
   lostAfterMs,
@@ -143,12 +149,19 @@ function keep({
   timings,
   nowMs,
 }: ObservedLauncher): LauncherStep {
-  if (!isReady(pod)) {
+  if (isUnheard(pod)) {
     // What takes a Pod off a node that does not come back.
     return after(timings.nodeLostMs * 2 - stateMs, () => [deletionOf(Pod, pod)]);
   }
   if (!isGuestUp) return done;
+  if (!probed.isAlive) return { writes: say(pod, ended(pod, killed, nowMs)) };
+  if (probed.isReady !== isReady(pod)) return { writes: say(pod, running(pod, probed.isReady, nowMs)) };
+  const { waitMs } = probed;
+  const later: LauncherStep = waitMs === undefined ? done : { writes: [], waitMs };
   if (lostAfterMs !== undefined) return after(lostAfterMs - upMs, () => say(pod, unheard(pod, nowMs)));
   if (shutdownAfterMs !== undefined) return after(shutdownAfterMs - upMs, () => say(pod, ended(pod, 0, nowMs)));
-  return done;
+  return later;
 }
+
+/** The exit code of a container that the kubelet killed, for its liveness probe. */
+const killed = 137;

@@ -10,6 +10,8 @@ export interface KubevirtTimings {
   bootMs: number;
   /** From a running guest until its agent speaks. */
   agentMs: number;
+  /** What a second is in the periods and delays of probes. */
+  probeSecondMs: number;
   /** How long a guest takes to shut down when it is asked to, if its own grace period is not shorter. */
   shutdownMs: number;
   /** How long a lost node is waited for before its machines are called Failed. */
@@ -26,6 +28,7 @@ export const defaultTimings: KubevirtTimings = {
   containerMs: 30,
   bootMs: 30,
   agentMs: 50,
+  probeSecondMs: 2,
   shutdownMs: 50,
   nodeLostMs: 100,
   pollMs: 50,

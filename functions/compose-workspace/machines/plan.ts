@@ -83,7 +83,7 @@ function machineChild(
   { ref: vmDiskImageRef, isAsleep }: { ref: WantedImage['ref'] | undefined; isAsleep: boolean },
 ): Child {
   const { name, version, baseVm, baseVmVersion, ignoreOnDeploy, resources, diskSize, interfaces = [] } = machine;
-  const { vmDiskImageTemplate } = machine;
+  const { vmDiskImageTemplate, readiness } = machine;
   const routes = routesOf(interfaces, networks);
   return {
     resource: VirtualMachine,
@@ -113,6 +113,7 @@ function machineChild(
             ...(nameservers.length > 0 ? { nameservers } : {}),
           };
         }),
+        ...(readiness === undefined ? {} : { readiness }),
         vmDiskImageRef,
         // It says which content counts; compose-workspace alone makes the image.
         ...(vmDiskImageTemplate === undefined ? {} : { vmDiskImageTemplate, mode: 'FailIfNotExist' }),

@@ -6,6 +6,7 @@ import { defineResource, type ObjectOf } from '../resource.ts';
 export const KubeVirtInstance = defineResource(
   { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', plural: 'virtualmachineinstances' },
   {
+    spec: z.looseObject({ readinessProbe: z.looseObject({}).optional() }).optional(),
     status: z
       .looseObject({
         phase: z.string().default(''),
@@ -20,6 +21,9 @@ export const KubeVirtInstance = defineResource(
           )
           .default([]),
         conditions: z.array(Condition).default([]),
+        phaseTransitionTimestamps: z
+          .array(z.looseObject({ phase: z.string().default(''), phaseTransitionTimestamp: z.string().optional() }))
+          .default([]),
       })
       .optional(),
   },

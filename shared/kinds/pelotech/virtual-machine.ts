@@ -201,6 +201,49 @@ export const Interface = z
   });
 export type Interface = z.infer<typeof Interface>;
 
+/** How a guest is asked whether it is up. */
+export const Readiness = z
+  .object({
+    guestAgent: z.boolean().optional().describe('The guest is up once its qemu-guest-agent answers.'),
+    tcp: int('The guest is up once it takes connections at this port; not on a machine with interfaces.')
+      .meta({ minimum: 1, maximum: 65535 })
+      .optional(),
+    timeout: z
+      .string()
+      .max(16)
+      .default('10m')
+      .describe(
+        'How long the guest may take to answer, after a start and if it has stopped answering; then the machine is Failed.',
+      )
+      .meta({ pattern: '^([0-9]{1,2}h)?([0-9]{1,4}m)?([0-9]{1,5}s)?$', minLength: 2 }),
+    failureThreshold: int(
+      'After this many unanswered checks in a row, ten seconds apart, the guest no longer counts as up.',
+    )
+      .meta({ minimum: 1, maximum: 100 })
+      .default(3),
+    onFailure: z
+      .enum(['Report', 'Restart'])
+      .default('Report')
+      .describe(
+        'What is done about a guest that does not answer: its machine is not Ready (Report), or is also started again, once it has had its timeout (Restart).',
+      ),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: '(has(self.guestAgent) && self.guestAgent) != has(self.tcp)',
+        message: 'readiness: expected either guestAgent: true or the port of tcp',
+      },
+    ],
+  });
+export type Readiness = z.infer<typeof Readiness>;
+
+/** KubeVirt asks over the network of Pods (pkg/virt-api/webhooks/validating-webhook/admitters/vmi-create-admitter.go). */
+export const tcpNeedsPodNetwork = {
+  rule: '!has(self.readiness) || !has(self.readiness.tcp) || !has(self.interfaces) || size(self.interfaces) == 0',
+  message: 'readiness: expected guestAgent on a machine with interfaces; tcp asks over the network of Pods',
+};
+
 /** What the user wants: a machine whose disk is cloned from a VMDiskImage. */
 export const VirtualMachineSpec = z
   .object({
@@ -271,6 +314,9 @@ export const VirtualMachineSpec = z
           },
         ],
       }),
+    readiness: Readiness.optional().describe(
+      'How the guest shows that it is up (condition GuestReady), which then counts for Ready. By default a machine is Ready once KubeVirt runs it.',
+    ),
     vmDiskImageRef: z
       .object({
         name: z
@@ -325,6 +371,7 @@ export const VirtualMachineSpec = z
         rule: '!has(self.users) || self.users.all(one, self.users.exists_one(other, other.name == one.name))',
         message: 'users: expected each name once',
       },
+      tcpNeedsPodNetwork,
     ],
   });
 
@@ -337,13 +384,20 @@ export const machineConditions = [
   'ImageReady',
   'DiskReady',
   'MachineReady',
+  'GuestReady',
   'RestartRequired',
   'Ready',
 ] as const;
 export type MachineCondition = (typeof machineConditions)[number];
 
 /** Reasons of `trouble` that are steps that every machine takes, not errors. */
-export const machineSteps: readonly string[] = ['Cloning', 'Starting', 'Stopping', 'MachineTerminating'];
+export const machineSteps: readonly string[] = [
+  'Cloning',
+  'Starting',
+  'GuestStarting',
+  'Stopping',
+  'MachineTerminating',
+];
 
 /** What is so; written by the functions only. */
 export const VirtualMachineStatus = z.object({
@@ -352,7 +406,9 @@ export const VirtualMachineStatus = z.object({
   conditions: z
     .array(Condition)
     .optional()
-    .describe('ImageResolved, ImageReady, DiskReady, MachineReady, RestartRequired; Ready sums them up.')
+    .describe(
+      'ImageResolved, ImageReady, DiskReady, MachineReady, GuestReady if asked for, RestartRequired; Ready sums them up.',
+    )
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
   observedGeneration,
   rootDisk: z

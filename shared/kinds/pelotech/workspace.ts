@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { observedGeneration } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { textOfUsers, users } from './virtual-machine.ts';
+import { Readiness, tcpNeedsPodNetwork, textOfUsers, users } from './virtual-machine.ts';
 import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a workspace until everything made for it is gone. */
@@ -92,38 +92,41 @@ const AnsibleRole = z.object({
 });
 
 /** A machine of the workspace. */
-export const WorkspaceMachine = z.object({
-  name: label('The name of the machine, its host name by default.'),
-  version: z.string().max(128).optional().describe('The version of the machine; {version} of imageUrlTemplate.'),
-  baseVm: z.string().max(253).optional().describe('What the image was built from, a label of the machine.'),
-  baseVmVersion: z.string().max(128).optional().describe('Its version.'),
-  ignoreOnDeploy: z.boolean().optional().describe("What the policy's ignoreOnDeploy says is done with it."),
-  backingVMDiskImage: z
-    .string()
-    .max(200)
-    .describe("The VMDiskImage its disk is cloned from, in one of the policy's imageNamespaces.")
-    .meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' }),
-  vmDiskImageTemplate: VMDiskImageSpec.optional().describe(
-    "The image to create if none of that name exists; by default from the policy's image keys. An existing image takes precedence.",
-  ),
-  resources: z
-    .object({ cpu: cores('Cores, "2" or "500m".'), memory: size('memory', 'Memory of the guest, 2Gi.', '2Gi') })
-    .describe('What the machine gets.'),
-  diskSize: size('diskSize', "Size of the root disk; by default, and at least, the image's.", '18Gi').optional(),
-  users: users(20),
-  interfaces: z.array(WorkspaceInterface).max(16).optional().describe('Networks of this workspace it is on.'),
-  ansible: z
-    .object({
-      roles: z
-        .object({
-          build: z.array(AnsibleRole).max(64).optional().describe('What the image holds already; recorded, not run.'),
-          deploy: z.array(AnsibleRole).max(64).optional().describe('Run once the machine is Ready, in this order.'),
-        })
-        .optional(),
-    })
-    .optional()
-    .describe('Ansible roles of the machine.'),
-});
+export const WorkspaceMachine = z
+  .object({
+    name: label('The name of the machine, its host name by default.'),
+    version: z.string().max(128).optional().describe('The version of the machine; {version} of imageUrlTemplate.'),
+    baseVm: z.string().max(253).optional().describe('What the image was built from, a label of the machine.'),
+    baseVmVersion: z.string().max(128).optional().describe('Its version.'),
+    ignoreOnDeploy: z.boolean().optional().describe("What the policy's ignoreOnDeploy says is done with it."),
+    backingVMDiskImage: z
+      .string()
+      .max(200)
+      .describe("The VMDiskImage its disk is cloned from, in one of the policy's imageNamespaces.")
+      .meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' }),
+    vmDiskImageTemplate: VMDiskImageSpec.optional().describe(
+      "The image to create if none of that name exists; by default from the policy's image keys. An existing image takes precedence.",
+    ),
+    resources: z
+      .object({ cpu: cores('Cores, "2" or "500m".'), memory: size('memory', 'Memory of the guest, 2Gi.', '2Gi') })
+      .describe('What the machine gets.'),
+    diskSize: size('diskSize', "Size of the root disk; by default, and at least, the image's.", '18Gi').optional(),
+    users: users(20),
+    interfaces: z.array(WorkspaceInterface).max(16).optional().describe('Networks of this workspace it is on.'),
+    readiness: Readiness.optional().describe('How the guest shows that it is up, which then counts for Ready.'),
+    ansible: z
+      .object({
+        roles: z
+          .object({
+            build: z.array(AnsibleRole).max(64).optional().describe('What the image holds already; recorded, not run.'),
+            deploy: z.array(AnsibleRole).max(64).optional().describe('Run once the machine is Ready, in this order.'),
+          })
+          .optional(),
+      })
+      .optional()
+      .describe('Ansible roles of the machine.'),
+  })
+  .meta({ 'x-kubernetes-validations': [tcpNeedsPodNetwork] });
 export type WorkspaceMachine = z.infer<typeof WorkspaceMachine>;
 
 const capabilities = z.array(z.string().max(64)).max(64).optional();

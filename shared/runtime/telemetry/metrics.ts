@@ -184,6 +184,15 @@ export const metrics: readonly Metric[] = [
     labels: ['phase'],
   },
   {
+    name: 'ot.machine.guest.ready.duration',
+    kind: 'histogram',
+    unit: 's',
+    description:
+      'From the moment KubeVirt runs a machine to the answer of its guest, at each start; of machines with `readiness`.',
+    labels: [],
+    buckets: longSeconds,
+  },
+  {
     name: 'ot.machine.ready.duration',
     kind: 'histogram',
     unit: 's',

@@ -70,5 +70,7 @@ export const anInstance = (
     nodeName?: string;
     interfaces?: { name: string; ipAddress?: string; mac?: string }[];
     conditions?: (Said & { type: string })[];
+    phaseTransitionTimestamps?: { phase: string; phaseTransitionTimestamp: string }[];
   } = {},
-): KubeVirtInstance => KubeVirtInstance.parse({ metadata: { ...metadata, uid: `vmi-${metadata.uid}` }, status });
+  spec: object = {},
+): KubeVirtInstance => KubeVirtInstance.parse({ metadata: { ...metadata, uid: `vmi-${metadata.uid}` }, spec, status });

@@ -1,0 +1,125 @@
+import { expect } from 'vitest';
+import type { MachineFaultRule } from '../../deploy/local/kubevirt/faults.ts';
+import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { putImage } from './images.ts';
+import { reasonOf, untilReason } from './machine-conditions.ts';
+import { createMachine, templateOf, untilMachine } from './machines.ts';
+import { aMachine, createWorkspace, deleteWorkspace, policyOf, untilComponent, untilWorkspace } from './workspaces.ts';
+import { type Story, until, type World } from './world.ts';
+
+type Readiness = NonNullable<VirtualMachine['spec']['readiness']>;
+
+const asking = (more: Partial<Readiness>): Readiness => ({
+  timeout: '10m',
+  failureThreshold: 3,
+  onFailure: 'Report',
+  ...more,
+});
+
+/** A machine `vm` on an image of its own, whose guest is to answer. */
+async function aMachineAsking(world: World, more: Partial<Readiness>): Promise<void> {
+  await putImage(world, 'base');
+  const spec = { vmDiskImageTemplate: templateOf(world, 'base'), readiness: asking(more) };
+  await createMachine(world, 'vm', 'base', spec);
+}
+
+const instanceOf = ({ kube, namespace }: World) => kube.get(KubeVirtInstance, { namespace, name: 'vm' });
+
+const simulated = (...faults: MachineFaultRule[]): NonNullable<Story['simulators']> => ({ kubevirt: { faults } });
+
+export const stories: readonly Story[] = [
+  {
+    name: 'a disk of an HTML page is never Ready if its guest is to answer, and its machine says what to look at',
+    quick: true,
+    smoke: true,
+    // What boots nothing has no agent.
+    simulators: simulated({ match: 'vm', mode: 'noAgent' }),
+    run: async (world) => {
+      const { namespace } = world;
+      await world.store.put('images', 'page.qcow2', `<!DOCTYPE html><html>${'<p>Not here</p>'.repeat(200)}</html>`);
+      const vmDiskImageTemplate = templateOf(world, 'page');
+      await createMachine(world, 'vm', 'page', {
+        vmDiskImageTemplate,
+        readiness: asking({ guestAgent: true, timeout: '1s' }),
+      });
+      await createMachine(world, 'unasked', 'page', { vmDiskImageTemplate });
+      const failed = await untilMachine(world, 'vm', 'Failed');
+      expect(reasonOf(failed, 'Ready')).toBe('GuestStarting');
+      expect(conditionOf(failed.status?.conditions, 'GuestReady')).toMatchObject({
+        status: 'False',
+        reason: 'GuestStarting',
+      });
+      expect(conditionOf(failed.status?.conditions, 'MachineReady')).toMatchObject({
+        status: 'True',
+        reason: 'Running',
+      });
+      expect(failed.status?.message).toBe(
+        `The machine runs, and its guest agent has not answered yet. That has lasted 1s. Its disk may hold nothing that boots, or its guest runs no qemu-guest-agent. Look at its console: virtctl console vm -n ${namespace}.`,
+      );
+      expect(failed.status?.readyAt).toBeUndefined();
+      // KubeVirt's own word says nothing of the guest.
+      const { status } = await untilMachine(world, 'unasked', 'Ready');
+      expect(conditionOf(status?.conditions, 'GuestReady')).toBeUndefined();
+    },
+  },
+  {
+    name: 'a guest that stops answering is reported and not started again, and its machine is Ready when it answers',
+    quick: true,
+    simulators: simulated({ match: 'vm', mode: 'guestHangs', afterMs: 2000, forMs: 3000 }),
+    run: async (world) => {
+      await aMachineAsking(world, { tcp: 22, failureThreshold: 1 });
+      const ready = await untilMachine(world, 'vm', 'Ready');
+      expect(conditionOf(ready.status?.conditions, 'GuestReady')?.message).toBe('Its port 22 answers.');
+      const first = await instanceOf(world);
+      const { message } = await untilReason(world, 'vm', 'Ready', 'GuestNotAnswering');
+      expect(message).toContain('The machine runs, and its port 22 no longer answers.');
+      await untilMachine(world, 'vm', 'Ready');
+      expect((await instanceOf(world))?.metadata.uid).toBe(first?.metadata.uid);
+    },
+  },
+  {
+    name: 'a guest that stops answering is started again if onFailure says Restart',
+    simulators: simulated({ match: 'vm', mode: 'guestHangs', afterMs: 2000, times: 1 }),
+    run: async (world) => {
+      const { namespace } = world;
+      await aMachineAsking(world, { guestAgent: true, timeout: '1s', failureThreshold: 1, onFailure: 'Restart' });
+      await untilMachine(world, 'vm', 'Ready');
+      const first = await instanceOf(world);
+      const isAnother = (found: KubeVirtInstance | undefined) =>
+        found !== undefined && found.metadata.uid !== first?.metadata.uid;
+      await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);
+      await untilMachine(world, 'vm', 'Ready');
+    },
+  },
+  {
+    name: 'a guest that is to be checked from now on is checked after a restart, and not before',
+    run: async (world) => {
+      const { kube, namespace } = world;
+      await putImage(world, 'base');
+      await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base') });
+      await untilMachine(world, 'vm', 'Ready');
+      await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { readiness: { guestAgent: true } } });
+      const { status } = await untilReason(world, 'vm', 'GuestReady', 'GuestNotChecked');
+      expect(status).toBe('Unknown');
+      await untilReason(world, 'vm', 'RestartRequired', 'SpecChanged');
+      await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
+      await untilReason(world, 'vm', 'GuestReady', 'GuestAnswers');
+      await untilMachine(world, 'vm', 'Ready');
+    },
+  },
+  {
+    name: 'a lab is Ready only once the guest of its machine answers',
+    policy: policyOf,
+    simulators: { kubevirt: { timings: { agentMs: 3000 } } },
+    run: async (world) => {
+      await putImage(world, 'base');
+      const readiness = asking({ guestAgent: true });
+      await createWorkspace(world, 'guests', { vms: [aMachine(world, 'vm', 'base', { readiness })] });
+      await untilComponent(world, 'guests', ['VirtualMachine', 'vm'], 'Provisioning', 'GuestStarting');
+      await untilWorkspace(world, 'guests', 'Ready');
+      await deleteWorkspace(world, 'guests');
+    },
+  },
+];
