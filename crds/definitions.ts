@@ -32,6 +32,8 @@ interface Definition {
 }
 
 /** Since when it is being deleted, of a kind that has no phase for that. */
+/** Why it is in its phase. */
+const reason = { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' };
 const terminating = { name: 'Terminating', type: 'date', jsonPath: '.metadata.deletionTimestamp' };
 
 const definitions: readonly Definition[] = [
@@ -47,10 +49,10 @@ const definitions: readonly Definition[] = [
     status: VMDiskImageStatus,
     columns: [
       { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+      reason,
       { name: 'Progress', type: 'string', jsonPath: '.status.progress' },
       { name: 'Place', type: 'string', jsonPath: '.status.place' },
       { name: 'Refs', type: 'integer', jsonPath: '.status.references.count' },
-      { name: 'Held', type: 'string', jsonPath: '.status.conditions[?(@.type=="DeletionHeld")].status' },
       terminating,
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
       { name: 'Starts', type: 'string', jsonPath: '.status.startsAbout', priority: 1 },
@@ -83,6 +85,7 @@ const definitions: readonly Definition[] = [
       { name: 'Node', type: 'string', jsonPath: '.status.nodeName' },
       terminating,
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      { ...reason, priority: 1 },
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
     ],
     selectableFields: ['.spec.vmDiskImageRef.name', '.spec.vmDiskImageRef.namespace', '.status.phase'],
@@ -101,9 +104,10 @@ const definitions: readonly Definition[] = [
     status: WorkspaceStatus,
     columns: [
       { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+      reason,
       { name: 'Ready', type: 'string', jsonPath: '.status.ready' },
+      terminating,
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-      { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
     ],
     selectableFields: ['.status.phase'],

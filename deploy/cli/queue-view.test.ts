@@ -54,6 +54,13 @@ test('slots, the queue in its order, the images that join it later, and the basi
   ]);
 });
 
+test('a slot of which there are too many, or none, is not counted among those that exist', () => {
+  const first = (concurrency: string, more: Partial<Read> = {}) =>
+    queueLines(queueOf(read({ policy: parsePolicy({ data: { concurrency } }), ...more }), nowMs), nowMs, look)[0];
+  expect(first('0')).toBe('1 slot still held, 0 allowed, 2 waiting, 1 to be retried.');
+  expect(first('0', { lease: leaseOf() })).toBe('no slots, 2 waiting, 1 to be retried.');
+});
+
 test('a download of which CDI tells nothing has an estimated progress, and the forecast counts with it', () => {
   const source = { bytes: 3000, inspectedAt: at(0), queuedAt: at(0) };
   const past = done('old', 30);

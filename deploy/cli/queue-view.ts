@@ -134,9 +134,9 @@ export const queueObjects = ({ slots, waiting, retrying }: QueueView): { image: 
 
 /** The slots, the queue, and the images that join it later. */
 export function queueLines(view: QueueView, nowMs: number, look: Look): string[] {
-  const { concurrency, slots, waiting, retrying, stopped } = view;
+  const { slots, waiting, retrying, stopped } = view;
   return [
-    `${slots.length} of ${concurrency} slots held, ${waiting.length} waiting, ${retrying.length} to be retried.`,
+    `${describeSlots(view)}, ${waiting.length} waiting, ${retrying.length} to be retried.`,
     ...(stopped ? [describeStopped(stopped)] : []),
     ...section(slots.length, ['SLOT', 'IMAGE', 'SINCE', 'PHASE', 'PROGRESS', 'ATTEMPT'], look, () =>
       slots.map(({ image, since, phase, progress, attempt }, index) => [
@@ -163,6 +163,14 @@ export function queueLines(view: QueueView, nowMs: number, look: Look): string[]
     ...(waiting.length > 0 ? ['', describeBasis(view)] : []),
   ];
 }
+
+/** Who holds a slot keeps it when there are fewer. */
+export const describeSlots = ({ slots, concurrency }: QueueView) =>
+  slots.length > concurrency
+    ? `${slots.length} ${slots.length === 1 ? 'slot' : 'slots'} still held, ${concurrency} allowed`
+    : concurrency === 0
+      ? 'no slots'
+      : `${slots.length} of ${concurrency} slots held`;
 
 function section(count: number, titles: readonly string[], look: Look, rows: () => Span[][]): string[] {
   if (count === 0) return [];

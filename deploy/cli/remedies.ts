@@ -1,6 +1,6 @@
 import { isOneWord, labelAsPassword, makeSecret, makeSecretOf } from '../../shared/kinds/core/secret.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { releaseHolds, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { type About, rowOf } from '../../shared/reasons/table.ts';
@@ -105,12 +105,6 @@ export function remedyOnOpenStack(target: OnOpenStack): Remedy {
     commands: [describe],
   };
 }
-
-/** Of an image that is being deleted while machines use it. Their disks are clones. */
-export const remedyForHeld = ({ name, namespace }: ObjectReference): Remedy => ({
-  help: 'Delete what uses it; an admin can delete it earlier, and keep the machines:',
-  commands: [`kubectl annotate vmdi ${name} -n ${namespace} ${releaseHolds}=true`],
-});
 
 /** The only thing to do is to wait. */
 export const waiting = (target: Parameters<typeof formatTyped>[0]): Remedy => ({

@@ -28,6 +28,20 @@ test('Failed objects come first, of whatever kind, their cause above the table; 
   ]);
 });
 
+test('of unrelated failures the first is that which failed first, whatever it is called', () => {
+  const failed = (name: string, seconds: number) =>
+    aVMDiskImage({
+      name,
+      status: {
+        phase: 'Failed',
+        message: `It is ${name}.`,
+        conditions: [{ ...isReady, type: 'Stalled', lastTransitionTime: at(seconds) }],
+      },
+    });
+  const [summary] = linesOf({ images: [failed('a', 30), failed('b', 10), failed('c', 20)] });
+  expect(summary).toBe('3 Failed. First cause: VMDiskImage vmdi-farm/b: It is b.');
+});
+
 test('a machine that waits for its image shows the cause of the image', () => {
   const image = aVMDiskImage({ status: { phase: 'Retrying', message: 'Cut off.' } });
   const machine = aVirtualMachine({ status: { phase: 'Provisioning', message: 'Waiting for its image.' } });
@@ -80,12 +94,20 @@ test('a workspace shows its components below it, the image of a machine below th
     },
   });
   const machine = aVirtualMachine({ name: 'vm', namespace: 'ws-lab', status: { phase: 'Failed' } });
-  expect(linesOf({ workspaces: [workspace], machines: [machine], known: [ubuntu] }).slice(3)).toEqual([
+  const lines = linesOf({ workspaces: [workspace], machines: [machine], known: [ubuntu] });
+  expect(lines.slice(3)).toEqual([
     'Workspace lab                       Failed     90s  VirtualMachine vm: vm is Failed.',
     '├─ VirtualMachine vm                Failed     90s  vm is Failed.',
     '│  └─ VMDiskImage vmdi-farm/ubuntu  Succeeded  90s',
     '└─ Volume data                      Ready',
   ]);
+});
+
+test('a component that is left out says why', () => {
+  const message = 'Deploy roles are not run: the policy names no ansibleRunnerImage.';
+  const roles = { kind: 'AnsibleRoles', name: 'vm', phase: 'Skipped', reason: 'NoRunnerImage', message } as const;
+  const workspace = aWorkspace({ status: { phase: 'Ready', namespace: 'ws-lab', components: [roles] } });
+  expect(linesOf({ workspaces: [workspace] }).at(-1)).toBe(`└─ AnsibleRoles vm  Skipped       ${message}`);
 });
 
 test('a machine on OpenStack shows its networks and volumes below it, and their cause; it is under way until it matches its spec', () => {

@@ -5,6 +5,7 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Component, Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, nameOf } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { phaseOf } from '../../shared/kubernetes/shown.ts';
 import { oneLine } from '../../shared/sentence.ts';
 import { heldNamespace } from '../../shared/workspaces/images.ts';
@@ -25,7 +26,9 @@ interface Node {
   phase: ShownPhase;
   state: State;
   since?: string;
-  /** Why it is not Ready, in its own words; empty if it is Ready. */
+  /** Since when it has Failed, or more is to come. */
+  troubledSince?: string;
+  /** Why it is not Ready, or is left out, in its own words; empty if it is Ready. */
   cause: string;
   children: Node[];
 }
@@ -97,9 +100,15 @@ const nodeOf = (target: Target, children: Node[] = []): Node => ({
   phase: phaseOf(target),
   state: stateOf(target),
   since: target.metadata.creationTimestamp,
+  ...troubledSince(target),
   cause: causeOf(target),
   children,
 });
+
+function troubledSince({ status }: Target): Pick<Node, 'troubledSince'> {
+  const [found] = ['Stalled', 'Reconciling'].flatMap((type) => conditionOf(status?.conditions, type) ?? []);
+  return found ? { troubledSince: found.lastTransitionTime } : {};
+}
 
 function machineNode(machine: VirtualMachine, images: Images): Node {
   const image = images.get(keyOf(machine.spec.vmDiskImageRef));
@@ -138,7 +147,7 @@ const partNode = ({ kind, name, phase, message }: Component, target: Target | un
   phase,
   state: stateOfPhase(phase),
   ...(target ? { since: target.metadata.creationTimestamp } : {}),
-  cause: stateOfPhase(phase) === 'Ready' ? '' : message,
+  cause: stateOfPhase(phase) === 'Ready' && phase !== 'Skipped' ? '' : message,
   children,
 });
 
@@ -152,9 +161,11 @@ function imageBelow(workspace: Workspace, name: string, components: readonly Com
     : { kind: 'VMDiskImage', name, phase: 'Waiting', state: 'under way', cause: '', children: [] };
 }
 
-/** The first cause: of a Failed object, else of an object under way. A workspace reports its own; the cause of a machine may be its image. */
+/** The first cause in time: of a Failed object, else of an object under way. A workspace reports its own; the cause of a machine may be its image. */
 function firstCauseIn(nodes: readonly Node[]): Node | undefined {
-  const [worst] = nodes.filter(({ state }) => state !== 'Ready').sort(byUrgency);
+  const [worst] = nodes
+    .filter(({ state }) => state !== 'Ready')
+    .sort((a, b) => byUrgency(a, b) || (a.troubledSince ?? '').localeCompare(b.troubledSince ?? ''));
   return !worst || worst.kind === 'Workspace' ? worst : (firstCauseIn(worst.children) ?? worst);
 }
 

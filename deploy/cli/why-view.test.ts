@@ -88,7 +88,7 @@ test.each([
 
 test('for an image in the queue, why reports its place', () => {
   const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
-  expect(whyOf(image, knownOf({ images: [image] })).help).toMatch(/number 1 in the queue; 0 of 4 slots are held/);
+  expect(whyOf(image, knownOf({ images: [image] })).help).toMatch(/number 1 in the queue; 0 of 4 slots held/);
 });
 
 test.each([
@@ -200,7 +200,7 @@ test('why and wait report what holds a deleted image, and why reports what would
   expect(whyLines(whyOf(held, knownOf({ images: [held] })), [])).toEqual([
     expect.stringContaining('UsedByMachines.'),
     '',
-    'What would help: Delete what uses it; an admin can delete it earlier, and keep the machines:',
+    'What would help: Delete what uses it. The command deletes it at once and keeps the machines, whose disks are clones.',
     '  kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/release-holds=true',
   ]);
   expect(progressOf(held)).toMatchObject({ phase: 'Terminating', message: 'UsedByMachines.' });
@@ -210,7 +210,12 @@ test('an object on OpenStack gets no remedy of an image', () => {
   const server = aKupenStackMachine({
     status: { phase: 'Failed', message: 'Nova: not found.', conditions: [condition('Ready', 'False', 'NotFound')] },
   });
-  expect(JSON.stringify(whyOf(server, knownOf({ parts: [] })))).not.toMatch(/vmdi|retry|Upload/);
+  const volume = aVolume({
+    status: { phase: 'Terminating', conditions: [condition('DeletionHeld', 'True', 'InUse')] },
+  });
+  volume.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+  for (const object of [server, volume])
+    expect(JSON.stringify(whyOf(object, knownOf({ parts: [] })))).not.toMatch(/vmdi|retry|Upload/);
 });
 
 test('a component of a workspace gets the remedy of its reason', () => {

@@ -12,11 +12,10 @@ import { oneLine } from '../../shared/sentence.ts';
 import { heldNamespace } from '../../shared/workspaces/images.ts';
 import { formatSpan } from './age.ts';
 import { remedyForMachineWithoutImage, remedyForWorkspaceWithoutImage } from './missing-image.ts';
-import type { QueueView } from './queue-view.ts';
+import { describeSlots, type QueueView } from './queue-view.ts';
 import {
   type Remedy,
   remedyForFailed,
-  remedyForHeld,
   remedyForImageReason,
   remedyForMachineReason,
   remedyForMissingSecret,
@@ -151,7 +150,13 @@ function belowServer(machine: KupenStackMachine, known: Known): Why | undefined 
 function remedyOf(target: Target, known: Known): Remedy {
   if (isWell(target)) return { help: '', commands: [] };
   if (target.metadata.deletionTimestamp) {
-    if (heldBy(target) !== undefined) return remedyForHeld(target.metadata);
+    const { name, namespace } = target.metadata;
+    const isHeld = heldBy(target) !== undefined;
+    if (isHeld && isOnOpenStack(target)) return remedyOnOpenStack(target);
+    const held = isHeld
+      ? remedyForReason('VMDiskImage', 'DeletionHeld', { NAME: name, NAMESPACE: namespace })
+      : undefined;
+    if (held) return held;
     return {
       help: 'It is deleted when its finalizers are removed; they name the controllers that have not finished.',
       commands: ['ot-functions doctor'],
@@ -180,7 +185,7 @@ function remedyForImage(image: VMDiskImage, { secrets, queue, policy, nowMs }: K
     when === undefined ? '' : ` It may start ${when > 0 ? `in about ${formatSpan(when)}` : 'at any moment'}.`;
   const { help, commands } = remedyForWait(image, place?.waitsFor ?? null, policy);
   return {
-    help: `It is number ${place?.place ?? '?'} in the queue; ${queue.slots.length} of ${queue.concurrency} slots are held${holders ? ` (${holders})` : ''}.${forecast} ${help}`,
+    help: `It is number ${place?.place ?? '?'} in the queue; ${describeSlots(queue)}${holders ? ` (${holders})` : ''}.${forecast} ${help}`,
     commands: ['ot-functions queue', ...commands],
   };
 }

@@ -37,6 +37,6 @@ test('why an image waits names no image that the user may not see', () => {
     ours,
     amongSeen(among, (_, key) => key.startsWith('ours/')),
   );
-  expect(help).toContain('It is number 1 in the queue; 1 of 1 slots are held');
+  expect(help).toContain('It is number 1 in the queue; 1 of 1 slots held');
   expect(help).not.toContain('secret-plan');
 });

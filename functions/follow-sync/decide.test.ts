@@ -71,6 +71,13 @@ describe('an attempt that fails', () => {
     });
     expect(measured(actions)).toEqual(['ot.image.sync.attempts', 'ot.image.sync.duration']);
   });
+  test('because the disk is too small says that the spec helps, and not another attempt', () => {
+    const running = { status: 'False', reason: 'Error', message: 'DataVolume too small to contain image' };
+    const { status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, { running })] });
+    expect(status?.message).toBe(
+      'Not tried again: DataVolume too small to contain image. Make diskSize at least the virtual size of the image; that change starts a new download.',
+    );
+  });
   test('is counted with the bytes it may have cost, where the server gave any out', () => {
     const { actions } = pass({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
     expect(measured(actions)).toContain('ot.image.download.estimated');

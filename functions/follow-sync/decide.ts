@@ -6,9 +6,16 @@ import { currentName } from '../../shared/images/current-volume.ts';
 import { refusals } from '../../shared/images/failure-reasons.ts';
 import { whyPrunable } from '../../shared/images/pruning.ts';
 import { afterwards, publish, transition } from '../../shared/images/status.ts';
-import { attemptLabel, isOfAnotherVersion, revisionLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import {
+  attemptLabel,
+  isOfAnotherVersion,
+  revisionLabel,
+  syncRequested,
+} from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatTimeOfDay, toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { isValid } from '../../shared/policy.ts';
+import type { Reason } from '../../shared/reasons/reason.ts';
+import { rowOf } from '../../shared/reasons/table.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { adopting } from './adopting.ts';
 import { cloneFailureOf, cloneProgress, isClone } from './clone.ts';
@@ -96,7 +103,7 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
     const why = failure.isFinal
       ? 'Not tried again'
       : `Given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
-    const message = `${why}: ${sentence(failure.message)} To try again set annotation pelotech.ot/sync-requested to a new value.`;
+    const message = `${why}: ${sentence(failure.message)} ${tryAgainAfter(failure.reason)}`;
     const fields = { attempts: counted, completedAt: toTime(nowMs), nextAttemptAt: null };
     return [...transition(image, { to: 'Failed', reason: failure.reason, message, nowMs, fields }), ...measures];
   }
@@ -105,6 +112,11 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
   const fields = { attempts: counted, nextAttemptAt: toMicroTime(nowMs + waitMs) };
   return [...transition(image, { to: 'Retrying', reason: failure.reason, message, nowMs, fields }), ...measures];
 }
+
+/** What starts the next attempt. Another attempt at a disk that is too small would be a second download for nothing. */
+const tryAgainAfter = (reason: Reason): string =>
+  (reason === 'DiskTooSmall' ? rowOf(reason, 'VMDiskImage')?.help : undefined) ??
+  `To try again set annotation ${syncRequested} to a new value.`;
 
 const podsOf = ({ pods, image }: Observed) =>
   pods.filter(

@@ -206,6 +206,12 @@ describe('what holds a deleted image', () => {
     expect(verbs(actions)).toEqual(['patchStatus', 'recordEvent', 'delete']);
     expect(actions[2]).toMatchObject({ resource: { kind: 'DataVolume' } });
     expect(condition(actions)).toMatchObject({ status: 'True', reason: 'Referenced' });
+    // kubectl get has the reason of Ready as a column; the image stays usable.
+    expect(statusIn(actions)?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({
+      status: 'True',
+      reason: 'DeletionHeld',
+      message: message(actions),
+    });
     expect(message(actions)).toContain('used by 1 machine: lab/a. It is removed');
   });
   test('is named up to five, and how many more there are', () => {
@@ -215,10 +221,24 @@ describe('what holds a deleted image', () => {
     expect(message(pass({ image: deleted(), machines: seven.slice(0, 5) }))).toContain('lab/d, lab/e. It is removed');
   });
   test('is written where it differs, and the Event comes once', () => {
-    const said = message(pass({ image: deleted(), machines: seven })) ?? '';
-    const image = deleted({ conditions: [...(deleted().status?.conditions ?? []), ...held(said)] });
+    const image = deleted(statusIn(pass({ image: deleted(), machines: seven })));
     expect(pass({ image, machines: seven })).toEqual([]);
     expect(verbs(pass({ image, machines: seven.slice(1) }))).toEqual(['patchStatus']);
+  });
+  test('leaves it to follow-sync to say that the snapshot is lost', () => {
+    const lost = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'SnapshotLost',
+      message: '',
+      lastTransitionTime: at(0),
+    } as const;
+    const holder = machine('a', withDisk('uid-ubuntu'));
+    const actions = pass({ image: deleted({ conditions: [lost] }), machines: [holder] });
+    expect(statusIn(actions)?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      'DeletionHeld Referenced',
+      'Ready SnapshotLost',
+    ]);
   });
 });
 

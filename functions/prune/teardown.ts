@@ -17,7 +17,10 @@ import { ruleOf } from './unused.ts';
 /** The limit of machines that a message names. */
 const mostNamed = 5;
 
-/** Keeps the snapshot for the machines that use the image and names them. A running download is ended. */
+/**
+ * Keeps the snapshot for the machines that use the image and names them, in Ready, too, which stays True: its reason is a column of
+ * kubectl, where the phase of the image is still Succeeded. A running download is ended.
+ */
 export function hold(
   image: VMDiskImage,
   { dataVolumes }: Left,
@@ -30,7 +33,14 @@ export function hold(
   const message = `The image is deleted, but still used by ${machines}: ${names}. It is removed when the last of them is.`;
   const isNews = heldCondition(image)?.status !== 'True';
   return [
-    ...say(image, [{ type: 'DeletionHeld', status: 'True', reason: 'Referenced', message }], nowMs),
+    ...say(
+      image,
+      [
+        { type: 'DeletionHeld', status: 'True', reason: 'Referenced', message },
+        ...(isReady(image) ? [{ type: 'Ready', status: 'True', reason: 'DeletionHeld', message } as const] : []),
+      ],
+      nowMs,
+    ),
     ...(isNews ? [recordEvent(image, false, 'DeletionHeld', message, image.metadata.deletionTimestamp ?? '')] : []),
     ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolume, of)),
   ];
@@ -67,6 +77,8 @@ export function takeDown(
   ];
 }
 
+const isReady = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Ready')?.status === 'True';
+
 const heldCondition = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'DeletionHeld');
 
 /** Of DeletionHeld and Ready those that are still True, in one write. */
@@ -85,9 +97,9 @@ function reportTakenDown(image: VMDiskImage, nowMs: number): Action[] {
 type Said = Pick<Condition, 'type' | 'status' | 'message'> & { reason: Reason };
 
 function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[] {
-  const news = said.filter(({ type, status, message }) => {
+  const news = said.filter(({ type, status, reason, message }) => {
     const found = conditionOf(image.status?.conditions, type);
-    return found?.status !== status || found.message !== message;
+    return found?.status !== status || found.reason !== reason || found.message !== message;
   });
   if (news.length === 0) return [];
   const { generation: observedGeneration } = image.metadata;

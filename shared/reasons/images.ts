@@ -1,4 +1,5 @@
 import { makeSecret } from '../kinds/core/secret.ts';
+import { releaseHolds } from '../kinds/pelotech/vm-disk-image.ts';
 import type { Row } from './row.ts';
 
 const edit = 'kubectl edit vmdi NAME -n NAMESPACE';
@@ -136,7 +137,11 @@ export const imageReasons = {
   RefreshInvalid: { means: 'refresh does not parse.', help: 'Correct refresh.', run: [edit] },
   Referenced: 'It is deleted, but machines use it.',
   NotReferenced: 'Nothing uses it.',
-  DeletionHeld: 'It is deleted, but machines use it: it stays until the last of them is deleted.',
+  DeletionHeld: {
+    means: 'It is deleted, but machines use it: it stays until the last of them is deleted.',
+    help: 'Delete what uses it. The command deletes it at once and keeps the machines, whose disks are clones.',
+    run: [`kubectl annotate vmdi NAME -n NAMESPACE ${releaseHolds}=true`],
+  },
   TakenDown: 'It is being deleted with its volumes and snapshots.',
   Pruned: 'It was unused for longer than the policy says, and is deleted.',
   WouldBePruned: "It would be deleted as unused, if the policy's prune were WhenUnreferenced.",

@@ -93,7 +93,7 @@ export const stories = withKubectl([
       await createImage(world, 'day');
       await ok(kubectl('wait', '-n', 'lab', '--for=condition=Ready', 'vmdi/day', '--timeout=20s'));
       expect(await ok(kubectl('get', 'vmdi', '-n', 'lab'))).toMatch(
-        /NAME\s+PHASE\s+PROGRESS\s+PLACE\s+REFS\s+HELD\s+TERMINATING\s+AGE\nday\s+Succeeded\s+100%/,
+        /NAME\s+PHASE\s+REASON\s+PROGRESS\s+PLACE\s+REFS\s+TERMINATING\s+AGE\nday\s+Succeeded\s+SnapshotReady\s+100%/,
       );
       expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toMatch(
         /ATTEMPTS\s+MESSAGE\s+HOLDERS\n.*Ready to clone from snapshot/,
@@ -124,7 +124,7 @@ export const stories = withKubectl([
       await ok(kubectl('delete', 'vmdi', 'ubuntu-2204', '-n', 'lab', '--wait=false'));
       await ok(kubectl('wait', '--for=condition=DeletionHeld', 'vmdi/ubuntu-2204', '-n', 'lab', '--timeout=20s'));
       const table = await ok(kubectl('get', 'vmdi', '-A'));
-      expect(table).toMatch(/lab\s+ubuntu-2204\s+Succeeded\s+100%\s+1\s+True\s+\d+s\s+\d+s/);
+      expect(table).toMatch(/lab\s+ubuntu-2204\s+Succeeded\s+DeletionHeld\s+100%\s+1\s+\d+s\s+\d+s/);
       expect(table.split('\n').filter((line) => line.trimEnd().length > 100)).toEqual([]);
       expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toContain('still used by 1 machine: lab/desktop-1');
       expect(await ok(kubectl('get', 'ot', '-A'))).toMatch(/otvm|virtualmachine.pelotech.ot\/desktop-1\s+Ready/);

@@ -119,7 +119,9 @@ function drawDownloads({ slots, queue, basis, stopped }: ClusterRow) {
       ? 'The Lease that holds the slots cannot be read; start-sync replaces it.'
       : total === 0
         ? `Paused: concurrency is 0. ${held.length} still at work.`
-        : `${held.length} of ${total} slots are held.`,
+        : held.length > total
+          ? `${held.length} slots are still held, ${total} allowed.`
+          : `${held.length} of ${total} slots are held.`,
   );
   const users = usersOfImages();
   show(

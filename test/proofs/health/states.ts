@@ -6,7 +6,7 @@ import { at, aVMDiskImage, start } from '../../support/builders/images.ts';
 export interface State {
   state: string;
   image: VMDiskImage;
-  /** The columns PHASE, HELD and TERMINATING. */
+  /** The columns PHASE, and of a deleted image REASON and TERMINATING. */
   kubectl: string;
   kstatus: string;
   argo: string;
@@ -62,7 +62,7 @@ export const states: readonly State[] = [
   {
     state: 'deleted, and held by a machine',
     image: of(succeeded, { deletionTimestamp: at(60) }),
-    kubectl: 'Succeeded True 5m',
+    kubectl: 'Succeeded DeletionHeld 5m',
     ...underWay,
     kstatus: 'Terminating',
   },
