@@ -1,10 +1,11 @@
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { imagePublished } from '../../shared/events.ts';
 import { ruleAllowing, rulesFor } from './authorize.ts';
 import type { Config, Rule } from './config.ts';
 import type { Sender } from './post-event.ts';
 import { rateLimiter } from './rate-limiter.ts';
-import { type PipelineEvent, readEvent } from './read-event.ts';
+import { type PipelineEvent, readEvent, readName } from './read-event.ts';
 import { Refusal } from './refusal.ts';
 import type { Verified } from './verify-token.ts';
 
@@ -17,10 +18,28 @@ type Result = 'done' | 'malformed' | 'refused' | 'later';
 /** Makes the image that an event asks for; throws a Refusal where it does not. */
 export type MakeImage = (event: PipelineEvent) => Promise<void>;
 
-interface GatewayPorts {
+/** How far an image is, in the words of its status. */
+export interface ImageProgress {
+  namespace: string;
+  name: string;
+  phase: string;
+  /** Ready or failed with what was published last; absent while it is under way. */
+  end?: 'ready' | 'failed';
+  message: string;
+}
+
+/** The image of that name, in the namespace or the policy's first; undefined if it does not exist in one of the policy's. */
+export type FindImage = (named: { name: string; namespace?: string | undefined }) => Promise<ImageProgress | undefined>;
+
+/** What the gateway does with images. */
+export interface Images {
+  make: MakeImage;
+  find: FindImage;
+}
+
+interface GatewayPorts extends Images {
   /** The configuration and its verifier as they are now; both change together. */
   current(): { config: Config; verify(authorization: string | undefined): Promise<Verified> };
-  make: MakeImage;
   /** Tells the Broker, for other subscribers. */
   post(event: PipelineEvent, sender: Sender): Promise<void>;
   now(): number;
@@ -37,9 +56,12 @@ type Env = { Variables: Variables };
 
 const maxBodyBytes = 1024 * 1024;
 
-/** The way in for pipelines outside the cluster: POST / with one CloudEvent and a token of the CI's own. */
+/**
+ * The way in for pipelines outside the cluster: POST / with one CloudEvent, GET /?name=… for how far its image is, both with a token of
+ * the CI's own.
+ */
 export function gatewayApp(ports: GatewayPorts): Hono<Env> {
-  const { current, make, post, now } = ports;
+  const { current, make, find, post, now } = ports;
   const turn = rateLimiter(now);
   const app = new Hono<Env>();
   app.get('/health/:probe', (c) => c.text('ok'));
@@ -49,7 +71,7 @@ export function gatewayApp(ports: GatewayPorts): Hono<Env> {
     await next();
   });
   // Authentication comes first: the body of an unknown sender is not read.
-  app.post('/', async (c, next) => {
+  app.on(['GET', 'POST'], '/', async (c, next) => {
     const { config, verify } = current();
     const { issuer, claims } = await verify(c.req.header('authorization'));
     const subject = claims.sub ?? '';
@@ -60,7 +82,7 @@ export function gatewayApp(ports: GatewayPorts): Hono<Env> {
       c.header('retry-after', String(tooMany.waitSeconds));
       throw new Refusal(
         429,
-        `expected at most ${config.requestsPerMinute} events a minute; wait ${tooMany.waitSeconds} s`,
+        `expected at most ${config.requestsPerMinute} requests a minute; wait ${tooMany.waitSeconds} s`,
       );
     }
     c.set('caller', { subject, rules });
@@ -76,8 +98,17 @@ export function gatewayApp(ports: GatewayPorts): Hono<Env> {
     report(ports, c, 202, 'done', lost && `the Broker did not take it: ${lost}`);
     return c.body(null, 202);
   });
-  app.all('/', (c) => c.json({ error: 'expected POST' }, 405, { allow: 'POST' }));
-  app.notFound((c) => c.json({ error: 'expected POST /' }, 404));
+  // Who may publish an image may see what becomes of it.
+  app.get('/', async (c) => {
+    const named = readName(c.req.query());
+    note(c, { image: named.name, rule: ruleAllowing(c.get('caller').rules, imagePublished, named).name });
+    const found = await find(named);
+    if (!found) throw new Refusal(404, `expected an image ${named.name} in a namespace for images, found none`);
+    report(ports, c, 200, 'done');
+    return c.json(found);
+  });
+  app.all('/', (c) => c.json({ error: 'expected GET or POST' }, 405, { allow: 'GET, POST' }));
+  app.notFound((c) => c.json({ error: 'expected the path /' }, 404));
   app.onError((error, c) => {
     const refusal =
       error instanceof Refusal ? error : new Refusal(503, 'something failed here; try again', String(error));

@@ -29,11 +29,11 @@ async function withGateway(
   await writeFile(configFile, JSON.stringify({ issuers: [ci] }));
   await mkdir(keysFolder);
   await writeFile(join(keysFolder, 'tests'), publicationKey);
-  const { make, drain } = imageMaker(verified, { kube, telemetry: telemetryOf('gateway') });
+  const images = imageMaker(verified, { kube, telemetry: telemetryOf('gateway') });
   const where = { port: 0, host: '127.0.0.1', rereadMs: 3_600_000, tls: 'plain-http' } as const;
   const gateway = await startGateway(
     { configFile, broker: { url: broker, tokenFile: undefined, keysFolder }, ...where },
-    make,
+    images,
     () => undefined,
   );
   const headers = { ...event, 'ce-time': new Date().toISOString(), authorization: `Bearer ${await issuer.token()}` };
@@ -44,7 +44,7 @@ async function withGateway(
     });
   } finally {
     await gateway.close();
-    await drain();
+    await images.drain();
     await issuer.close();
     await rm(folder, { recursive: true });
   }

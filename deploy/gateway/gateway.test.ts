@@ -43,7 +43,7 @@ async function forgetImages() {
   }
 }
 
-const world = await startTestWorld(images.make);
+const world = await startTestWorld(images);
 const { issuer, broker, gateway, lines, path, write, config, start, withGateway, send } = world;
 beforeEach(async () => {
   world.reset();
@@ -52,6 +52,55 @@ beforeEach(async () => {
 afterAll(async () => {
   await world.close();
   await harness.close();
+});
+
+describe('what became of an image', () => {
+  const get = async (query: string, token?: string) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const response = await fetch(`${gateway.url}?${query}`, { headers });
+    return { status: response.status, body: await response.json() };
+  };
+
+  test('its pipeline learns how far it is, with what was published last', async () => {
+    const token = await issuer.token();
+    expect(await get(`name=${data.name}`, token)).toEqual({
+      status: 404,
+      body: { error: `expected an image ${data.name} in a namespace for images, found none` },
+    });
+    await send({ token });
+    const place = { namespace: 'vmdi-farm', name: data.name };
+    expect(await get(`name=${data.name}`, token)).toEqual({ status: 200, body: { ...place, phase: '', message: '' } });
+    const { metadata } = (await kube.get(VMDiskImage, place)) ?? { metadata: { generation: 1 } };
+    const status = (ready: 'True' | 'False', observedGeneration: number) => ({
+      status: {
+        phase: ready === 'True' ? 'Succeeded' : 'Failed',
+        message: 'a sentence',
+        observedGeneration,
+        conditions: [
+          { type: 'Ready', status: ready, reason: 'R', message: 'm', lastTransitionTime: '2026-01-01T00:00:00Z' },
+        ],
+      },
+    });
+    const report = (ready: 'True' | 'False', generation: number) =>
+      kube.patch(VMDiskImage, place, status(ready, generation), { subresource: 'status' });
+    await report('True', metadata.generation);
+    expect((await get(`name=${data.name}`, token)).body).toMatchObject({ phase: 'Succeeded', end: 'ready' });
+    await report('False', metadata.generation);
+    expect((await get(`name=${data.name}`, token)).body).toMatchObject({ phase: 'Failed', end: 'failed' });
+    await kube.patch(VMDiskImage, place, { spec: { diskSize: '99Gi' } });
+    expect((await get(`name=${data.name}&namespace=vmdi-farm`, await issuer.token())).status).toBe(403);
+    expect((await get(`name=${data.name}`, token)).body).not.toHaveProperty('end');
+  });
+
+  test.each([
+    { query: 'name=lab-1', status: 401 },
+    { query: 'name=golden', status: 403, claims: {} },
+    { query: 'name=lab-1', status: 403, claims: { repository: 'evil/images' } },
+    { query: 'name=lab-1&namespace=kube-system', status: 403, claims: {} },
+    { query: 'image=lab-1', status: 400, claims: {} },
+  ])('$query with $claims gets $status', async ({ query, status, claims }) => {
+    expect((await get(query, claims && (await issuer.token(claims)))).status).toBe(status);
+  });
 });
 
 describe('a good token and a good event', () => {
@@ -278,7 +327,7 @@ describe('what is no event of ours gets', () => {
   });
 
   test('405: another method; 404: another path', async () => {
-    expect((await fetch(gateway.url)).status).toBe(405);
+    expect((await fetch(gateway.url, { method: 'PUT' })).status).toBe(405);
     expect((await fetch(`${gateway.url}/sync-operator/default`, { method: 'POST' })).status).toBe(404);
     expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
   });
@@ -294,7 +343,7 @@ describe('a caller with more events than it may', () => {
       expect(statuses).toContain(429);
       expect(await send({ url, token: await issuer.token({ sub: 'another' }) })).toMatchObject({ status: 202 });
     });
-    expect(lines.find(({ status }) => status === 429)?.message).toMatch(/at most 2 events a minute; wait \d+ s/);
+    expect(lines.find(({ status }) => status === 429)?.message).toMatch(/at most 2 requests a minute; wait \d+ s/);
   });
 });
 
@@ -395,7 +444,7 @@ describe('where no image is made', () => {
     ['lets the gateway read nothing', new ApiError(403, 'Forbidden', 'configmaps is forbidden')],
   ])('503: the API server %s', async (_, error) => {
     const away = { ...kube, get: () => Promise.reject(error) };
-    const other = await start({}, imageMaker(verified, { kube: away, telemetry: telemetryOf('gateway') }).make);
+    const other = await start({}, imageMaker(verified, { kube: away, telemetry: telemetryOf('gateway') }));
     const answer = await send({ url: other.url, token: await issuer.token() });
     expect(answer).toMatchObject({ status: 503, error: 'the image cannot be made just now; try again' });
     expect(lines[0]?.message).toContain(error.message);

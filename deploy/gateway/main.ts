@@ -16,7 +16,7 @@ export async function run(): Promise<void> {
   const config = new KubeConfig();
   config.loadFromDefault();
   const images = imageMaker(verified, { kube: kubeClient(config), telemetry: telemetryOf('gateway') });
-  const gateway = await startGateway(settingsFrom(process.env), images.make);
+  const gateway = await startGateway(settingsFrom(process.env), images);
   console.log(JSON.stringify({ level: 'info', function: 'gateway', message: `listens at ${gateway.url}` }));
   process.once('SIGTERM', async () => {
     await gateway.close();

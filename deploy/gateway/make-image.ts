@@ -1,20 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FunctionDeclaration, type Message, noEvents } from '../../shared/function.ts';
+import { namespaceFor } from '../../shared/images/published-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { backgroundWork } from '../../shared/runtime/background.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
+import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { reconcile } from '../../shared/runtime/reconcile.ts';
 import type { Telemetry } from '../../shared/runtime/telemetry/telemetry.ts';
-import type { MakeImage } from './app.ts';
+import { progressOf } from '../cli/wait-view.ts';
+import type { FindImage, Images, MakeImage } from './app.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Makes images by the rule of a function that takes publications, and as that function. `make` throws a Refusal: 422 in the words of
- * its Warning, 503 where trying again may help. `drain` resolves when its Events are recorded.
+ * Makes images by the rule of a function that takes publications, and as that function, and finds them. `make` throws a Refusal: 422 in
+ * the words of its Warning, 503 where trying again may help. `drain` resolves when its Events are recorded.
  */
 export function imageMaker(
   declaration: FunctionDeclaration,
   { kube, telemetry }: { kube: Kube; telemetry: Telemetry },
-): { make: MakeImage; drain(): Promise<void> } {
+): Images & { drain(): Promise<void> } {
   const background = backgroundWork();
   const ports = {
     kube,
@@ -47,5 +51,14 @@ export function imageMaker(
     if (error !== undefined) throw new Refusal(503, 'the image cannot be made just now; try again', String(error));
     if (warning !== undefined) throw new Refusal(422, warning);
   };
-  return { make, drain: background.drain };
+  const find: FindImage = async (named) => {
+    const policy = await readPolicy(kube);
+    const namespace = namespaceFor(named, policy);
+    if (!policy.values.imageNamespaces.includes(namespace)) return undefined;
+    const image = await kube.get(VMDiskImage, { namespace, name: named.name });
+    if (!image) return undefined;
+    const { phase, end, message } = progressOf(image);
+    return { namespace, name: named.name, phase, ...(end ? { end } : {}), message };
+  };
+  return { make, find, drain: background.drain };
 }

@@ -1,6 +1,6 @@
 import { HTTP } from 'cloudevents';
 import * as z from 'zod';
-import type { ImagePublished } from '../../shared/events.ts';
+import { ImagePublished } from '../../shared/events.ts';
 import { aheadAtMostMs, takenForMs } from '../../shared/images/signature.ts';
 import { eventSchemas } from './config.ts';
 import { Refusal } from './refusal.ts';
@@ -50,6 +50,15 @@ export function readEvent(headers: Record<string, string>, body: string, nowMs: 
   if (!parsed.success) throw malformed(faultsOf('data', parsed.error));
   const atMs = Math.floor((time === undefined ? nowMs : Date.parse(time)) / 1000) * 1000;
   return { ...rest, type, time, atMs, subject, traceparent: rest.traceparent, data: parsed.data };
+}
+
+const ImageName = ImagePublished.pick({ name: true, namespace: true });
+
+/** Which image a query asks for; throws a Refusal, 400 with all faults, if it names none. */
+export function readName(query: Record<string, string>): z.infer<typeof ImageName> {
+  const parsed = ImageName.safeParse(query);
+  if (!parsed.success) throw malformed(faultsOf('query', parsed.error));
+  return parsed.data;
 }
 
 function parse(headers: Record<string, string>, body: string): object {

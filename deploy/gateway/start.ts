@@ -1,6 +1,6 @@
 import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
-import { gatewayApp, type LogLine, type MakeImage } from './app.ts';
+import { gatewayApp, type Images, type LogLine } from './app.ts';
 import { parseConfig } from './config.ts';
 import { type Listening, listen } from './listen.ts';
 import { postEvent } from './post-event.ts';
@@ -51,7 +51,7 @@ export function settingsFrom(env: Readonly<Record<string, string | undefined>>):
 /** Starts the gateway; throws where its configuration or certificate cannot be used, with what was expected. */
 export async function startGateway(
   settings: GatewaySettings,
-  make: MakeImage,
+  images: Images,
   log: (line: LogLine) => void = print,
 ): Promise<Gateway> {
   const complain = (message: string) => log({ level: 'error', function: 'gateway', message });
@@ -63,7 +63,7 @@ export async function startGateway(
   const telemetry = telemetryOf('gateway');
   const app = gatewayApp({
     current: configured.current,
-    make,
+    ...images,
     post: (event, sender) => postEvent(settings.broker, event, sender),
     now: Date.now,
     log,

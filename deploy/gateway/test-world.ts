@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LogLine, MakeImage } from './app.ts';
+import type { Images, LogLine } from './app.ts';
 import { type Gateway, type GatewaySettings, startGateway } from './start.ts';
 import { startTestIssuer } from './test-issuer.ts';
 
@@ -28,8 +28,8 @@ interface Sent {
   body?: string;
 }
 
-/** An issuer, a Broker, and a gateway between them that lets tags of labs/images publish lab-*, whose images `make` makes. */
-export async function startTestWorld(make: MakeImage = async () => undefined) {
+/** An issuer, a Broker, and a gateway between them that lets tags of labs/images publish lab-*, whose images `images` makes and finds. */
+export async function startTestWorld(images: Images = { make: async () => undefined, find: async () => undefined }) {
   const issuer = await startTestIssuer('ot-preload');
   const broker = await startBroker();
   const folder = await mkdtemp(join(tmpdir(), 'gateway-'));
@@ -40,11 +40,11 @@ export async function startTestWorld(make: MakeImage = async () => undefined) {
   const usual = { name: 'ci', issuer: issuer.url, audience: 'ot-preload', caFile: issuer.caFile, rules: [rule] };
   const config = (more: object = {}, ofIssuer: object = {}) =>
     JSON.stringify({ requestsPerMinute: 1000, issuers: [{ ...usual, ...ofIssuer }], ...more });
-  const start = (more: Partial<GatewaySettings> = {}, making = make): Promise<Gateway> => {
+  const start = (more: Partial<GatewaySettings> = {}, its = images): Promise<Gateway> => {
     const usually = { configFile: path('gateway.yaml'), tls: 'plain-http', port: 0, host: '127.0.0.1' } as const;
     const address = { url: broker.url, tokenFile: path('token'), keysFolder: path('keys') };
     const settings = { ...usually, broker: address, rereadMs: 3_600_000, ...more };
-    return startGateway(settings, making, (line) => lines.push(line));
+    return startGateway(settings, its, (line) => lines.push(line));
   };
   await write('token', 'gateway-token-1\n');
   await mkdir(path('keys'));

@@ -9,6 +9,7 @@ import { comparisons } from '../../test/proofs/recordings/comparisons-table.ts';
 import { eventingDeviations } from '../local/eventing/deviations-table.ts';
 import { dashboardFiles } from '../monitoring/files.ts';
 import { metricsTable } from '../monitoring/metrics-table.ts';
+import { componentFiles, header as componentHeader } from '../pipelines/components.ts';
 import { eventsTable, fieldsTable } from '../pipelines/events-table.ts';
 import { productionFiles } from '../production/files.ts';
 import { eventPoliciesText } from '../production/oidc/event-policies.ts';
@@ -30,6 +31,7 @@ export async function registry(): Promise<Generated[]> {
     },
     { folder: 'deploy/production/oidc/', files: new Map([['event-policies.yaml', eventPoliciesText(functions)]]) },
     { folder: 'deploy/monitoring/', files: dashboardFiles() },
+    { folder: 'deploy/pipelines/', files: componentFiles(), header: componentHeader },
     { folder: 'functions/', files: new Map([['REASONS.md', reasonsPage()]]) },
     ...reasonRows(),
     { page: 'deploy/monitoring/README.md', name: 'metrics', text: metricsTable() },

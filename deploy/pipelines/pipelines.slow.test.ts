@@ -317,8 +317,8 @@ async function throughWayIn(
   await writeFile(join(keysFolder, 'tests'), publicationKey);
   const address = { url: broker, tokenFile: undefined, keysFolder };
   const settings = { configFile, tls: 'plain-http', broker: address, ...where } as const;
-  const { make } = imageMaker(verified, { kube, telemetry: telemetryOf('gateway') });
-  const gateway = await startGateway(settings, make, () => undefined);
+  const images = imageMaker(verified, { kube, telemetry: telemetryOf('gateway') });
+  const gateway = await startGateway(settings, images, () => undefined);
   const token = await issuer.token();
   const github = await listener({ token });
   try {

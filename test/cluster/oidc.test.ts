@@ -226,7 +226,7 @@ describe.skipIf(!hasKnative)('a Broker with OIDC and our EventPolicies', () => {
     const lines: LogLine[] = [];
     const gateway = await startGateway(
       { configFile, tls: 'plain-http', broker: { url: broker, tokenFile, keysFolder }, ...where },
-      async () => undefined,
+      { make: async () => undefined, find: async () => undefined },
       (line) => lines.push(line),
     );
     const publish = async (id: string, claims: { repository?: string } = {}) =>
