@@ -117,6 +117,12 @@ const examples: Readonly<Record<string, Example>> = {
   },
 };
 
+const gatewayExample = {
+  variables: { ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'a-request-token', OT_GATEWAY_AUDIENCE: 'ot-preload' },
+  url: 'OT_GATEWAY_URL',
+  needs: [],
+} as const;
+
 const image = { IMAGE_NAME: 'lab-151-attacker', IMAGE_VERSION: 'v1.0.0', IMAGE_DIGEST: `sha256:${'a'.repeat(64)}` };
 
 /** Runs a script as a runner does: the first failure ends it. */
@@ -275,6 +281,35 @@ describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s'
       }),
     60_000,
   );
+});
+
+describe.skipIf(!isCurlThere)('the GitHub Action, against the gateway itself', () => {
+  test('waits until the image is Ready; one that is missing at its source ends it with 1 and the cause', async () => {
+    const { runs } = await readYaml<{ runs: { steps: [{ run: string }] } }>('preload/action.yml');
+    await onLocalCluster({
+      name: 'action',
+      run: async (world) => {
+        await putImage(world, 'lab', { key: 'lab-1/v1.0.0/vm.qcow2' });
+        await setPolicy(world, {
+          imageNamespaces: world.namespace,
+          imageUrlTemplate: `${world.store.url}/images/{name}/{version}/vm.qcow2`,
+          imageDiskSize: '64Mi',
+        });
+        await throughWayIn({ ...gatewayExample, script: '' }, world, async (there) => {
+          const given = {
+            OT_EVENT_ID: '1',
+            OT_EVENT_SOURCE: 'https://github.example/labs/images',
+            OT_POLL_SECONDS: '1',
+          };
+          const action = (name: string) =>
+            run(runs.steps[0].run, { ...gatewayExample.variables, ...given, ...there, IMAGE_NAME: name });
+          expect(await action('lab-1')).toMatchObject({ code: 0, out: expect.stringContaining('"end":"ready"') });
+          const missing = await action('lab-2');
+          expect(missing).toMatchObject({ code: 1, out: expect.stringMatching(/"end":"failed".*NoSuchKey/) });
+        });
+      },
+    });
+  }, 60_000);
 });
 
 describe.skipIf(!isCurlThere)("the example of preload's README", () => {

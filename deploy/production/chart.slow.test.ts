@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import { facts } from '../../shared/events.ts';
 import { hasKubectl } from '../../test/stories/local-world.ts';
 import { findHelm } from '../../test/support/tools/helm/helm.ts';
@@ -27,6 +29,18 @@ describe.skipIf(missing)('the Helm chart', () => {
   ])('has nothing that helm lint warns of, with $set', async ({ values }) => {
     const { stdout } = await run(helm, ['lint', 'deploy/production/chart', ...values], { cwd: root });
     expect(stdout).toMatch(/1 chart\(s\) linted, 0 chart\(s\) failed/);
+    expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
+  });
+
+  test('of labs, deploy/lab-chart, renders a Workspace whose spec is the values', async () => {
+    const example = await readFile(new URL('../../crds/examples/workspace.yaml', import.meta.url), 'utf8');
+    const folder = await mkdtemp(join(tmpdir(), 'ot-lab-chart-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const values = join(folder, 'lab.yaml');
+    await writeFile(values, stringify({ ...parse(example).spec, global: {} }));
+    const args = ['template', 'demo-workspace-1', 'deploy/lab-chart', '--values', values];
+    expect(parse((await run(helm, args, { cwd: root })).stdout)).toEqual(parse(example));
+    const { stdout } = await run(helm, ['lint', 'deploy/lab-chart', '--values', values], { cwd: root });
     expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
   });
 
