@@ -1,43 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { stringify } from 'yaml';
-import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from '../../stories/images.ts';
 import { onLocalCluster } from '../../stories/local-world.ts';
-import type { World } from '../../stories/world.ts';
 import { findHelm } from '../../support/tools/helm/helm.ts';
+import { writeImageChart } from './image-chart.ts';
 
 const found = await findHelm();
 const { path: helm } = { path: '', ...found };
 if (found.missing) console.log(`skipped: Helm 4 waits for images only where it can be built: ${found.missing}`);
 
 const run = promisify(execFile);
-
-/** A Helm chart of one image, which is what users add to a chart of theirs. */
-async function aChart({ store }: Pick<World, 'store'>, name: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'ot-helm-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const image = {
-    apiVersion: VMDiskImage.apiVersion,
-    kind: VMDiskImage.kind,
-    metadata: { name },
-    spec: {
-      storageClass: 'gp3',
-      snapshotClass: 'ebs-snapshot',
-      secretRef: 's3-reader',
-      url: `${store.url}/images/${name}.qcow2`,
-      diskSize: '64Mi',
-    },
-  };
-  await mkdir(join(folder, 'templates'));
-  await writeFile(join(folder, 'Chart.yaml'), stringify({ apiVersion: 'v2', name, version: '0.1.0' }));
-  await writeFile(join(folder, 'templates/image.yaml'), stringify(image));
-  return folder;
-}
 
 const cases: readonly {
   does: string;
@@ -72,7 +48,9 @@ test.skipIf(found.missing).each(cases)(
         policy,
         run: async (world) => {
           await putImage(world, isThere ? 'ubuntu' : 'debian');
-          const chart = await aChart(world, 'ubuntu');
+          const chart = await mkdtemp(join(tmpdir(), 'ot-helm-'));
+          onTestFinished(() => rm(chart, { recursive: true }));
+          await writeImageChart(chart, 'ubuntu', `${world.store.url}/images/ubuntu.qcow2`);
           await writeFile(join(chart, 'kubeconfig'), kubeconfig);
           const args = ['install', 'ubuntu', chart, '--namespace', world.namespace, '--wait', '--timeout', timeout];
           const env = { ...process.env, KUBECONFIG: join(chart, 'kubeconfig') };
