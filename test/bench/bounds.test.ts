@@ -17,7 +17,7 @@ const whole = { what: 'whole', retryLimit: 2, attempts: 1, needed: 100, sent: 10
 const start = { what: 'prune', firstAnswerMs: [90, 300, 400, 500], residentBytes: 90e6, ownBytes: 40e6 };
 const bare = { ...start, what: 'bare Node', firstAnswerMs: [40, 70, 80, 900] };
 
-const events = { images: 10, deliveries: new Map([['Pod → prune', 560]]), events: 420, hops: 990 };
+const events = { images: 10, deliveries: new Map([['Pod → prune', 560]]), events: 420, hops: 990, outcomes: [] };
 
 const broken = (measured: Partial<Measured>) =>
   boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start], events, ...measured })
@@ -53,7 +53,7 @@ test('more reads than an image may cost break their bound', () => {
 });
 
 test('an event, a delivery or a hop more break their bounds', () => {
-  const more = { images: 10, deliveries: new Map([['Pod → prune', 611]]), events: 441, hops: 1041 };
+  const more = { images: 10, deliveries: new Map([['Pod → prune', 611]]), events: 441, hops: 1041, outcomes: [] };
   expect(broken({ events: more })).toEqual(['events', 'deliveries', 'hops through a filter']);
 });
 

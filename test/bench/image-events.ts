@@ -6,6 +6,7 @@ import { putImage } from '../stories/images.ts';
 import { onLocalCluster } from '../stories/local-world.ts';
 import { calm } from '../stories/subscriptions.ts';
 import { createImage, untilPhase } from '../stories/world.ts';
+import { countOutcomes, type EventOutcome } from './event-outcomes.ts';
 
 /** What one image causes at the Brokers, from its creation to its snapshot, with the real timing of CDI and the snapshotter. */
 export interface ImageEvents {
@@ -16,6 +17,7 @@ export interface ImageEvents {
   events: number;
   /** Of these events the hops through the filter: each event passes every Trigger of its Broker, whether it wants it or not. */
   hops: number;
+  outcomes: readonly EventOutcome[];
 }
 
 /** All deliveries. */
@@ -41,10 +43,12 @@ export async function countImageEvents(): Promise<ImageEvents> {
   const triggersOf = (broker: string | undefined) => [...brokers.values()].filter((one) => one === broker).length;
   const deliveries = new Map<string, number>();
   const seen = new Map<string, number>();
+  const { outcomes, serve } = countOutcomes();
   await onLocalCluster({
     name: 'events of images',
     policy: { concurrency: '4' },
     local: {
+      serveFunctions: serve,
       faults: {
         drop: ({ event, trigger }) => {
           const { kind, type = '', id = '' } = event.attributes;
@@ -67,10 +71,10 @@ export async function countImageEvents(): Promise<ImageEvents> {
       // What begins with the cluster is no image's: processes publish again what was published shortly before they began.
       await sync('first');
       await calm(world);
-      for (const counts of [deliveries, seen]) counts.clear();
+      for (const counts of [deliveries, seen, outcomes]) counts.clear();
       await sync(...Array.from({ length: images }, (_, index) => `image-${index}`));
     },
   });
   const hops = [...seen.values()].reduce((sum, triggers) => sum + triggers, 0);
-  return { images, deliveries, events: seen.size, hops };
+  return { images, deliveries, events: seen.size, hops, outcomes: [...outcomes.values()] };
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { boundsOf } from './bounds.ts';
 import { report } from './report.ts';
 
+const outcomes = [{ function: 'prune', event: 'Pod delete', served: 25, acted: 5, reads: new Map([['get pods', 20]]) }];
 const measured = {
   runs: [
     {
@@ -20,7 +21,7 @@ const measured = {
     { what: 'bare Node', firstAnswerMs: [40, 50], residentBytes: 60e6, ownBytes: 16e6 },
     { what: 'prune', firstAnswerMs: [90, 110], residentBytes: 90e6, ownBytes: 40e6 },
   ],
-  events: { images: 10, deliveries: new Map([['Pod → prune', 25]]), events: 25, hops: 75 },
+  events: { images: 10, deliveries: new Map([['Pod → prune', 25]]), events: 25, hops: 75, outcomes },
 };
 const bounds = boundsOf(measured);
 const machine = { processors: '2 × test', node: 'v24', load: [0.5, 1.5] as const };
@@ -43,4 +44,8 @@ test('writes are told for each image', () => {
 
 test('deliveries are told for each image, and all together', () => {
   expect(lineWith('Pod → prune')).toMatch(/ 2\.5$/);
+});
+
+test('what an event led to is told for each image, with its reads', () => {
+  expect(lineWith('Pod delete')).toMatch(/^ +prune +Pod delete +0\.5 +2\.0 +2\.0 +get pods 2\.0$/);
 });

@@ -3,6 +3,7 @@ import { formatBytes, formatSeconds } from '../../deploy/terminal/quantities.ts'
 import { tableLines } from '../../deploy/terminal/table.ts';
 import type { Bound, Measured } from './bounds.ts';
 import { lowerQuartileOf, medianOf } from './cold-start.ts';
+import type { EventOutcome } from './event-outcomes.ts';
 import { deliveriesOf } from './image-events.ts';
 import type { Machine } from './machine.ts';
 import type { PassCost } from './pass-costs.ts';
@@ -34,6 +35,7 @@ export function report(result: BenchResult, look: Look): string[] {
       startsTable(starts, look),
     ),
     ...section(`Deliveries for each image (${events.images} images; timers apart)`, eventsTable(events, look)),
+    ...section('What the events of an image lead to', outcomesTable(events, look)),
     ...section('Promises', promises(bounds, look)),
     '',
     lineOf(
@@ -150,6 +152,26 @@ function eventsTable({ images, deliveries, events, hops }: Measured['events'], l
   const totals = { all: deliveriesOf(deliveries), events, 'hops through a filter': hops };
   const sums = Object.entries(totals).map(([what, count]) => [what, (count / images).toFixed(1)]);
   return tableLines([{ title: 'DELIVERY' }, right('AN IMAGE')], [...rows, ...sums], look);
+}
+
+function outcomesTable({ images, outcomes }: Measured['events'], look: Look) {
+  const perImage = (count: number) => (count / images).toFixed(1);
+  const sumOf = (reads: EventOutcome['reads']) => [...reads.values()].reduce((sum, count) => sum + count, 0);
+  const rows = [...outcomes]
+    .sort((a, b) => a.function.localeCompare(b.function) || b.served - a.served)
+    .map(({ function: name, event, served, acted, reads }) => [
+      name,
+      event,
+      perImage(acted),
+      perImage(served - acted),
+      perImage(sumOf(reads)),
+      [...reads]
+        .sort(([, a], [, b]) => b - a)
+        .map(([read, count]) => `${read} ${perImage(count)}`)
+        .join(', '),
+    ]);
+  const counts = ['TO ACTIONS', 'TO NOTHING', 'READS'];
+  return tableLines([{ title: 'FUNCTION' }, { title: 'EVENT' }, ...counts.map(right), { title: '' }], rows, look);
 }
 
 const promises = (bounds: readonly Bound[], look: Look) =>
