@@ -12,6 +12,7 @@ import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
 const fresh = factAttributes(aVMDiskImage());
+const made = { ...fresh, named: 'true' as const };
 const harness = await serveFunction(declaration);
 afterAll(harness.close);
 const { kube } = harness;
@@ -43,7 +44,7 @@ const referencesOf = async (image: string) => (await kube.get(VMDiskImage, ofIma
 describe('an image', () => {
   test('says who uses it, from the first machine to the last', async () => {
     await createImage('life');
-    expect(await harness.message(diskImageFact('queued'), ofImage('life'), fresh)).toBe(202);
+    expect(await harness.message(diskImageFact('succeeded'), ofImage('life'), fresh)).toBe(202);
     const unused = await kube.get(VMDiskImage, ofImage('life'));
     expect(unused?.status).toMatchObject({ references: { count: 0 } });
     expect(Date.now() - Date.parse(unused?.status?.unreferencedSince ?? '')).toBeLessThan(5000);
@@ -66,10 +67,10 @@ describe('an image', () => {
     expect(await kube.get(VirtualMachine, ofMachine('life-a'))).toBeUndefined();
     expect(await referencesOf('life')).toEqual({ count: 1, by: ['lab/life-b'] });
   });
-  test('that is queued and has machines is counted when the queued event arrives', async () => {
+  test('that was made for a machine is counted when it is queued', async () => {
     await createImage('told', 'Queued');
     await createMachine('told', 'told');
-    expect(await harness.message(diskImageFact('queued'), ofImage('told'), fresh)).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('told'), made)).toBe(202);
     expect(await referencesOf('told')).toEqual({ count: 1, by: ['lab/told'] });
   });
   test('is counted by the policy if anything names it, and else without a read of it', async () => {
@@ -137,7 +138,7 @@ describe('an image', () => {
 });
 
 describe('a machine', () => {
-  test('whose image is not there has its finalizer, goes without one, and is counted when the image comes', async () => {
+  test('whose image is not there has its finalizer, goes without one, and is counted by its event once the image is there', async () => {
     await createMachine('early', 'late');
     await createMachine('leaves', 'late');
     await harness.changed(VirtualMachine, ofMachine('early'));
@@ -146,7 +147,7 @@ describe('a machine', () => {
     expect(await harness.changed(VirtualMachine, ofMachine('leaves'))).toBe(202);
     expect(await kube.get(VirtualMachine, ofMachine('leaves'))).toBeUndefined();
     await createImage('late');
-    expect(await harness.message(diskImageFact('queued'), ofImage('late'), fresh)).toBe(202);
+    expect(await harness.changed(VirtualMachine, ofMachine('early'))).toBe(202);
     expect(await referencesOf('late')).toEqual({ count: 1, by: ['lab/early'] });
   });
   test('whose finalizer another manager also owns is still released', async () => {
@@ -161,7 +162,7 @@ describe('a machine', () => {
   });
   test('that is gone is no error', async () => {
     expect(await harness.changed(VirtualMachine, ofMachine('never'))).toBe(202);
-    expect(await harness.message(diskImageFact('queued'), ofImage('never'), fresh)).toBe(202);
+    expect(await harness.message(diskImageFact('queued'), ofImage('never'), made)).toBe(202);
   });
 });
 

@@ -15,8 +15,10 @@ export default defineFunction<Observed>({
   on: [
     on.changed(VirtualMachine, { source: 'pelotech' }),
     on.changed(Workspace, { source: 'pelotech' }),
-    // A new image is counted once it is queued; an unused image once it is finished. Machines of a deleted image need not wait.
-    ...imageFacts(['queued', 'succeeded', 'failed'], { counted: 'false' }),
+    // An image that was made for a machine is counted once it is queued, any other by its first machine or once it is finished. Machines of
+    // a deleted image need not wait.
+    ...imageFacts(['queued'], { counted: 'false', named: 'true' }),
+    ...imageFacts(['succeeded', 'failed'], { counted: 'false' }),
     ...imageFacts(['pruned'], { named: 'true' }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),

@@ -79,7 +79,7 @@ test('a count that another instance found right, while this one was about to wri
   const names = Array.from({ length: 21 }, (_, index) => `same-${String(index).padStart(2, '0')}`);
   await createImage('same');
   for (const name of names) await createMachine(name, 'same');
-  await harness.message(diskImageFact('queued'), ofImage('same'), fresh);
+  await harness.message(diskImageFact('succeeded'), ofImage('same'), fresh);
   expect(await countOf('same')).toBe(21);
 
   await kube.delete(VirtualMachine, ofMachine('same-20'));
