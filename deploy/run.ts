@@ -3,7 +3,7 @@ import { serve as listen } from '@hono/node-server';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { FunctionDeclaration } from '../shared/function.ts';
 import { operatorNamespace } from '../shared/operator.ts';
-import { withCache } from '../shared/runtime/cache.ts';
+import { withCaches } from '../shared/runtime/cache.ts';
 import { serve } from '../shared/runtime/http.ts';
 import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
 import { openStackClients } from '../shared/runtime/openstack/clouds.ts';
@@ -35,7 +35,7 @@ export async function run(name: string, load: () => Promise<FunctionDeclaration>
   const telemetryOfIt = telemetryOf(name);
   const ending = new AbortController();
   const served = serve(declaration, {
-    ...withCache(kube, declaration.cache, { pause: realPause, signal: ending.signal }),
+    ...withCaches(kube, declaration.caches, { pause: realPause, signal: ending.signal }),
     telemetry: telemetryOfIt,
     ...(declaration.part === 'openstack'
       ? { clouds: openStackClients({ kube, telemetry: telemetryOfIt, fetch, now: Date.now }) }

@@ -215,7 +215,7 @@ export interface Context {
   openClouds(allows: (url: string) => boolean): Clouds;
   /** Reads a part of what an image would be downloaded from. */
   readSource?: ReadSource | undefined;
-  /** Reads the cached kind of the function; absent if it declares none (shared/runtime/cache.ts). */
+  /** Reads a cached kind of the function; absent if it declares none (shared/runtime/cache.ts). */
   cached?: Cached['cached'];
   /** How long nothing is granted after the slot Lease was lost. */
   gracePeriodMs: number;
@@ -240,8 +240,8 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   scale: 'zero' | 'always' | 'single';
   /** It reads the sources of images: its Pods may reach what importers may. */
   readsSources?: true;
-  /** Only for a function that always runs. It is a cache and no trigger: events alone start a reconcile. */
-  cache?: CachedKind;
+  /** Only for a function that always runs. They are caches and no triggers: events alone start a reconcile. */
+  caches?: readonly CachedKind[];
   /** What it publishes about its objects, so that a process can publish what the process before it could not. */
   facts?: Facts;
   /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { withCache } from '../../shared/runtime/cache.ts';
+import { withCaches } from '../../shared/runtime/cache.ts';
 import { serve } from '../../shared/runtime/http.ts';
 import { openStackClients } from '../../shared/runtime/openstack/clouds.ts';
 import { publisher } from '../../shared/runtime/publish.ts';
@@ -65,7 +65,7 @@ function replicasOf(
     const telemetry = telemetryOf(declaration.name);
     const reflecting = reflectingBy({ clock, signal });
     return serve(declaration, {
-      ...withCache(kube, declaration.cache, reflecting),
+      ...withCaches(kube, declaration.caches, reflecting),
       telemetry,
       clouds: openStackClients({ kube, telemetry, fetch: fetchOpenStack, now: clock.now }),
       readSource,

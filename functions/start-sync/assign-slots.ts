@@ -105,7 +105,7 @@ const awaitClaim = ({ image }: Holder): Action => ({
 });
 
 /** No event reports that an inspection takes too long. */
-const awaitInspections = ({ policy, nowMs }: Observed, moves: readonly Moved[]): Action[] =>
+export const awaitInspections = ({ policy, nowMs }: Observed, moves: readonly Moved[]): Action[] =>
   moves
     .map(({ next }) => ({ next, waitMs: inspectionWaitMs(next, policy, nowMs) }))
     .filter(({ waitMs }) => waitMs > 0)

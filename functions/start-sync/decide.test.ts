@@ -388,6 +388,26 @@ describe('the queue', () => {
     expect(first?.phases).toEqual(['n0 Queued', 'a Syncing', 'n0 Syncing']);
     expect(others.map(({ phases }) => phases)).toEqual([['n1 Queued'], ['n2 Queued'], ['n3 Queued'], ['n4 Queued']]);
   });
+  test('what is left of a crowd is looked at as soon as the last of these is queued, and only then', () => {
+    const fresh = Array.from({ length: 30 }, (_, index) =>
+      aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),
+    );
+    const looks = (images: VMDiskImage[], more: More = {}) =>
+      decisions(images, more).map(({ of }) =>
+        of('requeueAfter').map(({ about, afterMs }) => [about.metadata.name, afterMs]),
+      );
+    const [first, ...others] = looks([queued('a', -1), queued('b', -2), ...fresh]);
+    expect([first, others.at(-1), others.slice(0, -1).flat()]).toEqual([[], [['n25', 0]], []]);
+    expect(looks(fresh, { data: { concurrency: '100' } })).toEqual([[['n25', 0]]]);
+    expect(looks(fresh.slice(0, 25)).flat()).toEqual([]);
+  });
+  test('each of a crowd is looked at again when its inspection takes too long', () => {
+    const fresh = ['n0', 'n1', 'n2'].map((name, index) => aVMDiskImage({ name, createdAfterSeconds: 10 + index }));
+    const looks = decisions(fresh, { data: { concurrency: '1', inspectTimeout: '30s' }, nowMs: start + 20_000 }).map(
+      ({ of }) => of('requeueAfter').map(({ about, afterMs }) => [about.metadata.name, afterMs]),
+    );
+    expect(looks).toEqual([[['n0', 30_000]], [['n1', 30_000]], [['n2', 30_000]]]);
+  });
   test('while enough images wait for all slots, the decision that assigns them queues none', () => {
     const [first] = decisions([queued('a', 1), queued('b', 2), aVMDiskImage({ name: 'n', createdAfterSeconds: 3 })]);
     expect(first?.phases).toEqual(['a Syncing', 'b Syncing']);

@@ -13,13 +13,13 @@ import {
   phases,
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { referenceOf } from '../../shared/kinds/resource.ts';
+import { type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault, policyRef } from '../../shared/policy.ts';
 import { strayEntries } from '../../shared/policy-entries.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
-import { assignSlots, type Moved } from './assign-slots.ts';
+import { assignSlots, awaitInspections, type Moved } from './assign-slots.ts';
 import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
@@ -28,7 +28,7 @@ import { correctPlaces, notQueued, placeOfNew, returningIn } from './queue-place
 import { correctStalled } from './stalled.ts';
 import { correctWait } from './waiting.ts';
 
-/** The limit of new images that a reconcile writes to. The events of these writes start the next reconcile. */
+/** The limit of new images that a reconcile writes to. */
 export const newImagesPerReconcile = 25;
 
 /**
@@ -44,14 +44,14 @@ export function split(seen: Gathered): Observed[] {
     waiting: seen.unfinished.filter(isQueued).length,
     returning: returningIn(seen.images, places),
   };
-  const ordered = fresh
+  const inOrder = fresh
     .filter(({ metadata }) => !seen.unread?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
-    .sort(byPlace)
-    .slice(0, newImagesPerReconcile);
-  const alone = (image: VMDiskImage): Observed => {
+    .sort(byPlace);
+  const ordered = inOrder.slice(0, newImagesPerReconcile);
+  const alone = (image: VMDiskImage, postponed: readonly ObjectReference[] = []): Observed => {
     const admitted = new Set([image.metadata.uid]);
-    return { ...common, images: [image], admitted, assignsSlots: false };
+    return { ...common, images: [image], admitted, assignsSlots: false, postponed, lacking: [] };
   };
   let free = seen.policy.values.concurrency - seen.images.filter(isQueued).length;
   const admitted = new Set<string>();
@@ -61,9 +61,14 @@ export function split(seen: Gathered): Observed[] {
     // An image that adopts a snapshot, or that fails, leaves the slot to the next.
     if (isQueued(moveOf(image, alone(image)).next)) free--;
   }
+  // The next reconcile follows the last write of these, so that a crowd waits for no event, and that writes which fail are not repeated at once.
+  const others = ordered.filter(({ uid }) => !admitted.has(uid));
+  const [next] = (seen.later ?? []).concat(inOrder.slice(newImagesPerReconcile).map(({ image }) => referenceOf(image)));
+  const left = next ? [next] : [];
+  const last = others.at(-1);
   return [
-    { ...common, admitted, assignsSlots: true },
-    ...ordered.filter(({ uid }) => !admitted.has(uid)).map(({ image }) => alone(image)),
+    { ...common, postponed: [...(seen.postponed ?? []), ...(last ? [] : left)], admitted, assignsSlots: true },
+    ...others.map((one) => alone(one.image, one === last ? left : [])),
   ];
 }
 
@@ -83,7 +88,7 @@ export function decide(observed: Observed): Action[] {
   const moves = observed.images
     .map((image) => moveOf(image, observed))
     .sort((a, b) => orderOf(a.image, places).localeCompare(orderOf(b.image, places)));
-  if (!assignsSlots) return actionsOf(moves);
+  if (!assignsSlots) return [...actionsOf(moves), ...awaitInspections(observed, moves), ...requeueAfter(observed, [])];
   const { holders, actions, begun } = assignSlots(observed, moves);
   const holding = new Set(holders.map(({ uid }) => uid));
   const isOther = (move: Moved) => isWrite(move) && !holding.has(move.image.metadata.uid);

@@ -28,13 +28,14 @@ import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { isIn } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Policy, parsePolicy, policyRef } from '../../shared/policy.ts';
+import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { isUnacknowledged, lacksFinalizer, newImagesPerReconcile } from './decide.ts';
 import type { Donors } from './donors.ts';
 import { findDonors } from './find-donors.ts';
-import { type Focus, focusOf, hasBegunBefore, inLine, lookAt } from './focus.ts';
+import { type Focus, focusOf, hasBegunBefore, inLine, type Look, lookAt } from './focus.ts';
 import { isIdle } from './idle.ts';
 import { type Input, type Inputs, idOf, inputsOf, keysOf, lacksInput } from './inputs.ts';
 import type { Classes } from './next-transition.ts';
@@ -51,7 +52,7 @@ interface Failure {
 }
 
 /** What every stage of the reading starts from. */
-interface Start extends Pick<Context, 'kube' | 'nowMs'> {
+interface Start extends Pick<Context, 'kube' | 'cached' | 'nowMs'> {
   batch: Batch;
   /** Undefined if the Lease cannot be read: any image may hold a slot then. */
   holders: readonly Holder[] | undefined;
@@ -68,6 +69,8 @@ interface Start extends Pick<Context, 'kube' | 'nowMs'> {
  */
 export async function gather(context: Context, batch: Batch): Promise<(Gathered | Unreadable)[]> {
   const { kube, nowMs, refusals, gracePeriodMs } = context;
+  const glance = isAboutAll(batch) ? undefined : await glanceAt(context, batch).catch(ifFailed);
+  if (glance?.isIdle) return [];
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
   const [policyMap, lease] = await Promise.all([
     kube.get(ConfigMap, policyRef),
@@ -76,6 +79,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const [policy, holders] = [parsePolicy(policyMap), holdersOf(lease)];
   const start: Start = {
     kube,
+    cached: isAboutAll(batch) ? undefined : context.cached,
     nowMs,
     batch,
     holders,
@@ -84,7 +88,12 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     failures: [],
     inputFailures: [],
   };
-  const inFocus = await readFocus(context, start);
+  // What was read after the Lease of the cache was read after this one, too.
+  if (glance && glance.lease?.metadata.resourceVersion !== lease?.metadata.resourceVersion)
+    throw new Conflict(
+      `expected Lease ${leaseName} as the watch reported it, found a newer one: another process or a user writes it`,
+    );
+  const inFocus = await readFocus(context, start, glance);
   if (!inFocus) return [];
   const { focus, ofHolders } = inFocus;
   const groups = groupsOf(start, focus, ofHolders);
@@ -126,6 +135,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     claims: ofHolders.claims,
     snapshots: ofOpen.snapshots,
     postponed,
+    later: focus.images.filter(isAmong(groups.later)).map(referenceOf),
     lacking,
     basis: basisFrom(tookMs),
     rate: medianRate(rates),
@@ -139,15 +149,53 @@ const isTimed = ({ sweep, audit }: Batch) => sweep || audit;
 /** What no event reports is found by the timers; a policy concerns all that wait. */
 const isAboutAll = (batch: Batch) => isTimed(batch) || subjectsOf(batch, ConfigMap).length > 0;
 
+/** What the images that events name, and the caches, show. */
+interface Glance {
+  lease: Lease | undefined;
+  look: Look;
+  volumesOfHeld(): Promise<DataVolume[]>;
+  isIdle: boolean;
+}
+
+/**
+ * Whether the events leave nothing to do, by the policy and the Lease of the caches. This process alone writes the Lease, and its cache is
+ * waited for, an edit of the policy is an event of its own, and nothing is written by what the caches say. Undefined if they are behind.
+ */
+async function glanceAt(context: Context, batch: Batch): Promise<Glance | undefined> {
+  const { kube, cached, nowMs } = context;
+  const [policies, leases] = [await cached?.(ConfigMap), await cached?.(Lease)];
+  if (!policies || !leases) return undefined;
+  const [[policyMap], [lease]] = [policies, leases];
+  const holders = holdersOf(lease);
+  const look = holders && (await lookAt(context, batch));
+  if (!look) return undefined;
+  const volumesOfHeld = volumesOf(kube, holders);
+  const slots = { policy: parsePolicy(policyMap), egress: egressIn(lease), nowMs, holders, volumesOfHeld };
+  const foundIdle = await isIdle(batch, look, slots).catch(ifFailed);
+  return { lease, look, volumesOfHeld, isIdle: foundIdle === true };
+}
+
+/** Lists the DataVolumes of the holders once. */
+function volumesOf(kube: Reader, holders: readonly Holder[] | undefined): () => Promise<DataVolume[]> {
+  let listed: Promise<DataVolume[]> | undefined;
+  const held = holders?.map(({ uid }) => uid);
+  return () => (listed ??= madeFor(kube, DataVolume, held));
+}
+
 /** The images that events can concern, and the attempts of the holders; undefined if nothing is to do. */
-async function readFocus(context: Context, start: Start): Promise<{ focus: Focus; ofHolders: Attempts } | undefined> {
+async function readFocus(
+  context: Context,
+  start: Start,
+  glance: Glance | undefined,
+): Promise<{ focus: Focus; ofHolders: Attempts } | undefined> {
   const { kube, batch, holders, nowMs } = start;
   const held = holders?.map(({ uid }) => uid);
   const slots = { ...start, holders: holders ?? [] };
-  const look = isAboutAll(batch) || !holders ? undefined : await lookAt(context, batch).catch(ifFailed);
-  let listed: Promise<DataVolume[]> | undefined;
-  const volumesOfHeld = () => (listed ??= madeFor(kube, DataVolume, held));
-  if (look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return undefined;
+  const { volumesOfHeld, look } = glance ?? {
+    volumesOfHeld: volumesOf(kube, holders),
+    look: isAboutAll(batch) || !holders ? undefined : await lookAt(context, batch).catch(ifFailed),
+  };
+  if (!glance && look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return undefined;
   const ofHeld = reading(
     start,
     holders ? attemptsOfHolders(kube, holders, volumesOfHeld) : attemptsOf(kube, undefined),
@@ -263,7 +311,7 @@ const reading = <T>(
   });
 
 /** A read that fails, fails in the list as well or is one of an image that the list reads without. */
-const ifFailed = (error: unknown) => logError('start-sync', error);
+const ifFailed = (error: unknown): undefined => void logError('start-sync', error);
 
 type Reader = Context['kube'];
 
@@ -403,10 +451,23 @@ const noClasses: Classes = { storage: new Map(), snapshot: new Map() };
 
 /** Without an image no class is needed. */
 const readClasses = (start: Start, images: readonly VMDiskImage[]) =>
-  images.length > 0 ? reading(start, classesOf(start.kube), undefined) : noClasses;
+  images.length > 0 ? reading(start, classesFor(start, images), undefined) : noClasses;
 
-async function classesOf(kube: Reader): Promise<Classes> {
-  const [storage, snapshot] = await Promise.all([kube.list(StorageClass), kube.list(VolumeSnapshotClass)]);
+/** No image fails for a class that a cache does not have yet. */
+async function classesFor({ kube, cached }: Start, images: readonly VMDiskImage[]): Promise<Classes> {
+  const [storage, snapshot] = [await cached?.(StorageClass), await cached?.(VolumeSnapshotClass)];
+  const known = storage && snapshot && classesIn(storage, snapshot);
+  const areAllKnown = images.every(
+    ({ spec }) => known?.storage.has(spec.storageClass) && known.snapshot.has(spec.snapshotClass),
+  );
+  if (known && areAllKnown) return known;
+  return classesIn(...(await Promise.all([kube.list(StorageClass), kube.list(VolumeSnapshotClass)])));
+}
+
+function classesIn(
+  storage: readonly ReturnType<typeof StorageClass.parse>[],
+  snapshot: readonly ReturnType<typeof VolumeSnapshotClass.parse>[],
+): Classes {
   return {
     storage: new Map(storage.map(({ metadata, provisioner }) => [metadata.name, provisioner])),
     snapshot: new Map(snapshot.map(({ metadata, driver }) => [metadata.name, driver])),

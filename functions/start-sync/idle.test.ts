@@ -31,7 +31,9 @@ const image = (name: string, status: VMDiskImageStatus, more: ImageOptions = {})
 
 const syncing = image('syncing', { phase: 'Syncing', dataVolume: 'seen' });
 const begun = image('begun', { phase: 'Syncing' });
-const queued = image('queued', { phase: 'Queued', attempt: 0, queuedAt: at(0) });
+
+const waits = { phase: 'Queued', attempt: 0, queuedAt: at(0) } as const;
+const queued = image('queued', waits);
 const done = image('done', { phase: 'Succeeded' });
 
 interface Given {
@@ -94,7 +96,16 @@ test.each<[string, Given, boolean]>([
     { events: [done], cached: [syncing, queued, retrying(at(60))] },
     true,
   ],
-  ['of an image that waits', { events: [queued] }, false],
+  ['of an image that waits', { events: [queued], cached: [syncing, queued] }, true],
+  ['of an image that waits, while a slot is free', { events: [queued], holders: [] }, false],
+  ['of an image that waits with a slot', { events: [queued], holders: [queued] }, false],
+  ['of an image that waits again', { events: [image('x', { phase: 'Queued', attempt: 1 })] }, false],
+  ['of an image that waits and has spent its attempts', { events: [image('x', { ...waits, attempts: 9 })] }, false],
+  [
+    'of an image that waits and is of another content',
+    { events: [image('x', { ...waits, contentDigest: 'other' })] },
+    false,
+  ],
   ['of an image that failed', { events: [image('x', { phase: 'Failed' })] }, false],
   ['of an image that is deleted', { events: [image('x', { phase: 'Succeeded' }, { deleted: true })] }, false],
   ['of an image that has no finalizer', { events: [image('x', { phase: 'Succeeded' }, { finalizers: [] })] }, false],

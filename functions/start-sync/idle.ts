@@ -10,7 +10,8 @@ import { keyOf } from '../../shared/kinds/resource.ts';
 import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { isUnacknowledged, lacksFinalizer } from './decide.ts';
-import { type Look, withImages } from './focus.ts';
+import { hasBegunBefore, type Look, withImages } from './focus.ts';
+import { nextTransition } from './next-transition.ts';
 import { isActiveAttempt } from './occupancy.ts';
 import { newRevision } from './revision.ts';
 
@@ -25,7 +26,8 @@ interface Slots {
 
 /**
  * Whether these events leave nothing to do: what they name is as wanted, every holder downloads, and no one waits for a free slot or is
- * new or due. So are most events: a download progresses, a snapshot is taken, users are counted. They need no more reads than these.
+ * new or due. So are most events: an image joins the queue, a download progresses, a snapshot is taken, users are counted. They need no
+ * more reads than these.
  */
 export async function isIdle(
   batch: Batch,
@@ -41,7 +43,7 @@ export async function isIdle(
   const isFree = holders.length < policy.values.concurrency;
   if (isFree && eligibleOf(images, { holders, underWay, policy, egress, nowMs }).length > 0) return false;
   if (!images.every((image) => isAtRest(image, isHeld(image), nowMs))) return false;
-  if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image)))) return false;
+  if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), { policy, nowMs }))) return false;
   const attempts = withImages(holders, images);
   if (!attempts.every(({ holder, image }) => image?.status?.phase === 'Syncing' && isActiveAttempt(holder, image)))
     return false;
@@ -70,10 +72,23 @@ function isAtRest({ status }: VMDiskImage, isHeld: boolean, nowMs: number) {
   return phase === 'Syncing' ? isHeld : phase !== undefined;
 }
 
-/** The image of an event needs nothing of start-sync: it syncs in its slot, or has gone on without one. */
-function isAsWanted(image: VMDiskImage, isHeld: boolean) {
+/** The image of an event needs nothing of start-sync: it waits for its turn, syncs in its slot, or has gone on without one. */
+function isAsWanted(image: VMDiskImage, isHeld: boolean, known: Pick<Slots, 'policy' | 'nowMs'>) {
   const { phase } = image.status ?? {};
   if (image.metadata.deletionTimestamp || lacksFinalizer(image) || isUnacknowledged(image)) return false;
   if (newRevision(image)) return false;
+  // Its classes and inputs were read when it was queued, and are read again for its turn.
+  if (phase === 'Queued')
+    return !isHeld && !hasBegunBefore(image) && nextTransition(image, { ...unread, ...known }) === undefined;
   return phase === 'Syncing' ? isHeld : !isHeld && (phase === 'Snapshotting' || phase === 'Succeeded');
 }
+
+const unread = {
+  lease: undefined,
+  inputs: new Map(),
+  dataVolumes: [],
+  snapshots: [],
+  refusals: new Map(),
+  places: new Map(),
+  isAudit: false,
+};

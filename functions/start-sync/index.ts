@@ -15,7 +15,9 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { withLabel } from '../../shared/kubernetes/selectors.ts';
-import { policyName } from '../../shared/policy.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { policyName, policyRef } from '../../shared/policy.ts';
+import { cachedObject } from '../../shared/runtime/cache.ts';
 import { decide, split } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Gathered, Observed } from './observed.ts';
@@ -42,9 +44,11 @@ export default defineFunction<Observed, Gathered>({
     { resource: Pod, verbs: ['list'] },
     { resource: PersistentVolumeClaim, verbs: ['list'] },
     { resource: VolumeSnapshot, verbs: ['list'] },
-    { resource: StorageClass, verbs: ['list'] },
-    { resource: VolumeSnapshotClass, verbs: ['list'] },
+    { resource: StorageClass, verbs: ['list', 'watch'] },
+    { resource: VolumeSnapshotClass, verbs: ['list', 'watch'] },
     { resource: Lease, verbs: ['get', 'create', 'update'], namespace: 'own' },
+    { resource: Lease, verbs: ['list', 'watch'], namespace: 'own', names: [leaseName] },
+    { resource: ConfigMap, verbs: ['list', 'watch'], namespace: 'own', names: [policyName] },
     // The policy, and what images name in certConfigMap and secretRef. Kubernetes cannot narrow a read to the keys.
     { resource: ConfigMap, verbs: ['get'] },
     { resource: Secret, verbs: ['get'] },
@@ -54,11 +58,17 @@ export default defineFunction<Observed, Gathered>({
     { resource: Workspace, verbs: ['list'] },
   ],
   scale: 'single',
-  cache: {
-    resource: VMDiskImage,
-    fieldSelector: unfinished,
-    includes: (image) => !isFinished((image as VMDiskImage).status?.phase),
-  },
+  caches: [
+    {
+      resource: VMDiskImage,
+      fieldSelector: unfinished,
+      includes: (image) => !isFinished((image as VMDiskImage).status?.phase),
+    },
+    cachedObject(Lease, { namespace: operatorNamespace, name: leaseName }),
+    cachedObject(ConfigMap, policyRef),
+    { resource: StorageClass, includes: () => true },
+    { resource: VolumeSnapshotClass, includes: () => true },
+  ],
   facts: imageFactsBy('start-sync'),
   observe: gather,
   split,

@@ -54,6 +54,8 @@ export interface Gathered {
   rate?: number | undefined;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
+  /** Images without a status that this reconcile leaves to later ones, because it reached its limit. */
+  later?: readonly ObjectReference[];
   /** Images that an audit found Failed for want of an input, to be looked at in turns. */
   lacking?: readonly ObjectReference[];
 }

@@ -4,9 +4,12 @@ import { clientOf } from '../../deploy/local/client.ts';
 import { realClock } from '../../deploy/local/clock.ts';
 import { applyManifests, readManifests } from '../../deploy/manifests.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { ConfigMap } from '../kinds/core/config-map.ts';
+import { Pod } from '../kinds/core/pod.ts';
 import { isFinished, unfinished, VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
-import { withCache } from './cache.ts';
+import { policyRef } from '../policy.ts';
+import { cachedObject, withCaches } from './cache.ts';
 import { ApiError } from './errors.ts';
 import type { Kube } from './kube.ts';
 import { realPause } from './reflect.ts';
@@ -42,7 +45,12 @@ async function aCache(hold?: Promise<void>) {
     waits++;
     return realPause(milliseconds, signal);
   };
-  const cache = withCache(kube, declared, { pause, signal: ending.signal }, { pages: kube.pages, watch });
+  const cache = withCaches(
+    kube,
+    [declared, cachedObject(ConfigMap, policyRef)],
+    { pause, signal: ending.signal },
+    { pages: kube.pages, watch },
+  );
   const names = async () => (await cache.cached?.(VMDiskImage))?.map(({ metadata }) => metadata.name).sort();
   return { admin: kube, kube: cache.kube, cached: cache.cached, create, names, waits: () => waits };
 }
@@ -106,7 +114,7 @@ test('while the first list fails it is made again after growing pauses, each wit
     throw new ApiError(403, 'Forbidden', 'may not list');
   };
   const pause = async (milliseconds: number) => void (pauses.push(milliseconds) < 7 || ending.abort());
-  withCache({} as Kube, declared, { pause, signal: ending.signal }, { pages, watch: async () => undefined });
+  withCaches({} as Kube, [declared], { pause, signal: ending.signal }, { pages, watch: async () => undefined });
   await expect.poll(() => pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   expect(lines.mock.calls[0]?.[0]).toContain(
     '"function":"cache of VMDiskImage","message":"403 Forbidden: may not list"',
@@ -114,7 +122,22 @@ test('while the first list fails it is made again after growing pauses, each wit
   expect(lines).toHaveBeenCalledTimes(6);
 });
 
+test('a cache of one object has that object alone, and the other kinds no part in it', async () => {
+  const { admin, kube, cached, create } = await aCache();
+  const policies = async () => (await cached?.(ConfigMap))?.map(({ data }) => data?.concurrency);
+  await expect.poll(async () => (await policies())?.length).toBe(1);
+  await admin.create(ConfigMap, { metadata: { ...policyRef, name: 'another' } });
+  await create('newer', kube);
+  await kube.patch(ConfigMap, policyRef, { data: { concurrency: '7' } });
+  expect(await policies()).toEqual(['7']);
+});
+
+test('a kind without a cache is an error', async () => {
+  const { cached } = await aCache();
+  await expect(cached?.(Pod)).rejects.toThrow('expected a cache of Pod to be declared, found none');
+});
+
 test('a function without a cache has the client as it is', () => {
   const kube = {} as Kube;
-  expect(withCache(kube, undefined, { pause: async () => {}, signal: AbortSignal.abort() })).toEqual({ kube });
+  expect(withCaches(kube, undefined, { pause: async () => {}, signal: AbortSignal.abort() })).toEqual({ kube });
 });

@@ -1,4 +1,4 @@
-import { compareVersions, type KubernetesObject, type Resource } from '../kinds/resource.ts';
+import { compareVersions, type KubernetesObject, type ObjectReference, type Resource } from '../kinds/resource.ts';
 import { follow } from './follow.ts';
 import type { Kube } from './kube.ts';
 import { logError } from './log.ts';
@@ -7,70 +7,50 @@ import { longerPause, pauseMs, type Reflecting, type Watching } from './reflect.
 /** How long a reconcile waits for its cache, in milliseconds. */
 const patienceMs = 1000;
 
-/** What a function that always runs reads through a cache, because a list of it at each event would grow with the number of objects. */
+/**
+ * What a function that always runs reads through a cache, because it would read it at each event, and a list of it would grow with the number
+ * of objects.
+ */
 export interface CachedKind {
   resource: Resource;
-  /** Selects the objects of the cache. */
-  fieldSelector: string;
+  /** The only namespace of the cache; all if absent. */
+  namespace?: string;
+  /** Selects the objects of the cache; all if absent. */
+  fieldSelector?: string;
   /** The same as code. */
   includes(object: KubernetesObject): boolean;
 }
 
-/** A client that remembers what it has read and written of the cached kind, and a reader of the cache. */
+/** A cache of one object. */
+export const cachedObject = (resource: Resource, { namespace, name }: ObjectReference): CachedKind => ({
+  resource,
+  ...(namespace ? { namespace } : {}),
+  fieldSelector: `metadata.name=${name}`,
+  includes: ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
+});
+
+/** A client that remembers what it has read and written of the cached kinds, and a reader of their caches. */
 export interface Cached {
   kube: Kube;
   /**
-   * The objects of the kind as a watch reported them: at least as new as all that this process has read and written of it, so that none
+   * The objects of a cached kind as a watch reported them: at least as new as all that this process has read and written of it, so that none
    * older than those is missing. Undefined if the watch has not come that far in a second: list them then.
    */
   cached?: (<T extends KubernetesObject>(resource: Resource<T>) => Promise<readonly T[] | undefined>) | undefined;
 }
 
-/** Keeps the objects of a kind up to date by one list and a watch, until the signal aborts. */
-export function withCache(
+/** Keeps the objects of these kinds up to date by one list and a watch each, until the signal aborts. */
+export function withCaches(
   kube: Kube,
-  declared: CachedKind | undefined,
+  declared: readonly CachedKind[] | undefined,
   reflecting: Reflecting,
   watching: Watching = kube,
 ): Cached {
   if (!declared) return { kube };
-  const { resource, fieldSelector, includes } = declared;
-  const objects = new Map<string, KubernetesObject>();
-  const waiting = new Set<() => void>();
-  let reached = '';
-  let needed = '';
-  let stalledAt: string | undefined;
-  const isBehind = () => reached === '' || compareVersions(reached, needed) < 0;
-  const isCached = ({ kind, apiVersion }: Resource) => kind === resource.kind && apiVersion === resource.apiVersion;
-  const onChange = (resourceVersion: string) => {
-    reached = resourceVersion;
-    if (!isBehind()) for (const resume of waiting) resume();
-  };
-  const list = async (nextPauseMs = pauseMs.first): Promise<void> => {
-    await follow(watching, resource, { fieldSelector }, reflecting, objects, onChange).catch(async (error: unknown) => {
-      await reflecting.pause(nextPauseMs, reflecting.signal);
-      // Not at the end of everything.
-      if (reflecting.signal.aborted) return;
-      logError(`cache of ${resource.kind}`, error);
-      return list(longerPause(nextPauseMs));
-    });
-  };
-  void list();
-  /** The watch reports nothing of objects that the selector leaves out. */
-  const note = <T extends KubernetesObject>(of: Resource<T>, object: T) => {
-    const { resourceVersion } = object.metadata;
-    if (isCached(of) && includes(object) && compareVersions(needed, resourceVersion) < 0) needed = resourceVersion;
+  const caches = declared.map((one) => cacheOf(one, reflecting, watching));
+  const note: Note = (of, object) => {
+    for (const cache of caches) cache.note(of, object);
     return object;
-  };
-  const caughtUp = () => {
-    const over = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.add(resolve);
-    const enough = AbortSignal.any([over.signal, reflecting.signal]);
-    return Promise.race([promise, reflecting.pause(patienceMs, enough)]).finally(() => {
-      waiting.delete(resolve);
-      over.abort();
-    });
   };
   return {
     kube: {
@@ -85,14 +65,64 @@ export function withCache(
       apply: async (of, ...rest) => note(of, await kube.apply(of, ...rest)),
     },
     cached: async <T extends KubernetesObject>(of: Resource<T>) => {
-      if (!isCached(of))
-        throw new Error(`expected a cache of ${of.kind} to be declared, found one of ${resource.kind}`);
-      // A watch that stands still costs one wait, and not one in each reconcile.
-      if (isBehind() && reached !== stalledAt) {
-        await caughtUp();
-        stalledAt = isBehind() ? reached : undefined;
-      }
-      return isBehind() ? undefined : ([...objects.values()] as T[]);
+      const cache = caches.find(({ isOf }) => isOf(of));
+      if (!cache) throw new Error(`expected a cache of ${of.kind} to be declared, found none`);
+      return (await cache.read()) as T[] | undefined;
     },
   };
+}
+
+type Note = <T extends KubernetesObject>(of: Resource<T>, object: T) => T;
+
+function cacheOf(
+  { resource, namespace, fieldSelector, includes }: CachedKind,
+  reflecting: Reflecting,
+  watching: Watching,
+) {
+  const selected = { ...(namespace ? { namespace } : {}), ...(fieldSelector ? { fieldSelector } : {}) };
+  const objects = new Map<string, KubernetesObject>();
+  const waiting = new Set<() => void>();
+  let reached = '';
+  let needed = '';
+  let stalledAt: string | undefined;
+  const isBehind = () => reached === '' || compareVersions(reached, needed) < 0;
+  const isOf = ({ kind, apiVersion }: Resource) => kind === resource.kind && apiVersion === resource.apiVersion;
+  const onChange = (resourceVersion: string) => {
+    reached = resourceVersion;
+    if (!isBehind()) for (const resume of waiting) resume();
+  };
+  const list = async (nextPauseMs = pauseMs.first): Promise<void> => {
+    await follow(watching, resource, selected, reflecting, objects, onChange).catch(async (error: unknown) => {
+      await reflecting.pause(nextPauseMs, reflecting.signal);
+      // Not at the end of everything.
+      if (reflecting.signal.aborted) return;
+      logError(`cache of ${resource.kind}`, error);
+      return list(longerPause(nextPauseMs));
+    });
+  };
+  void list();
+  /** The watch reports nothing of objects that the selector leaves out. */
+  const note = (of: Resource, object: KubernetesObject) => {
+    const { resourceVersion } = object.metadata;
+    if (isOf(of) && includes(object) && compareVersions(needed, resourceVersion) < 0) needed = resourceVersion;
+  };
+  const caughtUp = () => {
+    const over = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.add(resolve);
+    const enough = AbortSignal.any([over.signal, reflecting.signal]);
+    return Promise.race([promise, reflecting.pause(patienceMs, enough)]).finally(() => {
+      waiting.delete(resolve);
+      over.abort();
+    });
+  };
+  const read = async () => {
+    // A watch that stands still costs one wait, and not one in each reconcile.
+    if (isBehind() && reached !== stalledAt) {
+      await caughtUp();
+      stalledAt = isBehind() ? reached : undefined;
+    }
+    return isBehind() ? undefined : [...objects.values()];
+  };
+  return { isOf, note, read };
 }

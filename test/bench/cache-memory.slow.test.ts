@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import startSync from '../../functions/start-sync/index.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { withCache } from '../../shared/runtime/cache.ts';
+import { withCaches } from '../../shared/runtime/cache.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { aVMDiskImage } from '../support/builders/images.ts';
 import { statusOf } from './finished-images.ts';
@@ -31,7 +31,7 @@ test('an image that waits costs the cache of start-sync a few kilobytes, with a 
   collect();
   const before = process.memoryUsage().heapUsed;
   const kube = { pages, watch: () => ended } as unknown as Kube;
-  const { cached } = withCache(kube, startSync.cache, { pause: () => ended, signal: ending.signal });
+  const { cached } = withCaches(kube, startSync.caches, { pause: () => ended, signal: ending.signal });
   expect(await cached?.(VMDiskImage)).toHaveLength(count);
   collect();
   const bytes = (process.memoryUsage().heapUsed - before) / count;

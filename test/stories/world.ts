@@ -44,7 +44,7 @@ export interface Story {
   /** What else goes wrong, or is set otherwise, on the local cluster. */
   local?: Pick<
     LocalOptions,
-    'faults' | 'gracePeriodMs' | 'intercept' | 'openStack' | 'replicas' | 'schedules' | 'workloads'
+    'faults' | 'gracePeriodMs' | 'intercept' | 'openStack' | 'replicas' | 'schedules' | 'serveFunctions' | 'workloads'
   >;
   /** What its images come from on the local cluster, if not from our own object store. */
   startStore?: ((options: Pick<ObjectStoreOptions, 'keys' | 'publicBuckets'>) => Promise<ObjectStore>) | undefined;

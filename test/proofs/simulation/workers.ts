@@ -4,7 +4,7 @@ import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { backgroundWork } from '../../../shared/runtime/background.ts';
-import { withCache } from '../../../shared/runtime/cache.ts';
+import { withCaches } from '../../../shared/runtime/cache.ts';
 import { limitConcurrency } from '../../../shared/runtime/concurrency.ts';
 import { delayedBatches } from '../../../shared/runtime/delayed-batches.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
@@ -109,7 +109,7 @@ class Instance {
     const reflecting = reflectingBy({ clock: scheduler, signal: this.#ending.signal });
     const watching = { ...this.#kube('beside reconciles'), watch: this.#watch };
     return {
-      ...withCache(this.#kube('of a reconcile'), this.#declaration.cache, reflecting, watching),
+      ...withCaches(this.#kube('of a reconcile'), this.#declaration.caches, reflecting, watching),
       telemetry: silent,
       now: () => scheduler.now() + faults.secondsOff(name) * 1000,
       pause: (milliseconds) => new Promise((resolve) => scheduler.after(Math.ceil(milliseconds), resolve)),

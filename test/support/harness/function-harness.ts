@@ -12,7 +12,7 @@ import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyRef } from '../../../shared/policy.ts';
-import { withCache } from '../../../shared/runtime/cache.ts';
+import { withCaches } from '../../../shared/runtime/cache.ts';
 import { serve } from '../../../shared/runtime/http.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
@@ -70,7 +70,7 @@ export async function serveFunction<Observed>(declaration: FunctionDeclaration<O
     const client = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name }));
     const reflecting = reflectingBy({ clock: realClock, signal: ending.signal });
     const { app, drain } = serve(one, {
-      ...withCache(through(client), one.cache, reflecting),
+      ...withCaches(through(client), one.caches, reflecting),
       telemetry: telemetryOf(name),
       now: () => realClock.now() + aheadMs,
       pause: async () => undefined,
