@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { noEvents, subjectOf } from '../../shared/function.ts';
+import { contentDigest } from '../../shared/images/content-digest.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
+import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
+import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
+import { policyRef } from '../../shared/policy.ts';
+import { Conflict } from '../../shared/runtime/errors.ts';
+import { aHolder, aLease, at, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
+import declaration from './index.ts';
+
+const image = (name: string, status: VMDiskImageStatus) =>
+  aVMDiskImage({
+    name,
+    status: { revision: 1, attempt: 0, contentDigest: contentDigest(aVMDiskImage({ name })), ...status },
+  });
+const syncing = image('syncing', { phase: 'Syncing', attempt: 1, dataVolume: 'seen' });
+const queued = image('queued', { phase: 'Queued', queuedAt: at(0) });
+
+const policy = ConfigMap.parse({
+  metadata: { ...policyRef, resourceVersion: '1' },
+  data: { concurrency: '1', inspectTimeout: '0s' },
+});
+const leaseOf = (holders: readonly VMDiskImage[], resourceVersion = '1') => {
+  const lease = aLease(holders.map((one) => aHolder(one)));
+  return { ...lease, metadata: { ...lease.metadata, resourceVersion } };
+};
+const { storageClass, snapshotClass } = queued.spec;
+const storage = StorageClass.parse({ metadata: { name: storageClass }, provisioner: 'a' });
+const snapshot = VolumeSnapshotClass.parse({ metadata: { name: snapshotClass }, driver: 'a' });
+
+interface Given {
+  event: VMDiskImage | ConfigMap;
+  holders: readonly VMDiskImage[];
+  /** What the caches have, where that is not what there is. */
+  cached?: Map<Resource, readonly KubernetesObject[] | undefined>;
+}
+
+/** What a reconcile of an event reads live, where one slot exists. */
+async function reads({ event, holders, cached = new Map() }: Given) {
+  const read: string[] = [];
+  const lease = leaseOf(holders);
+  const there = new Map<Resource, readonly KubernetesObject[]>([
+    [VMDiskImage, [syncing, queued]],
+    [ConfigMap, [policy]],
+    [Lease, [lease]],
+    [StorageClass, [storage]],
+    [VolumeSnapshotClass, [snapshot]],
+    [Secret, []],
+  ]);
+  const get = async (resource: Resource, ref: ObjectReference) => {
+    read.push(`get ${resource.kind}`);
+    return there.get(resource)?.find(({ metadata }) => keyOf(metadata) === keyOf(ref));
+  };
+  const list = async (resource: Resource) => {
+    read.push(`list ${resource.kind}`);
+    return there.get(resource) ?? [];
+  };
+  const context = {
+    kube: { get, list, pages: async function* () {} },
+    cached: async (resource: Resource) => (cached.has(resource) ? cached.get(resource) : there.get(resource)),
+    ...{ nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 },
+  };
+  const batch = { ...noEvents, subjects: [subjectOf(event)] };
+  await declaration.observe(context as unknown as Parameters<typeof declaration.observe>[0], batch);
+  return read;
+}
+
+const classes = ['list StorageClass', 'list VolumeSnapshotClass'];
+const live = ['get ConfigMap', 'get Lease'];
+
+test.each([
+  ['an image that waits', queued],
+  ['a running download', syncing],
+])('an event of %s, while all slots are taken, reads the image', async (_, event) => {
+  expect(await reads({ event, holders: [syncing] })).toEqual(['get VMDiskImage']);
+});
+
+test('a free slot is given by a policy and a Lease that are read, and by classes that the caches have', async () => {
+  const read = await reads({ event: queued, holders: [] });
+  expect(read).toEqual(expect.arrayContaining(live));
+  expect(read).not.toEqual(expect.arrayContaining(['list StorageClass']));
+});
+
+test('a class that a cache lacks is read', async () => {
+  const cached = new Map([[VolumeSnapshotClass, []]]);
+  expect(await reads({ event: queued, holders: [], cached })).toEqual(expect.arrayContaining(classes));
+});
+
+test.each([
+  ['policy', ConfigMap],
+  ['Lease', Lease],
+])('while the cache of the %s is behind, both are read', async (_, resource) => {
+  const cached = new Map([[resource, undefined]]);
+  expect(await reads({ event: syncing, holders: [syncing], cached })).toEqual([...live, 'get VMDiskImage']);
+});
+
+test('an event of the policy is decided by nothing that is cached', async () => {
+  const read = await reads({ event: policy, holders: [syncing] });
+  expect(read).toEqual(expect.arrayContaining([...live, ...classes, 'list VMDiskImage']));
+});
+
+test('a Lease that another process wrote has the event come again', async () => {
+  const cached = new Map([[Lease, [leaseOf([], '0')]]]);
+  await expect(reads({ event: queued, holders: [syncing], cached })).rejects.toThrow(Conflict);
+});
