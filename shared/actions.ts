@@ -4,7 +4,7 @@ import type { Reason } from './reasons/reason.ts';
 import type { TraceOf } from './traces.ts';
 
 /** The object as it was observed: enough to write to it only if it has not changed since. */
-export interface Observed {
+export interface AsRead {
   metadata: ObjectReference & { uid: string; resourceVersion: string };
 }
 
@@ -31,11 +31,11 @@ export type Action = { trace?: TraceOf; group?: number } & (
   | {
       do: 'replace';
       resource: Resource;
-      object: { metadata: Observed['metadata'] & Record<string, unknown> } & Record<string, unknown>;
+      object: { metadata: AsRead['metadata'] & Record<string, unknown> } & Record<string, unknown>;
       owner?: string;
     }
   /** Merge patch of metadata, refused if another writer changed the object in between. */
-  | { do: 'patchMetadata'; resource: Resource; of: Observed; metadata: Readonly<Record<string, unknown>> }
+  | { do: 'patchMetadata'; resource: Resource; of: AsRead; metadata: Readonly<Record<string, unknown>> }
   /**
    * Merge patch of the status, refused if another writer changed the object in between; null removes a field. `record` adds the uid of an
    * object that this reconcile created; of one that existed it adds none.
@@ -43,7 +43,7 @@ export type Action = { trace?: TraceOf; group?: number } & (
   | {
       do: 'patchStatus';
       resource: Resource;
-      of: Observed;
+      of: AsRead;
       status: Readonly<Record<string, unknown>>;
       record?: { created: { resource: Resource; metadata: ObjectReference }; uidAt: readonly [string, string] };
     }
@@ -56,11 +56,11 @@ export type Action = { trace?: TraceOf; group?: number } & (
       force?: boolean;
     }
   /** DELETE of that very object (uid); with `unchanged` only as it was observed. */
-  | { do: 'delete'; resource: Resource; of: Observed; unchanged?: boolean }
+  | { do: 'delete'; resource: Resource; of: AsRead; unchanged?: boolean }
   /** A Kubernetes Event; the same `once` about the same object is recorded one time. */
   | {
       do: 'recordEvent';
-      about: Observed & { apiVersion: string; kind: string };
+      about: AsRead & { apiVersion: string; kind: string };
       type: 'Normal' | 'Warning';
       reason: Reason;
       message: string;
@@ -90,7 +90,7 @@ export type Action = { trace?: TraceOf; group?: number } & (
    */
   | {
       do: 'call';
-      of: Observed & { apiVersion: string; kind: string };
+      of: AsRead & { apiVersion: string; kind: string };
       request: OpenStackRequest;
     }
   /**

@@ -5,7 +5,7 @@ import { eligibleOf } from '../../shared/images/eligible.ts';
 import { inspectionWaitMs } from '../../shared/images/inspection.ts';
 import { byPlace, grantFault, nextInQueue, placeOf } from '../../shared/images/queue.ts';
 import { contentsUnderWay, wantedContent } from '../../shared/images/shared-content.ts';
-import { formatHolders, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import { type Holder, holdersOf, leaseName, serializeHolders, slotsAnnotation } from '../../shared/images/slots.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
@@ -39,7 +39,7 @@ export function assignSlots(
   if (gap !== undefined) return { holders: held ?? [], actions: [{ do: 'redeliver', because: gap }], begun: [] };
   const byUid = new Map(moves.map((move) => [move.image.metadata.uid, move]));
   const next = ({ uid }: Holder) => byUid.get(uid)?.next;
-  const before = held ? [...held, ...untracked(held, observed, next)] : rebuild(observed);
+  const before = held ? [...held, ...untrackedHolders(held, observed, next)] : rebuild(observed);
   // An attempt that this reconcile ends keeps its slot until the next: another instance may have begun it since its DataVolumes were listed.
   const kept = before.filter(
     (holder) =>
@@ -78,7 +78,7 @@ export function assignSlots(
  * Downloads that are not among the holders: a user removed the holder, or CDI returned the DataVolume to an earlier phase (invariants S2
  * and L4). A Failed DataVolume never continues.
  */
-function untracked(
+function untrackedHolders(
   held: readonly Holder[],
   observed: Observed,
   next: (holder: Holder) => VMDiskImage | undefined,
@@ -156,7 +156,7 @@ function saveLease(
   const now = toMicroTime(nowMs);
   const { [slotsAnnotation]: _, ...before } = lease?.metadata.annotations ?? {};
   const beside = starting.length > 0 ? { ...before, ...egressAnnotationsWith(lease, starting, nowMs) } : before;
-  const annotations = { ...beside, [slotsAnnotation]: formatHolders(holders, beside) };
+  const annotations = { ...beside, [slotsAnnotation]: serializeHolders(holders, beside) };
   const spec = {
     ...lease?.spec,
     holderIdentity: 'start-sync',

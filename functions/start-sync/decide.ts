@@ -88,7 +88,8 @@ export function decide(observed: Observed): Action[] {
   const moves = observed.images
     .map((image) => moveOf(image, observed))
     .sort((a, b) => orderOf(a.image, places).localeCompare(orderOf(b.image, places)));
-  if (!assignsSlots) return [...actionsOf(moves), ...awaitInspections(observed, moves), ...requeueAfter(observed, [])];
+  if (!assignsSlots)
+    return [...actionsOf(moves), ...awaitInspections(observed, moves), ...postponedLooks(observed, [])];
   const { holders, actions, begun } = assignSlots(observed, moves);
   const holding = new Set(holders.map(({ uid }) => uid));
   const isOther = (move: Moved) => isWrite(move) && !holding.has(move.image.metadata.uid);
@@ -118,7 +119,7 @@ export function decide(observed: Observed): Action[] {
     ...(isCrowd ? [] : actionsOf(now)),
     ...actions,
     // Before the groups: a group that fails ends what follows without a group.
-    ...requeueAfter(observed, later),
+    ...postponedLooks(observed, later),
     ...together([
       ...begun,
       ...(isCrowd ? now.map((move) => move.actions) : []),
@@ -192,7 +193,7 @@ function lookAgain(image: VMDiskImage, nowMs: number): Action[] {
 const lookedAtPerSecond = 50;
 
 /** The policy stands for all that wait: an event about it lists them. */
-function requeueAfter({ postponed = [], lacking = [] }: Observed, later: readonly Moved[]): Action[] {
+function postponedLooks({ postponed = [], lacking = [] }: Observed, later: readonly Moved[]): Action[] {
   const images = later.map(({ image }) => image);
   const finished = images.filter(({ status }) => isFinished(status?.phase));
   return [

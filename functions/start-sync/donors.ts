@@ -11,7 +11,7 @@ export type Donor = NonNullable<NonNullable<VMDiskImage['status']>['sharedFrom']
 export type Donors = ReadonlyMap<string, Donor | undefined>;
 
 /** Its present revision exists, as it was inspected. */
-export function isDownloaded({ metadata, status }: VMDiskImage): boolean {
+export function canDonate({ metadata, status }: VMDiskImage): boolean {
   const { phase, revision, snapshot, conditions } = status ?? {};
   if (metadata.deletionTimestamp || phase !== 'Succeeded' || snapshot?.revision !== revision) return false;
   return conditionOf(conditions, 'Ready')?.status === 'True';

@@ -4,7 +4,7 @@ import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
-import { type Donors, donorOf, isDownloaded } from './donors.ts';
+import { canDonate, type Donors, donorOf } from './donors.ts';
 
 /**
  * Looks for a donor of each content: a list of the images that have it, and one of their snapshots. An image of a template is not a donor: its
@@ -18,7 +18,7 @@ export async function findDonors(kube: Pick<Kube, 'list' | 'pages'>, contents: r
     const having = { namespace, fieldSelector: `status.source.content=${digest}` };
     for await (const { items } of kube.pages(VMDiskImage, having)) {
       found.push(
-        ...items.filter((image) => contentOf(image) === content && isDownloaded(image) && !isFromTemplate(image)),
+        ...items.filter((image) => contentOf(image) === content && canDonate(image) && !isFromTemplate(image)),
       );
       if (found.length >= mostTried) break;
     }

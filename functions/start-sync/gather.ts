@@ -237,7 +237,7 @@ function groupsOf(start: Start, { images: open }: Focus, ofHolders: Attempts): G
   return {
     lost: uidsOf(withoutStatus.slice(0, newImagesPerReconcile)),
     later,
-    others: untracked(start, open, later),
+    others: withUnknownAttempts(start, open, later),
     mayLeave: [
       ...(line.next.length > 0 ? line.first : []),
       ...open.filter(isUnseen).sort(byFirstSight).slice(0, newImagesPerReconcile),
@@ -268,7 +268,7 @@ async function readForOpen(start: Start, focus: Focus, { lost, others, mayLeave,
 
 /** A finished image that is queued again by this reconcile may still have a download that was requested long ago. */
 async function readForRest(start: Start, focus: Focus, rest: readonly VMDiskImage[], { later }: Groups) {
-  const resumed = untracked(start, rest.filter(canTransition), later);
+  const resumed = withUnknownAttempts(start, rest.filter(canTransition), later);
   const [attempts, inputs, classes] = await Promise.all([
     reading(start, attemptsOf(start.kube, resumed), noAttempts, isAmong(resumed)),
     readInputs(
@@ -281,7 +281,11 @@ async function readForRest(start: Start, focus: Focus, rest: readonly VMDiskImag
 }
 
 /** By uid, those that may have an attempt although they hold no slot. Without a readable Lease, everything was listed just now. */
-function untracked({ holders, nowMs }: Start, images: readonly VMDiskImage[], later: readonly string[]): string[] {
+function withUnknownAttempts(
+  { holders, nowMs }: Start,
+  images: readonly VMDiskImage[],
+  later: readonly string[],
+): string[] {
   if (!holders) return [];
   const isKnown = isAmong([...holders.map(({ uid }) => uid), ...later]);
   return uidsOf(images.filter((image) => mayHaveAttempt(image, nowMs) && !isKnown(image)));

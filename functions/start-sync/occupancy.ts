@@ -33,7 +33,7 @@ export function keptBy(
   image: VMDiskImage | undefined,
   { nowMs, dataVolumes, claims, pods }: Downloads,
 ): 'status' | 'dataVolume' | 'pod' | 'claim' | undefined {
-  if (image && isActiveAttempt(holder, image) && !isDownloaded(holder, image, dataVolumes)) return 'status';
+  if (image && isActiveAttempt(holder, image) && !isAttemptDownloaded(holder, image, dataVolumes)) return 'status';
   const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
   if (pods.some((pod) => isOurs(pod) && isAtWork(pod) && !isStuck(pod, nowMs))) return 'pod';
@@ -106,7 +106,11 @@ export function isActiveAttempt(holder: Holder, image: VMDiskImage) {
 }
 
 /** The DataVolume of the attempt is Succeeded. Its absence from a list is no evidence. */
-function isDownloaded({ revision, attempt }: Holder, { metadata }: VMDiskImage, dataVolumes: readonly DataVolume[]) {
+function isAttemptDownloaded(
+  { revision, attempt }: Holder,
+  { metadata }: VMDiskImage,
+  dataVolumes: readonly DataVolume[],
+) {
   const name = dataVolumeName(metadata, revision, attempt);
   return dataVolumes.some(
     (found) =>

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { type Batch, noEvents, type Subject } from '../../shared/function.ts';
 import { contentStatus } from '../../shared/images/content-digest.ts';
-import { formatHolders, type Holder, holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import { type Holder, holdersOf, leaseName, serializeHolders, slotsAnnotation } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -53,7 +53,7 @@ async function cluster(): Promise<Kube> {
     attempt: 1,
     since: at(0),
   };
-  const annotations = { [slotsAnnotation]: formatHolders([holder]) };
+  const annotations = { [slotsAnnotation]: serializeHolders([holder]) };
   await kube.create(Lease, {
     metadata: { ...lease, annotations },
     spec: { acquireTime: '2020-01-01T00:00:00.000000Z' },

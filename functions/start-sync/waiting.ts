@@ -47,11 +47,11 @@ function describeSlots({ metadata }: VMDiskImage, { policy, lease, nowMs }: Seen
   const holders = holdersOf(lease) ?? [];
   if (freeIn(holders, concurrency) > 0)
     return `Lease ${operatorNamespace}/${leaseName} names the holders, at most ${concurrency}`;
-  return `all ${concurrency} were held at ${formatTimeOfDay(nowMs, nowMs)}, by ${formatHolders(holders, metadata.namespace)}`;
+  return `all ${concurrency} were held at ${formatTimeOfDay(nowMs, nowMs)}, by ${describeHolders(holders, metadata.namespace)}`;
 }
 
 /** Of another namespace an author learns no names. */
-function formatHolders(holders: readonly Holder[], namespace: string | undefined): string {
+function describeHolders(holders: readonly Holder[], namespace: string | undefined): string {
   const own = holders.map(({ image }) => image).filter((image) => referenceIn(image).namespace === namespace);
   const names = own.slice(0, mostNamed).join(', ');
   if (names === '') return 'images of other namespaces';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatHolders, type Holder } from './slots.ts';
+import { type Holder, serializeHolders } from './slots.ts';
 
 test('names of images that do not fit beside the other annotations are left out, and no holder is', () => {
   const holders: Holder[] = Array.from({ length: 1000 }, (_, index) => ({
@@ -10,7 +10,7 @@ test('names of images that do not fit beside the other annotations are left out,
     since: '2026-11-27T00:00:00Z',
   }));
   const beside = { 'pelotech.ot/egress': 'x'.repeat(90_000) };
-  const text = formatHolders(holders, beside);
+  const text = serializeHolders(holders, beside);
   expect(text.length + 90_000).toBeLessThan(256 * 1024);
   const found = JSON.parse(text) as Holder[];
   expect(found).toHaveLength(1000);

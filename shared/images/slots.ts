@@ -41,7 +41,7 @@ const mostBytes = 240 * 1024;
  * The holders as the Lease stores them beside these annotations. If not all names fit, the last ones are left out: the uid identifies a
  * holder.
  */
-export function formatHolders(holders: readonly Holder[], beside: Readonly<Record<string, string>> = {}): string {
+export function serializeHolders(holders: readonly Holder[], beside: Readonly<Record<string, string>> = {}): string {
   const taken = Object.entries(beside).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   let room = mostBytes - taken - JSON.stringify(holders.map((holder) => ({ ...holder, image: '' }))).length;
   return JSON.stringify(

@@ -1,4 +1,4 @@
-import { type Action, type Observed, together } from '../actions.ts';
+import { type Action, type AsRead, together } from '../actions.ts';
 import type { OpenStackRequest } from '../kinds/openstack/request.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
@@ -46,18 +46,18 @@ export const requeueAfterFault = (fault: CloudFault, about: KubernetesObject): A
   fault.reason === 'CredentialsUnguarded' ? [{ do: 'requeueAfter', about, afterMs: 500 }] : [];
 
 /** Undefined where nothing of the kind was refused in this reconcile. */
-export function refusalOf(refusals: Refusals, of: Observed, request: OpenStackRequest) {
+export function refusalOf(refusals: Refusals, of: AsRead, request: OpenStackRequest) {
   const found = refusals.get(callKey(of, request));
   return found && { ...found, reason: repeated(found.reason) };
 }
 
 /** The first of the requests that was refused; it is not asked for again in this reconcile. */
-export const firstRefusal = (refusals: Refusals, of: Observed, requests: readonly OpenStackRequest[]) =>
+export const firstRefusal = (refusals: Refusals, of: AsRead, requests: readonly OpenStackRequest[]) =>
   requests.map((request) => refusalOf(refusals, of, request)).find((refused) => refused !== undefined);
 
 /** Those requests that were not refused in this reconcile, as actions. */
 export const callsFor = (
-  of: Observed & { apiVersion: string; kind: string },
+  of: AsRead & { apiVersion: string; kind: string },
   requests: readonly OpenStackRequest[],
   refusals: Refusals,
 ): Action[] =>

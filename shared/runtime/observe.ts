@@ -17,8 +17,8 @@ export async function observeReadable<Observed, Read = Observed>(
   batch: Batch,
 ): Promise<readonly (Observed | Unreadable)[]> {
   const unreadable: Unreadable[] = [];
-  const refusals = new Map<unknown, ObjectReference>();
-  const recording = { ...context, kube: recordingErrors(context.kube, refusals) };
+  const failedReads = new Map<unknown, ObjectReference>();
+  const recording = { ...context, kube: recordingErrors(context.kube, failedReads) };
   // Without a split, what is read is what is decided about.
   const { split = (one: Read) => [one as unknown as Observed] } = declaration;
   for (let { subjects } = batch; ; ) {
@@ -29,11 +29,11 @@ export async function observeReadable<Observed, Read = Observed>(
       const read = await declaration.observe(recording, { ...batch, subjects });
       return [...unreadable, ...read.flatMap<Observed | Unreadable>((one) => (isUnreadable(one) ? one : split(one)))];
     } catch (error) {
-      const refused = refusals.get(error);
-      if (refused === undefined || unreadable.length === maxUnreadable) throw error;
-      const others = subjects.filter((subject) => keyOf(subject) !== keyOf(refused));
+      const failed = failedReads.get(error);
+      if (failed === undefined || unreadable.length === maxUnreadable) throw error;
+      const others = subjects.filter((subject) => keyOf(subject) !== keyOf(failed));
       if (others.length === subjects.length) throw error;
-      unreadable.push({ unreadable: refused, error });
+      unreadable.push({ unreadable: failed, error });
       subjects = others;
     }
   }
@@ -42,11 +42,11 @@ export async function observeReadable<Observed, Read = Observed>(
 /** Remembers which object an error is about. */
 const recordingErrors = (
   kube: Context['kube'],
-  refusals: Map<unknown, ObjectReference>,
+  failedReads: Map<unknown, ObjectReference>,
 ): Pick<Kube, 'get' | 'list' | 'pages'> => ({
   get: (resource, ref) =>
     kube.get(resource, ref).catch((error: unknown) => {
-      if (error instanceof ApiError) refusals.set(error, ref);
+      if (error instanceof ApiError) failedReads.set(error, ref);
       throw error;
     }),
   list: (resource, options) => kube.list(resource, options),

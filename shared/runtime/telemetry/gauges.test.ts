@@ -286,9 +286,11 @@ describe('of workspaces, a scrape', () => {
     );
     expect(await workspaceSamples()).toEqual([
       'ot_workspaces{phase="Unseen"} 1',
+      'ot_workspaces{phase="Scheduled"} 0',
       'ot_workspaces{phase="Provisioning"} 0',
       'ot_workspaces{phase="Failed"} 1',
       'ot_workspaces{phase="Ready"} 1',
+      'ot_workspaces{phase="Hibernated"} 0',
       'ot_workspace_components{phase="Waiting"} 0',
       'ot_workspace_components{phase="Provisioning"} 0',
       'ot_workspace_components{phase="Ready"} 3',
