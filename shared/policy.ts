@@ -109,6 +109,7 @@ const keys = {
   pruneAfter: duration('168h'),
   workspaceImagesKeptFor: duration('24h'),
   retainSourceVolume: yesOrNo(false),
+  dataSources: yesOrNo(false),
   allowedSources: listOf(
     'a URL with * and ** in its path and perhaps the name of a Secret, one a line, such as "https://s3.example.com/images/** s3-reader"',
     /\n/,

@@ -19,6 +19,7 @@ import { rowOf } from '../../shared/reasons/table.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { adopting } from './adopting.ts';
 import { cloneFailureOf, cloneProgress, isClone } from './clone.ts';
+import { offering } from './data-source.ts';
 import { disown } from './disown.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { garbage, leftOverVolumes, remove } from './garbage.ts';
@@ -39,7 +40,8 @@ export function decide(observed: Observed): Action[] {
   if (image.metadata.deletionTimestamp) return [...common, ...atRest(observed)];
   if (isOfAnotherVersion(image)) return common;
   const used = useRevision(observed);
-  return [...common, ...(used.length > 0 ? used : stepAndGarbage(observed))];
+  const step = used.length > 0 ? used : stepAndGarbage(observed);
+  return [...common, ...step, ...offering(observed, step)];
 }
 
 /** Wakes prune, which hears of no image otherwise: most of them change often and are not to be pruned. */

@@ -3,6 +3,7 @@ import { type Batch, type Context, type Subject, subjectOf, type Unreadable } fr
 import { isAdopting } from '../../shared/images/adoption.ts';
 import { currentVolume } from '../../shared/images/current-volume.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
@@ -21,6 +22,7 @@ import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
+import { mayBeSource } from './data-source.ts';
 import { decide } from './decide.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { isAboutSnapshot, isPending, isRevisionAsked, isUnaffected, isUneventful } from './unaffected.ts';
@@ -71,7 +73,14 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const listed = byName(snapshots);
   const observeOne = observing(common, dataVolumes, pods, snapshots);
   const reads = images.map((image) => {
-    const observed = namedSnapshots(kube, image, listed).then((found) => observeOne(image, found));
+    const isOffered = policy.values.dataSources && mayBeSource(image);
+    const observed = Promise.all([
+      namedSnapshots(kube, image, listed),
+      isOffered ? kube.get(DataSource, image.metadata) : undefined,
+    ]).then(([found, source]) => ({
+      ...observeOne(image, found),
+      ...(isOffered ? { dataSource: { found: source } } : {}),
+    }));
     return orUnreadable(image.metadata, observed);
   });
   return [...unreadable, ...(await Promise.all(reads))];
@@ -89,6 +98,7 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     listTrimmed(kube, Pod, ofImages),
     listTrimmed(kube, VolumeSnapshot, ofImages),
   ]);
+  const sources = policy.values.dataSources ? byImage(await listTrimmed(kube, DataSource, ofImages)) : undefined;
   const listed = byName(snapshots);
   const observeOne = observing(
     { nowMs, policy, refusals: new Map(), isAudit: true, named: [] },
@@ -98,7 +108,10 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
   );
   const mayAct = (image: VMDiskImage) => {
     const found = new Map(namesOf(image).map((name) => [name, listed.get(keyOf({ ...image.metadata, name }))]));
-    return [...found.values()].includes(undefined) || decide(observeOne(image, found)).length > 0;
+    return (
+      [...found.values()].includes(undefined) ||
+      decide({ ...observeOne(image, found), dataSource: sources && { found: sources(image)[0] } }).length > 0
+    );
   };
   for await (const { items } of kube.pages(VMDiskImage)) yield items.filter(mayAct).map(subjectOf);
 }

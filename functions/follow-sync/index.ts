@@ -1,5 +1,6 @@
 import { defineFunction, on } from '../../shared/function.ts';
 import { imageFactsBy } from '../../shared/images/status.ts';
+import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -29,6 +30,8 @@ export default defineFunction<Observed>({
     { resource: VMDiskImage, verbs: ['get', 'list'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: DataVolume, verbs: ['list', 'delete'] },
+    // For those whose policy asks for it.
+    { resource: DataSource, verbs: ['get', 'list', 'create', 'patch'] },
     { resource: Pod, verbs: ['list'] },
     { resource: VolumeSnapshot, verbs: ['get', 'list', 'create', 'patch', 'delete'] },
     { resource: Lease, verbs: ['get'], namespace: 'own' },

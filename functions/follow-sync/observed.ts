@@ -1,3 +1,4 @@
+import type { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -15,6 +16,8 @@ export interface Observed {
   pods: readonly Pod[];
   /** Those that carry the image's label, and the one its status names. */
   snapshots: readonly VolumeSnapshot[];
+  /** The DataSource of its name, if it was looked for: only if the policy asks for one. */
+  dataSource?: { found: DataSource | undefined } | undefined;
   /** The API server answered 404 for the very snapshot that the image's status names. */
   isSnapshotGone: boolean;
   /** An audit retries what the API server refused: no event reports that a quota or another cause was removed. */

@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
+import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { syncRequested, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { putImage } from './images.ts';
-import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
 const ask = (world: World, name: string, value: string) =>
   world.kube.patch(
@@ -122,6 +123,47 @@ export const stories: readonly Story[] = [
       const found = await untilRevision(world, 'lost', 2);
       const conditions = found.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
       expect(conditions).toEqual(expect.arrayContaining(['Ready=True', 'SnapshotLost=False']));
+    },
+  },
+  {
+    name: 'if the policy asks for it, a DataSource names the snapshot in use and goes with the image; one of another stays',
+    policy: { dataSources: 'true' },
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const ref = { namespace, name: 'offered' };
+      const names = (snapshot: string | undefined) => (source: DataSource | undefined) =>
+        snapshot !== undefined && source?.spec?.source.snapshot?.name === snapshot;
+      const theirs = { spec: { source: { snapshot: { namespace, name: 'theirs' } } } };
+      await kube.create(DataSource, { metadata: { namespace, name: 'taken' }, ...theirs });
+      await putImage(world, 'offered');
+      await createImage(world, 'offered', {}, { labels: { 'instancetype.kubevirt.io/default-preference': 'ubuntu' } });
+      const first = await untilPhase(world, 'offered', 'Succeeded');
+      const source = await until(world, DataSource, ref, names(first.status?.snapshot?.name));
+      expect(source?.metadata.labels).toMatchObject({ 'instancetype.kubevirt.io/default-preference': 'ubuntu' });
+      await ask(world, 'offered', 'again');
+      const second = await untilRevision(world, 'offered', 2);
+      await until(world, DataSource, ref, names(second.status?.snapshot?.name));
+      await kube.patch(VMDiskImage, ref, { metadata: { annotations: { [useRevision]: '1' } } });
+      await until(world, DataSource, ref, names(first.status?.snapshot?.name));
+      await kube.delete(VMDiskImage, ref);
+      await untilGone(world, DataSource, ref);
+      await putImage(world, 'taken');
+      await createImage(world, 'taken');
+      await untilPhase(world, 'taken', 'Succeeded');
+      expect((await kube.get(DataSource, { namespace, name: 'taken' }))?.spec).toMatchObject(theirs.spec);
+    },
+  },
+  {
+    name: 'an image that is Ready before the policy asks for DataSources gets one by the audit alone',
+    localOnly: 'the audit of an installation comes every ten minutes',
+    run: async (world) => {
+      const ref = { namespace: world.namespace, name: 'earlier' };
+      await putImage(world, 'earlier');
+      await createImage(world, 'earlier');
+      await untilPhase(world, 'earlier', 'Succeeded');
+      expect(await world.kube.get(DataSource, ref)).toBeUndefined();
+      await setPolicy(world, { dataSources: 'true' });
+      await until(world, DataSource, ref, (source) => source !== undefined);
     },
   },
   {

@@ -51,6 +51,7 @@ const keys: Readonly<Record<string, RegExp>> = {
   workspaceImagesKeptFor: duration,
   keepRevisions: /^([1-9]|1\d|20)$/,
   retainSourceVolume: bool,
+  dataSources: bool,
   allowedSources:
     /^((\s*[a-z][a-z0-9+.-]*:\/\/(\*\.)?[^\s/?#@*]+\/[^\s?#]*([ \t]+[a-z0-9][-a-z0-9.]*)?[ \t]*(\n|$))+)$/i,
   imageNamespaces: some,

@@ -37,6 +37,7 @@ const stories = [
   named(subscriptions, /the audit alone/),
   named(inspection, /the sweep alone/),
   named(references, /the audit alone counts/),
+  named(revisions, /gets one by the audit alone/),
   named(machineImages, /the audit alone makes the image/),
   ...[
     named(failures, /is missing fails at once/),
@@ -45,6 +46,7 @@ const stories = [
     named(deletion, /while Syncing/),
     named(deletion, /while Succeeded/),
     named(revisions, /last snapshot stays usable/),
+    named(revisions, /a DataSource names the snapshot in use/),
     named(deadLetters, /raise the count of one Event/),
     named(deadLetters, /has the Broker's/),
     named(machineImages, /comes before its image/),
