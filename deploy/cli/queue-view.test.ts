@@ -122,6 +122,13 @@ test('the forecast fills free slots at once, then one slot after each download t
   expect(startsOf(queueIn('a', 'a'), [], limits(0), basis, 0)).toEqual([undefined, undefined]);
 });
 
+test('of a long queue only the first thousand have a forecast, and the last line says so', () => {
+  const images = [...Array.from({ length: 1001 }, (_, index) => queued(`q${index}`, index)), done('old', 30)];
+  const view = queueOf(read({ images, lease: undefined }), nowMs);
+  expect(view.waiting.slice(-2).map(({ startsAt }) => startsAt !== null)).toEqual([true, false]);
+  expect(queueLines(view, nowMs, look).at(-1)).toMatch(/Behind place 1000 it is unknown\.$/);
+});
+
 test('the forecast lets the next go ahead of an image whose namespace has all of its slots', () => {
   const basis = { count: 1, medianMs: 100, leastMs: 100, mostMs: 100 };
   expect(startsOf(queueIn('a', 'a', 'b'), [], limits(2, 1), basis, 0)).toEqual([0, 100, 0]);

@@ -1,8 +1,8 @@
 import { type Estimate, shareBetween } from '../../shared/images/download-share.ts';
 import { budgetLeft, egressIn } from '../../shared/images/egress.ts';
 import { eligibleOf } from '../../shared/images/eligible.ts';
-import { type Basis, basisOf, heldSlots, startsOf } from '../../shared/images/forecast.ts';
-import { nextInQueue, queueIn } from '../../shared/images/queue.ts';
+import { type Basis, basisOf, forecastOf, mostForecast } from '../../shared/images/forecast.ts';
+import { isQueued, nextInQueue } from '../../shared/images/queue.ts';
 import { contentsUnderWay } from '../../shared/images/shared-content.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
 import { type WaitReason, waitOf } from '../../shared/images/waits.ts';
@@ -51,11 +51,10 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
   const holders = holdersOf(lease) ?? [];
   const held = new Set(holders.map(({ uid }) => uid));
   const byUid = new Map(images.map((image) => [image.metadata.uid, image]));
-  const line = queueIn(images, holders);
   const basis = basisOf(images);
-  const slots = heldSlots(holders, images, nowMs);
-  const stopped = stoppedBy(policy, lease, { hasWaiting: line.length > 0, nowMs }) ?? null;
-  const starts = stopped ? [] : startsOf(line, slots, policy.values, basis, nowMs);
+  const stopped = stoppedBy(policy, lease, { hasWaiting: images.some(isQueued), nowMs }) ?? null;
+  const from = { images, holders, limits: policy.values, isStopped: stopped !== null, basis };
+  const { queue: line, slots, starts } = forecastOf(from, nowMs);
   const egress = egressIn(lease);
   const underWay = contentsUnderWay(images, holders);
   const eligible = new Set(eligibleOf(line, { holders, underWay, policy, egress, nowMs }));
@@ -195,7 +194,7 @@ function describeStart(startsAt: string | null, nowMs: number, isNext: boolean):
 const describeIn = (at: string, nowMs: number) =>
   Date.parse(at) > nowMs ? `in ${formatSpan(Date.parse(at) - nowMs)}` : 'now';
 
-function describeBasis({ basis, stopped }: QueueView): string {
+function describeBasis({ basis, stopped, waiting }: QueueView): string {
   if (stopped) return 'STARTS is unknown while nothing starts.';
   if (!basis) return 'STARTS is unknown: no existing image has a finished download to estimate from.';
   const { count, medianMs, leastMs, mostMs } = basis;
@@ -203,5 +202,6 @@ function describeBasis({ basis, stopped }: QueueView): string {
     count === 1
       ? `the one finished download of an existing image (${formatSpan(medianMs)})`
       : `the ${count} finished downloads of existing images (median ${formatSpan(medianMs)}, ${formatSpan(leastMs)} to ${formatSpan(mostMs)})`;
-  return `STARTS is estimated from ${source}; failures and retries are not considered.`;
+  const behind = waiting.length > mostForecast ? ` Behind place ${mostForecast} it is unknown.` : '';
+  return `STARTS is estimated from ${source}; failures and retries are not considered.${behind}`;
 }

@@ -15,7 +15,7 @@ import type { ListOptions } from '../../shared/runtime/kube.ts';
 import { realPause, type Watching } from '../../shared/runtime/reflect.ts';
 import { changesOf } from './changes.ts';
 import { amongOf, type EventSeen, type Seen, viewOf } from './rows.ts';
-import { amongSeen, explain } from './trouble.ts';
+import { type Among, amongSeen, explain } from './trouble.ts';
 import type { Changes, Explanation, ObjectAt, View } from './view.ts';
 
 /** What the page shows at this moment, and word of every change. */
@@ -42,6 +42,9 @@ const own = (name: string): ListOptions => ({
 
 /** People see four changes a second as smooth, and a crowd of writes costs one computation. */
 const gatherMs = 250;
+
+/** However many objects are asked about, the queue is looked at once in this time for why they wait. */
+const explainedMs = 1000;
 
 /** The interval of checks for a kind that is not served. */
 const servedAgainMs = 60_000;
@@ -100,12 +103,19 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
     events: eventsSeen(),
   });
   const look = () => viewOf(seen());
+  let explained: { among: Among; atMs: number } | undefined;
+  const amongNow = (): Among => {
+    const atMs = now();
+    if (!explained || atMs - explained.atMs >= explainedMs) explained = { among: amongOf(seen()), atMs };
+    return explained.among;
+  };
   const listeners = new Set<(changes: Changes) => void>();
   let current = look();
   isListed = true;
   const compute = () => {
     timer = undefined;
     const next = look();
+    explained = undefined;
     const changes = changesOf(current, next);
     current = next;
     if (changes) for (const listener of listeners) listener(changes);
@@ -128,7 +138,7 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
     image: (key) => images.get(key),
     why: ({ section, key }, maySee) => {
       const target = { images, machines, servers, workspaces }[section].get(key);
-      const { steps, help, commands } = target ? explain(target, amongSeen(amongOf(seen()), maySee)) : {};
+      const { steps, help, commands } = target ? explain(target, amongSeen(amongNow(), maySee)) : {};
       return steps && help !== undefined && commands ? { steps, help, commands } : undefined;
     },
     close: () => {

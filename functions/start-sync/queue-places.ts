@@ -1,6 +1,6 @@
 import { egressIn } from '../../shared/images/egress.ts';
-import { heldSlots, startsOf } from '../../shared/images/forecast.ts';
-import { isQueued, queueIn } from '../../shared/images/queue.ts';
+import { forecastOf } from '../../shared/images/forecast.ts';
+import { isQueued } from '../../shared/images/queue.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -34,9 +34,6 @@ export function returningIn(images: readonly VMDiskImage[], places: Observed['pl
   return new Map([...groups.values()].flatMap((group) => group.map(({ metadata }, index) => [metadata.uid, index])));
 }
 
-/** No start is computed for those behind: that takes longer the more wait, and hits them least. */
-const mostForecast = 1000;
-
 /** Of an image that is not in the queue. */
 export const notQueued = { place: null, startsAbout: null };
 
@@ -51,13 +48,12 @@ export function correctPlaces(
 ): [string, Record<string, unknown>][] {
   const { isAudit, policy, lease, nowMs, basis, rate } = observed;
   if (!isAudit) return [];
-  const line = queueIn(images, holders);
   const isStopped = stopOf(policy, egressIn(lease), nowMs) !== undefined;
-  const forecast = isStopped || !basis ? [] : line.slice(0, mostForecast);
-  const starts = startsOf(forecast, heldSlots(holders, images, nowMs, rate), policy.values, basis, nowMs);
+  const from = { images, holders, limits: policy.values, isStopped: isStopped || !basis, basis, rate };
+  const { queue, starts } = forecastOf(from, nowMs);
   // Deleted while it was queued, and kept by what uses it.
   const left = images.filter((image) => !isQueued(image) && (image.status?.place || image.status?.startsAbout));
-  const outdated = line.flatMap((image, index): [string, Record<string, unknown>][] => {
+  const outdated = queue.flatMap((image, index): [string, Record<string, unknown>][] => {
     const next = { place: bandOf(index + 1), ...roundedTime(starts[index]) };
     return isOutdated(image.status ?? {}, next, nowMs) ? [[image.metadata.uid, { startsAbout: null, ...next }]] : [];
   });

@@ -1,7 +1,7 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../kinds/resource.ts';
 import { downloadShareOf, type Estimate, estimateOf, rateOf, shareBetween } from './download-share.ts';
-import { nextInQueue, type SlotLimits } from './queue.ts';
+import { nextInQueue, queueIn, type SlotLimits } from './queue.ts';
 import type { Holder } from './slots.ts';
 
 /** What a forecast is computed from: how long the downloads took that are done. */
@@ -56,10 +56,33 @@ export function heldSlots(
   });
 }
 
+/** The images for which a start is computed, the first of the queue: it takes longer the more wait, and hits those behind least. */
+export const mostForecast = 1000;
+
+/** What a forecast is made of. */
+export interface ForecastFrom {
+  images: readonly VMDiskImage[];
+  holders: readonly Holder[];
+  limits: SlotLimits;
+  /** Nothing starts, whether slots are free or not. */
+  isStopped: boolean;
+  basis: Basis | undefined;
+  /** Of finished downloads, in bytes a millisecond; computed from the images by default. */
+  rate?: number | undefined;
+}
+
 /**
- * When each image of the queue may start, in its order; undefined if nothing can be computed: no download to derive it from, or
- * nothing starts at all.
+ * The queue in its order, the slots, and when each of the first images of the queue may start; undefined if nothing can be computed: no
+ * download to derive it from, nothing starts at all, or too many are before it.
  */
+export function forecastOf({ images, holders, limits, isStopped, basis, rate }: ForecastFrom, nowMs: number) {
+  const queue = queueIn(images, holders);
+  const slots = heldSlots(holders, images, nowMs, rate);
+  const starts = isStopped ? [] : startsOf(queue.slice(0, mostForecast), slots, limits, basis, nowMs);
+  return { queue, slots, starts };
+}
+
+/** When each image of the queue may start, in its order; undefined if nothing can be computed. */
 export function startsOf(
   queue: readonly VMDiskImage[],
   held: readonly Held[],
