@@ -137,7 +137,10 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(await ot('status', 'image', 'late')).toMatchObject({ code: 1, out: expect.stringContaining('First cause') });
     const why = await ot('why', 'late', '--json');
     expect(why.code).toBe(1);
-    expect(JSON.parse(why.out).commands).toContain('ot-functions retry vmdi-farm/late');
+    // The message ends with the command that the remedy has.
+    const { steps, commands } = JSON.parse(why.out) as { steps: { says: string }[]; commands: string[] };
+    expect(commands.at(-1)).toMatch(/^kubectl annotate vmdi late -n vmdi-farm pelotech.ot\/sync-requested=/);
+    expect(steps[0]?.says).toContain(commands.at(-1));
     await store.put('images', 'late.qcow2', qcow2Buffer({ virtualBytes: 1 << 25, dataBytes: 1 << 18, seed: 'late' }));
     expect(await ot('retry', 'late')).toMatchObject({ code: 0 });
     expect(await ot('wait', 'late', '--timeout', '30s')).toMatchObject({ code: 0 });

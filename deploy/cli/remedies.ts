@@ -1,6 +1,6 @@
 import { isOneWord, labelAsPassword, makeSecret, makeSecretOf } from '../../shared/kinds/core/secret.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { requestDownload, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { type About, rowOf } from '../../shared/reasons/table.ts';
@@ -27,8 +27,6 @@ export function remedyForReason(about: About, reason: string | undefined, names:
   return { help: fill(row.help), commands: (row.run ?? []).map(fill) };
 }
 
-const retryOf = (image: VMDiskImage) => `ot-functions retry ${keyOf(image.metadata)}`;
-
 /** What the table advises for the reason of the image; undefined if it advises nothing. */
 export function remedyForImageReason(image: VMDiskImage): Remedy | undefined {
   const { metadata, spec, status } = image;
@@ -42,18 +40,21 @@ export function remedyForImageReason(image: VMDiskImage): Remedy | undefined {
   if (spec.secretRef || !remedy?.help.includes('SECRET')) return remedy;
   return {
     help: 'The url needs keys, and the image names no Secret: name one in secretRef, or make the object public; then retry.',
-    commands: [`kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`, retryOf(image)],
+    commands: [`kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`, requestDownload(metadata)],
   };
 }
 
 /** How to correct an image that is Failed. */
 export const remedyForFailed = (image: VMDiskImage): Remedy =>
-  remedyForImageReason(image) ?? { help: 'Correct the cause, then retry.', commands: [retryOf(image)] };
+  remedyForImageReason(image) ?? {
+    help: 'Correct the cause, then retry.',
+    commands: [requestDownload(image.metadata)],
+  };
 
 /** How to correct an image that waits for the next attempt. */
 export const remedyForRetrying = (image: VMDiskImage): Remedy => ({
   help: 'Correct the cause before the next attempt; to retry immediately, run the command.',
-  commands: [retryOf(image)],
+  commands: [requestDownload(image.metadata)],
 });
 
 /** How to correct images that wait for a Secret; each checks again by itself. */

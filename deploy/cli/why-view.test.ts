@@ -49,7 +49,7 @@ test('a workspace is followed to its machine, and that to its image', () => {
     '',
     expect.stringContaining('What would help: Check that the keys in Secret'),
     expect.stringContaining('kubectl describe secret'),
-    '  ot-functions retry vmdi-farm/ubuntu',
+    '  kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite',
     '',
     'Warnings about image/vmdi-farm/ubuntu:',
     '  2m ago AccessDenied: no.',
@@ -57,7 +57,7 @@ test('a workspace is followed to its machine, and that to its image', () => {
 });
 
 test.each([
-  ['NotFound', 'ot-functions retry vmdi-farm/ubuntu'],
+  ['NotFound', 'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite'],
   ['DiskTooSmall', 'kubectl edit vmdi ubuntu -n vmdi-farm'],
   ['SourceNotAllowed', 'kubectl edit configmap sync-operator-policy -n sync-operator'],
   [
@@ -65,7 +65,7 @@ test.each([
     'kubectl create secret generic s3-reader -n vmdi-farm --from-literal=accessKeyId="$(cat FILE)" --from-literal=secretKey="$(cat FILE)"',
   ],
   ['DriverMismatch', 'ot-functions doctor'],
-  ['ImportFailed', 'ot-functions retry vmdi-farm/ubuntu'],
+  ['ImportFailed', 'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite'],
 ])('the remedy for an image that failed with %s: %s', (reason, command) => {
   expect(whyOf(failed(reason), knownOf()).commands).toContain(command);
 });

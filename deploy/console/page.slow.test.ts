@@ -220,7 +220,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     const dialog = page.getByRole('dialog');
     await rows().first().getByRole('link').click();
     await dialog.getByText('What would help').waitFor();
-    expect(await dialog.innerText()).toContain('ot-functions retry lab/image-0002');
+    expect(await dialog.innerText()).toContain('kubectl annotate vmdi image-0002 -n lab pelotech.ot/sync-requested=');
     const { href } = new URL(page.url());
     expect(href).toContain('#/images/lab/image-0002');
     await page.goBack();

@@ -50,7 +50,7 @@ describe('an attempt that fails', () => {
       phase: 'Failed',
       attempts: 3,
       message:
-        'Given up after 3 attempts: Unable to process data: unexpected EOF. To try again set annotation pelotech.ot/sync-requested to a new value.',
+        'Given up after 3 attempts: Unable to process data: unexpected EOF. To request another download: kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite',
     });
   });
   test('that is final is not tried again', () => {

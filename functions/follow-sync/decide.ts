@@ -9,8 +9,9 @@ import { afterwards, publish, transition } from '../../shared/images/status.ts';
 import {
   attemptLabel,
   isOfAnotherVersion,
+  requestDownload,
   revisionLabel,
-  syncRequested,
+  type VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatTimeOfDay, toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { isValid } from '../../shared/policy.ts';
@@ -105,7 +106,7 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
     const why = failure.isFinal
       ? 'Not tried again'
       : `Given up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
-    const message = `${why}: ${sentence(failure.message)} ${tryAgainAfter(failure.reason)}`;
+    const message = `${why}: ${sentence(failure.message)} ${tryAgainAfter(failure.reason, image)}`;
     const fields = { attempts: counted, completedAt: toTime(nowMs), nextAttemptAt: null };
     return [...transition(image, { to: 'Failed', reason: failure.reason, message, nowMs, fields }), ...measures];
   }
@@ -116,9 +117,9 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
 }
 
 /** What starts the next attempt. Another attempt at a disk that is too small would be a second download for nothing. */
-const tryAgainAfter = (reason: Reason): string =>
+const tryAgainAfter = (reason: Reason, { metadata }: VMDiskImage): string =>
   (reason === 'DiskTooSmall' ? rowOf(reason, 'VMDiskImage')?.help : undefined) ??
-  `To try again set annotation ${syncRequested} to a new value.`;
+  `To request another download: ${requestDownload(metadata)}`;
 
 const podsOf = ({ pods, image }: Observed) =>
   pods.filter(

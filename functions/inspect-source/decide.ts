@@ -3,7 +3,7 @@ import { nextLookMs } from '../../shared/backoff.ts';
 import { queuedMs, type SourceFault } from '../../shared/images/inspection.ts';
 import { sharedContentOf } from '../../shared/images/shared-content.ts';
 import { tellableUrl } from '../../shared/images/sources.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { requestDownload, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { withCondition } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
@@ -91,8 +91,7 @@ function verdictOf(image: VMDiskImage, look: Look, { inspectTimeoutMs }: { inspe
 
 const urlOf = ({ spec }: VMDiskImage) => tellableUrl(spec.url);
 
-const thenRetry = ({ metadata }: VMDiskImage) =>
-  `then request another download: kubectl annotate vmdi ${metadata.name} -n ${metadata.namespace} pelotech.ot/sync-requested=$(date +%s) --overwrite`;
+const thenRetry = ({ metadata }: VMDiskImage) => `then request another download: ${requestDownload(metadata)}`;
 
 /** There is no object, or S3 has none with such a name. */
 export const isMissing = ({ status, code = '' }: { status: number; code: string | undefined }) =>

@@ -120,7 +120,7 @@ test.each([
     {
       refusals: new Map([['VMDiskImage vmdi-farm/ubuntu', { reason: 'Conflict', message: 'conflict with "kubectl"' }]]),
     },
-    'kubectl',
+    'conflict with "kubectl". Delete the image, or the fields that the message names, and publish again; a hand-made image stays the person’s.',
   ],
 ])('%s creates nothing and reports it', (_, more, word) => {
   const actions = pass(more as Partial<Observed>);

@@ -11,6 +11,8 @@ import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernete
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Policy, policyName } from '../../shared/policy.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
+import { rowOf } from '../../shared/reasons/table.ts';
+import { sentence } from '../../shared/sentence.ts';
 import type { Stranger } from './authenticate.ts';
 
 export interface Observed {
@@ -31,7 +33,10 @@ export function decide(observed: Observed): Action[] {
   if (stranger) return complain(observed, 'PublisherNotAuthenticated', stranger.message, stranger.kind);
   const ref = { namespace: namespaceFor(published, policy), name: published.name };
   const refusal = refusals.get(refusalKey(VMDiskImage, ref));
-  if (refusal) return complain(observed, 'PublishedImageRefused', formatRefusal(refusal));
+  if (refusal) {
+    const help = refusal.reason === 'Conflict' ? ` ${rowOf('PublishedImageRefused', 'VMDiskImage')?.help}` : '';
+    return complain(observed, 'PublishedImageRefused', `${sentence(formatRefusal(refusal))}${help}`);
+  }
   const fault = publicationFault(published, policy);
   if (fault) return complain(observed, 'PublishedImageNotMade', fault);
   if (image?.metadata.deletionTimestamp)
@@ -56,7 +61,7 @@ function complain(
   why: string,
   once = message.id,
 ): Action[] {
-  const text = `Event ${message.id} of ${message.source} for image ${published.name}: ${why}.`;
+  const text = `Event ${message.id} of ${message.source} for image ${published.name}: ${sentence(why)}`;
   const about = image ??
     policyMap ?? {
       apiVersion: 'v1',

@@ -1,9 +1,9 @@
 import { makeSecret } from '../kinds/core/secret.ts';
-import { releaseHolds } from '../kinds/pelotech/vm-disk-image.ts';
+import { releaseHolds, requestDownload } from '../kinds/pelotech/vm-disk-image.ts';
 import type { Row } from './row.ts';
 
 const edit = 'kubectl edit vmdi NAME -n NAMESPACE';
-const retry = 'ot-functions retry NAMESPACE/NAME';
+const retry = requestDownload({ namespace: 'NAMESPACE', name: 'NAME' });
 
 const upload = {
   help: 'Upload the image to its url, or correct the url; then retry.',

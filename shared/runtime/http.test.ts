@@ -223,6 +223,12 @@ describe('a request that is no event', () => {
     ['a field too few', headers, '{}', 'data.name: '],
     ['no data', headers, '', 'data: expected JSON, found none'],
     [
+      "curl's own Content-Type",
+      { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+      '{"name":"w"}',
+      'data: expected Content-Type application/json, found application/x-www-form-urlencoded',
+    ],
+    [
       'no data in structured mode',
       { 'content-type': 'application/cloudevents+json' },
       JSON.stringify({ specversion: '1.0', id: '1', source: '/test', type: ordered }),

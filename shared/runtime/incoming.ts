@@ -111,8 +111,16 @@ function message({ on }: FunctionDeclaration, event: Received): Incoming {
   const data = dataOf(event);
   const parsed = subscription.schema.safeParse(data);
   const isAbsent = data === undefined || data === '';
-  if (!parsed.success)
-    return { faults: isAbsent ? ['data: expected JSON, found none'] : faultsOf('data', parsed.error) };
+  if (!parsed.success) {
+    if (isAbsent) return { faults: ['data: expected JSON, found none'] };
+    const { datacontenttype: type } = event;
+    const isOtherwise = typeof data === 'string' && typeof type === 'string' && !/[/+]json\b/.test(type);
+    return {
+      faults: isOtherwise
+        ? [`data: expected Content-Type application/json, found ${type}`]
+        : faultsOf('data', parsed.error),
+    };
+  }
   const arrival = event.knativearrivaltime;
   const time = event.time ?? (typeof arrival === 'string' ? arrival : undefined);
   const { id, type, source } = event;

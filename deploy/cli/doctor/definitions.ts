@@ -28,7 +28,7 @@ export const definitions = ({ shipped, there }: Installation): Finding[] =>
     .flatMap((wanted): Finding[] => {
       const { name } = wanted.metadata;
       const found = there.get(manifestKey(wanted));
-      if (!found) return [{ name: `CRD ${name}`, expected: 'it', found: 'none', remedy: upgrade }];
+      if (!found) return [{ name: `CRD ${name}`, expected: 'that it exists', found: 'none', remedy: upgrade }];
       const why = untrue(found, 'Established');
       if (why) return [{ name: `CRD ${name}`, expected: 'it to be served', found: why, remedy: upgrade }];
       const lacking = lackingIn(asKept(versionsOf(wanted)), versionsOf(found), '');

@@ -23,7 +23,7 @@ export const eventing = ({ shipped, there }: Installation): Finding[] =>
     .flatMap((wanted): Finding[] => {
       const name = formatObject(wanted);
       const found = there.get(manifestKey(wanted));
-      if (!found) return [{ name, expected: 'it', found: 'none', remedy: upgrade }];
+      if (!found) return [{ name, expected: 'that it exists', found: 'none', remedy: upgrade }];
       if ((found.spec as { suspend?: boolean } | undefined)?.suspend)
         return [
           {
@@ -112,7 +112,8 @@ export function workloads({ workloads: found, shipped }: Installation): Finding[
     // Knative creates a Deployment with another name for each revision.
     const workload = found.find(({ metadata }) => metadata.name === name);
     const called = `Function ${name}`;
-    if (!workload) return [{ name: called, expected: 'it', found: 'neither Service nor Deployment', remedy: upgrade }];
+    if (!workload)
+      return [{ name: called, expected: 'that it exists', found: 'neither Service nor Deployment', remedy: upgrade }];
     if (isUp(workload)) return [];
     const why = untrue(workload, workload.kind === 'Deployment' ? 'Available' : 'Ready') ?? 'it is being rolled out';
     // If its image cannot be pulled, a Service may have a revision but no pod.

@@ -185,7 +185,7 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     'an image that downloads without a slot',
     { images: [image({ status: { phase: 'Syncing', startedAt: at(0) } })], lease: lease('[]') },
     /^VMDiskImage/,
-    /retry vmdi-farm\/ubuntu/,
+    /^kubectl annotate vmdi ubuntu -n vmdi-farm /,
   ],
   [
     'a machine on OpenStack without its functions',

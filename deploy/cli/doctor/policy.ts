@@ -92,5 +92,5 @@ function secretFinding(key: string, isThere: boolean | undefined): Finding[] {
   const found = isThere === undefined ? 'no permission to look' : 'none: images that name it wait for it';
   const remedy =
     isThere === undefined ? `kubectl auth can-i get secrets -n ${namespace}` : makeSecret({ namespace, name });
-  return [{ name: `Secret ${key}`, expected: 'it', found, remedy }];
+  return [{ name: `Secret ${key}`, expected: 'that it exists', found, remedy }];
 }

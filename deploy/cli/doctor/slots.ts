@@ -2,6 +2,7 @@ import { budgetLeft, egressIn } from '../../../shared/images/egress.ts';
 import { contentsUnderWay } from '../../../shared/images/shared-content.ts';
 import { holdersOf, leaseName } from '../../../shared/images/slots.ts';
 import { waitOf } from '../../../shared/images/waits.ts';
+import { requestDownload } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
@@ -47,7 +48,7 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
         },
       ];
     if (phase === 'Syncing' && !holding.has(metadata.uid) && stuckMs(startedAt) > patienceMs) {
-      const remedy = `ot-functions retry ${keyOf(metadata)}`;
+      const remedy = requestDownload(metadata);
       return [
         { name, expected: 'a slot while it is Syncing', found: `none, for ${formatSpan(stuckMs(startedAt))}`, remedy },
       ];

@@ -1,12 +1,15 @@
 import * as z from 'zod';
 import { observedGeneration } from '../condition.ts';
-import { defineResource, type ObjectOf } from '../resource.ts';
+import { defineResource, type ObjectOf, type ObjectReference } from '../resource.ts';
 
 /** Marks an image whose volumes and snapshots must be gone before it is. */
 export const diskImageFinalizer = 'pelotech.ot/disk-image';
 
 /** A new value asks for a new download: retry and refresh by people, with kubectl. */
 export const syncRequested = 'pelotech.ot/sync-requested';
+/** The command that asks for a new download, the same in messages, remedies and documents. */
+export const requestDownload = ({ namespace, name }: ObjectReference) =>
+  `kubectl annotate vmdi ${name} -n ${namespace} ${syncRequested}=$(date +%s) --overwrite`;
 
 /** What a pipeline published last; another value asks for a new download. preload's own, so that it never meets a person's. */
 export const publishedContent = 'pelotech.ot/published-content';

@@ -136,7 +136,7 @@ export const mutants: readonly Mutant[] = [
   of(imageStatus, '.slice(-10)', '.slice(-3)', 'shared/images/status.test.ts', 'the history has three facts'),
   of(
     'functions/follow-sync/decide.ts',
-    ' To try again set annotation pelotech.ot/sync-requested to a new value.',
+    'To request another download: ',
     '',
     followSync,
     'no message says how to try again',
