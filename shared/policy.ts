@@ -117,6 +117,11 @@ const keys = {
   ),
   imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line'),
   machineNetworks: words([], 'names of namespaces, one a line'),
+  machineInstancetypes: listOf(
+    'names of VirtualMachineClusterInstancetypes, one a line, with * for any characters, such as u1.*',
+    /\s+/,
+    (name) => (/^[a-z0-9*][-a-z0-9.*]{0,252}$/.test(name) ? name : undefined),
+  ),
   imageUrlTemplate: optional('a URL with {name} and {version}', /^[a-z][a-z0-9+.-]*:\/\/\S+$/),
   imageStorageClass: optional('the name of a StorageClass', objectName),
   imageSnapshotClass: optional('the name of a VolumeSnapshotClass', objectName),

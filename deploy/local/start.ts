@@ -19,6 +19,7 @@ import { importImage } from './importer/import-image.ts';
 import { applyChangedManifests } from './installed-manifests.ts';
 import { type KubeOvnOptions, startKubeOvn } from './kube-ovn/start-kube-ovn.ts';
 import { admitMachine } from './kubevirt/admit.ts';
+import { hardwareKinds } from './kubevirt/kinds.ts';
 import { type KubevirtOptions, startKubevirt } from './kubevirt/start-kubevirt.ts';
 import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
 import { startLocalTelemetry } from './telemetry.ts';
@@ -102,7 +103,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
         (user, namespace) => refuseClone(kube, userOf(user), namespace),
       ),
     );
-    server.addAdmission(admitMachine);
+    server.addAdmission((request) => admitMachine(request, (field, name) => kube.get(hardwareKinds[field], { name })));
     const apply = options.dataFolder ? applyChangedManifests : applyManifests;
     await apply(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
     const folders = [...generatedFolders, ...(options.openStack ? openStackFolders : [])];

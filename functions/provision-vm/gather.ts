@@ -25,7 +25,9 @@ import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../../shared/runtime/unreadable.ts';
 import { cloudInitName, machineNameOf, rootDiskName } from './children.ts';
 import { decide } from './decide.ts';
+import { type MatcherField, matchers } from './hardware.ts';
 import { imageReadiness } from './image-ready.ts';
+import { hardwareNeeded } from './missing-hardware.ts';
 import { networksNeeded } from './missing-network.ts';
 import { nicsOf, wasRefusedAddress } from './networks.ts';
 import { type Observed, type Postponed, passwordKey } from './observed.ts';
@@ -168,6 +170,14 @@ async function observeAll(
     return isUnreadable(kubeVirtMachine) ? [] : networksNeeded({ machine, kubeVirtMachine, policy });
   });
   const definitions = await definitionsOf(kube, needed.flat());
+  const hardware = machines.map((machine, index) => {
+    const kubeVirtMachine = kubeVirtMachines[index];
+    const fields = isUnreadable(kubeVirtMachine) ? [] : hardwareNeeded({ machine, kubeVirtMachine, policy });
+    return { machine, fields };
+  });
+  const missing = await mapConcurrently(hardware, atOnce, ({ machine, fields }) =>
+    orUnreadable<readonly MatcherField[]>(machine.metadata, missingOf(kube, machine, fields)),
+  );
   const places = new Map(machines.map(({ metadata }, index) => [metadata.uid, index]));
   const observeOne = async ({ machine, image }: Waiting, place: number): Promise<Observed> => {
     const index = places.get(machine.metadata.uid) ?? -1;
@@ -189,10 +199,16 @@ async function observeAll(
         isServed: served.every((keys) => keys !== undefined),
         missing: networks.filter((key, at) => !served[at]?.has(key)),
       },
+      missing: readable(missing[index] ?? []),
     };
   };
   const observed = found.map((one, place) => orUnreadable(one.machine.metadata, observeOne(one, place)));
   return [...unread, ...(await Promise.all(observed))];
+}
+
+async function missingOf(kube: Reader, { spec }: VirtualMachine, fields: readonly MatcherField[]) {
+  const found = await Promise.all(fields.map((field) => kube.get(matchers[field], { name: spec[field] ?? '' })));
+  return fields.filter((_, index) => found[index] === undefined);
 }
 
 const namespaceOf = (key: string) => key.split('/')[0] ?? '';

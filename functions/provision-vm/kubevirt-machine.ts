@@ -3,6 +3,7 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { childMetadata } from './children.ts';
+import { type MatcherField, matcherFields } from './hardware.ts';
 import { merged } from './merge-patch.ts';
 import { cloudInit, kubeOvn, root, wanted } from './template.ts';
 
@@ -15,18 +16,46 @@ const askedToRun = 'pelotech.ot/run-strategy';
 /** How the machine ran before `spec.halted` stopped it: what a person chose then counts again afterwards. */
 const ranBefore = 'pelotech.ot/run-strategy-before-halt';
 
+/** Which of the fields that only some machines ask for were written: what a person added is not removed with them. */
+const wantedFields = 'pelotech.ot/wanted-fields';
+
+/** The fields of a template that only some machines ask for. */
+const optionalFields: Readonly<Record<string, readonly string[]>> = {
+  readinessProbe: ['spec', 'readinessProbe'],
+  livenessProbe: ['spec', 'livenessProbe'],
+  bootloader: ['spec', 'domain', 'firmware', 'bootloader'],
+  smm: ['spec', 'domain', 'features', 'smm'],
+  tpm: ['spec', 'domain', 'devices', 'tpm'],
+};
+
+const fieldsOf = ({ matchers, template }: ReturnType<typeof wanted>): string[] => [
+  ...Object.keys(matchers ?? {}),
+  ...Object.keys(optionalFields).filter((name) => valueAt(template, optionalFields[name] ?? []) !== undefined),
+];
+
+const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown =>
+  key === undefined ? value : valueAt((value as Record<string, unknown> | undefined)?.[key], rest);
+
+const removalOf = ([key, ...rest]: readonly string[]): unknown =>
+  key === undefined ? null : { [key]: removalOf(rest) };
+
+const fieldsNoted = (fields: readonly string[]) => (fields.length > 0 ? { [wantedFields]: fields.join(' ') } : {});
+
 type RunStrategy = 'Always' | 'Halted';
 
 /** The KubeVirt machine as it is made. */
 export function kubeVirtMachineFor(machine: VirtualMachine, policy: Policy, runStrategy: RunStrategy) {
   const asked = wanted(machine, policy);
   const metadata = childMetadata(machine, machine.metadata.name);
-  const annotations = { [wantedDigest]: digestOf(asked), [askedToRun]: runStrategy };
+  const annotations = {
+    ...{ [wantedDigest]: digestOf(asked), [askedToRun]: runStrategy },
+    ...fieldsNoted(fieldsOf(asked)),
+  };
   return {
     apiVersion: KubeVirtMachine.apiVersion,
     kind: KubeVirtMachine.kind,
     metadata: { ...metadata, labels: { ...metadata.labels, ...(merged({}, asked.labels) as object) }, annotations },
-    spec: { runStrategy, template: merged({}, asked.template) },
+    spec: { runStrategy, ...asked.matchers, template: merged({}, asked.template) },
   };
 }
 
@@ -41,21 +70,45 @@ export function changedKubeVirtMachine(
 ): KubeVirtMachine | undefined {
   const next = wanted(machine, policy);
   const digest = digestOf(next);
-  const { annotations = {} } = found.metadata;
   const run = nextRun(machine, found, runStrategy);
+  const { [wantedFields]: before = '', ...annotations } = run?.annotations ?? found.metadata.annotations ?? {};
+  const fields = fieldsOf(next);
+  const gone = before.split(' ').filter((name) => !fields.includes(name));
   if (annotations[wantedDigest] === digest && !run) return undefined;
-  const withoutOld = merged(found.spec?.template ?? {}, { metadata: { annotations: staleAnnotations(found) } });
+  const removals = [
+    { metadata: { annotations: staleAnnotations(found) } },
+    ...gone.flatMap((name) => (optionalFields[name] ? [removalOf(optionalFields[name])] : [])),
+  ];
+  const withoutOld = removals.reduce(merged, found.spec?.template ?? {});
   const template = withAdded(merged(withoutOld, next.template) as Template, withoutOld as Template);
   return {
     ...found,
     metadata: {
       ...found.metadata,
       labels: merged(found.metadata.labels ?? {}, next.labels) as Record<string, string>,
-      annotations: { ...(run?.annotations ?? annotations), [wantedDigest]: digest },
+      annotations: { ...annotations, ...fieldsNoted(fields), [wantedDigest]: digest },
     },
-    spec: { ...found.spec, ...run?.spec, template },
+    spec: { ...found.spec, ...run?.spec, ...matchersAfter(found, next.matchers, gone), template },
   };
 }
+
+/** KubeVirt notes in a matcher which copy of its object counts (kubevirt, pkg/instancetype/revision); another name needs another copy. */
+const matchersAfter = (
+  { spec }: KubeVirtMachine,
+  next: ReturnType<typeof wanted>['matchers'] = {},
+  gone: readonly string[],
+): Pick<NonNullable<KubeVirtMachine['spec']>, MatcherField> => {
+  const kept = (field: MatcherField) => (gone.includes(field) ? undefined : spec?.[field]);
+  const after = (field: MatcherField) =>
+    next[field] && spec?.[field]?.name !== next[field].name ? next[field] : kept(field);
+  return Object.fromEntries(
+    matcherFields.map((field) => [field, after(field)] as const).filter(([field, value]) => value || spec?.[field]),
+  );
+};
+
+/** The KubeVirt machine was last written as it is wanted now. */
+export const isAsWanted = (machine: VirtualMachine, policy: Policy, { metadata }: KubeVirtMachine) =>
+  metadata.annotations?.[wantedDigest] === digestOf(wanted(machine, policy));
 
 /** How the machine is to run from now on, and what is noted of it; undefined if that stays as it is. */
 function nextRun({ spec: { halted } }: VirtualMachine, { metadata, spec }: KubeVirtMachine, runStrategy: RunStrategy) {

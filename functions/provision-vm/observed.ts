@@ -9,6 +9,7 @@ import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { NewCondition } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
+import type { MatcherField } from './hardware.ts';
 
 /** One machine, its image, and the objects under the names of its children, of any owner. */
 export interface Observed {
@@ -31,6 +32,8 @@ export interface Observed {
   neighbours: readonly VirtualMachine[] | undefined;
   /** Whether the cluster serves NetworkAttachmentDefinitions, and the `namespace/name` of the needed ones that do not exist. */
   networks: { isServed: boolean; missing: readonly string[] };
+  /** The fields of its spec that name an object of KubeVirt which is needed and does not exist. */
+  missing: readonly MatcherField[];
 }
 
 /** Machines that were not read: the reconcile has reached its limit. */

@@ -14,6 +14,7 @@ import { sentence } from '../../shared/sentence.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
 import { forbiddenBy } from './image-ready.ts';
 import { collision } from './logins.ts';
+import { hardwareFault } from './missing-hardware.ts';
 import { forbiddenNetwork, networkFault } from './missing-network.ts';
 import { addressFault, addressInUse } from './networks.ts';
 import { final, type Observed, type Obstacle, trouble, waits } from './observed.ts';
@@ -30,7 +31,8 @@ export function faultOf(observed: Observed): Obstacle | undefined {
     (neighbours && addressInUse(machine, neighbours)) ??
     missingPassword(observed) ??
     missingHostKey(observed) ??
-    networkFault(observed)
+    networkFault(observed) ??
+    hardwareFault(observed)
   );
 }
 
@@ -55,6 +57,7 @@ export function unreadablePolicy({ metadata, spec }: VirtualMachine, policy: Pol
     ...(spec.ignoreOnDeploy ? (['ignoreOnDeploy'] as const) : []),
     ...(spec.interfaces?.length && !hasProvider ? (['networkProvider'] as const) : []),
     ...(spec.interfaces?.some(({ network }) => network.includes('/')) ? (['machineNetworks'] as const) : []),
+    ...(spec.instancetype === undefined ? [] : (['machineInstancetypes'] as const)),
   ];
   const broken = keys.find((key) => !isValid(policy, key));
   return broken && waits('InvalidPolicy', `Waiting until the policy's ${broken} parses again.`);

@@ -48,7 +48,7 @@ export function dataVolumeFor(machine: VirtualMachine, image: VMDiskImage, snaps
  * snapshot is resized or copied, for each machine.
  */
 function largerThan({ spec, status }: VMDiskImage, machine: VirtualMachine): string | undefined {
-  const wanted = machine.spec.resources.diskSize ?? spec.diskSize;
+  const wanted = machine.spec.resources?.diskSize ?? spec.diskSize;
   const restoreSize = status?.snapshot?.restoreSize;
   // A driver may report no size. CDI then needs a request.
   if (restoreSize === undefined || bytesOf(restoreSize) === 0)
@@ -58,7 +58,7 @@ function largerThan({ spec, status }: VMDiskImage, machine: VirtualMachine): str
 
 /** The message if less was requested than the image needs. */
 export function describeRaised({ spec }: VirtualMachine, { spec: { diskSize } }: VMDiskImage): string | undefined {
-  const wanted = spec.resources.diskSize;
+  const wanted = spec.resources?.diskSize;
   if (wanted === undefined || !isLarger(diskSize, wanted)) return undefined;
   return `Expected resources.diskSize to be at least ${diskSize}, the size of the image, found ${wanted}; the disk gets ${diskSize}.`;
 }
@@ -68,7 +68,7 @@ export function describeNotEnlarged(
   { spec }: VirtualMachine,
   { metadata, spec: made }: DataVolume,
 ): string | undefined {
-  const wanted = spec.resources.diskSize;
+  const wanted = spec.resources?.diskSize;
   const has = requestOf(made) ?? metadata.annotations?.[diskSizeAnnotation];
   if (wanted === undefined || has === undefined || !isLarger(wanted, has)) return undefined;
   return `Expected a root disk of ${wanted}, found ${has}: a disk that was cloned is not enlarged. Enlarge PersistentVolumeClaim ${metadata.namespace}/${metadata.name}, or delete that DataVolume to clone the disk again, without what is on it.`;

@@ -13,6 +13,7 @@ import { givenAddresses, reportedAddresses } from './addresses.ts';
 import { conditionsOf, readiness, type Seen } from './conditions.ts';
 import { startedAt } from './guest.ts';
 import { judge } from './hold-down.ts';
+import { hardwareReasons } from './missing-hardware.ts';
 import { networkLost, networkReasons } from './missing-network.ts';
 import type { NewMachineCondition, Observed, Obstacle } from './observed.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
@@ -81,8 +82,10 @@ export function report(plan: Plan): Action[] {
   const times = [
     state?.is === 'not there yet' ? state.settlesInMs : undefined,
     'leftMs' in judged ? judged.leftMs : undefined,
-    // Networks send no events: check again every ten seconds until the machine is Failed, then at each audit.
-    judged.phase === 'Provisioning' && networkReasons.has(judged.reason) ? 10_000 : undefined,
+    // What is missing sends no events when it comes: check again every ten seconds until the machine is Failed, then at each audit.
+    judged.phase === 'Provisioning' && (networkReasons.has(judged.reason) || hardwareReasons.has(judged.reason))
+      ? 10_000
+      : undefined,
   ].filter((ms) => ms !== undefined);
   const recorded = [...withMade(plan, written), ...(written.length > 0 ? firstAnswer(own, conditions) : [])];
   return times.length > 0

@@ -5,6 +5,7 @@ import type { Policy } from '../../shared/policy.ts';
 import { childLabels, cloudInitName, rootDiskName } from './children.ts';
 import { hostNameOf } from './cloud-init.ts';
 import { probesOf } from './guest.ts';
+import { computeOf, diskTargetOf, firmwareOf, matchersOf, tpmOf } from './hardware.ts';
 import { type Nic, nicsOf } from './networks.ts';
 
 /** Names that KubeVirt gives to disks, volumes and the one interface on the network of Pods. */
@@ -12,13 +13,15 @@ export const root = 'root';
 export const cloudInit = 'cloudinit';
 export const podNetwork = 'default';
 
-/** The wanted labels and template; null removes what an earlier version may have written. */
+/** The wanted labels, template, and what stands beside it; null removes what an earlier version may have written. */
 export function wanted(machine: VirtualMachine, policy: Policy) {
   const { name } = machine.metadata;
   const nics = nicsOf(machine);
   const labels = labelsOf(machine);
+  const matchers = matchersOf(machine);
   return {
     labels,
+    ...(Object.keys(matchers).length > 0 ? { matchers } : {}),
     template: {
       metadata: {
         labels: { ...childLabels(machine), ...labels },
@@ -28,9 +31,11 @@ export function wanted(machine: VirtualMachine, policy: Policy) {
         hostname: hostNameOf(machine),
         domain: {
           ...computeOf(machine),
+          ...firmwareOf(machine),
           devices: {
-            disks: [root, cloudInit].map((disk) => ({ name: disk, disk: { bus: 'virtio' } })),
+            disks: [root, cloudInit].map((disk) => ({ name: disk, disk: diskTargetOf(machine) })),
             ...interfacesOf(nics),
+            ...tpmOf(machine),
           },
         },
         ...probesOf(machine),
@@ -58,17 +63,6 @@ function labelsOf({ metadata, spec }: VirtualMachine): Record<string, string | n
     'pelotech.ot/base-vm-version': spec.baseVmVersion,
   };
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, isLabelValue(value) ? value : null]));
-}
-
-/** A whole number of cores is given to the guest; of a fraction it gets the cores, and so much of their time. */
-function computeOf({ spec: { resources } }: VirtualMachine) {
-  const milli = resources.cpu.endsWith('m') ? Number(resources.cpu.slice(0, -1)) : Number(resources.cpu) * 1000;
-  const share = milli % 1000 === 0 ? null : resources.cpu;
-  return {
-    cpu: { cores: Math.max(1, Math.ceil(milli / 1000)) },
-    memory: { guest: resources.memory },
-    resources: { requests: { cpu: share }, limits: { cpu: share } },
-  };
 }
 
 const interfacesOf = (nics: readonly Nic[]) =>

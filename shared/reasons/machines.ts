@@ -67,6 +67,21 @@ export const machineReasons = {
     help: 'Create the Secret that sshHostKeySecretRef names, and label it.',
     run: [`kubectl label secret SECRET -n NAMESPACE ${hostKeyLabel}`],
   },
+  PreferenceMissing: {
+    means: 'The VirtualMachineClusterPreference that it names does not exist.',
+    help: 'Create it, or name another; it is looked for every ten seconds until the machine is Failed, then at each audit.',
+    run: ['kubectl get virtualmachineclusterpreferences', edit],
+  },
+  InstancetypeMissing: {
+    means: 'The VirtualMachineClusterInstancetype that it names does not exist.',
+    help: 'Create it, or name another; it is looked for every ten seconds until the machine is Failed, then at each audit.',
+    run: ['kubectl get virtualmachineclusterinstancetypes', edit],
+  },
+  InstancetypeNotAllowed: {
+    means: "The policy's machineInstancetypes does not name its instancetype.",
+    help: 'Give cpu and memory in resources, or have a platform admin add the instancetype to the policy.',
+    run: [edit],
+  },
   NetworkNamedTwice: { means: 'It names a network twice.', ...correctSpec },
   AddressNotUsable: { means: 'An address is not usable on its network.', ...correctSpec },
   AddressInUse: { means: 'Another machine has its address.', ...correctSpec },

@@ -143,7 +143,12 @@ export const textOf = (objects: readonly object[]) => objects.map((object) => JS
 /** Definitions, namespaces, classes and policy: all but the functions and what wakes them. */
 export async function prepare(): Promise<void> {
   await refuseReal();
-  await kubectlOrFail(...serverSide, '-f', foreignDefinitions, '-f', path('../../crds'));
+  // A folder of others' definitions may lack those of KubeVirt that came last; its own count where it has them.
+  const own = ['preferences', 'instancetypes'].flatMap((plural) => [
+    '-f',
+    path(`../../deploy/local/crds/virtualmachinecluster${plural}.instancetype.kubevirt.io.yaml`),
+  ]);
+  await kubectlOrFail(...serverSide, ...own, '-f', foreignDefinitions, '-f', path('../../crds'));
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
   await kubectlOrFail(...serverSide, '-f', path('../../deploy/base'), '-f', path('../../deploy/local/base'));
 }

@@ -9,6 +9,7 @@ import { stories as machineBadInput } from './machine-bad-input.ts';
 import { stories as machineDeletion } from './machine-deletion.ts';
 import { stories as machineFailures } from './machine-failures.ts';
 import { stories as machineGuests } from './machine-guests.ts';
+import { stories as machineHardware } from './machine-hardware.ts';
 import { stories as machineImages } from './machine-images.ts';
 import { stories as machinesLife } from './machines-life.ts';
 import { postWithCurl, storiesWith } from './preload.ts';
@@ -67,6 +68,7 @@ export const subjects = {
     "a machine's life": machinesLife,
     'what fails a machine': machineFailures,
     "a machine's guest": machineGuests,
+    "a machine's hardware": machineHardware,
   },
   references: {
     references,

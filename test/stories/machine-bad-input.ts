@@ -65,8 +65,21 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
     { vmDiskImageTemplate: { ...template, url: undefined } },
     'spec.vmDiskImageTemplate.url: Required value',
   ],
-  ['no resources', { resources: undefined }, 'spec.resources: Required value'],
-  ['no memory', { resources: { cpu: '1' } }, 'spec.resources.memory: Required value'],
+  ['no resources', { resources: undefined }, 'resources: expected cpu and memory, or an instancetype, which has both'],
+  ['no memory', { resources: { cpu: '1' } }, 'resources: expected cpu and memory, or an instancetype, which has both'],
+  [
+    'cores beside an instancetype',
+    { instancetype: 'u1.small', resources: { cpu: '1' } },
+    'resources: expected neither cpu nor memory beside an instancetype, which has both',
+  ],
+  ['an instancetype that can be none', { instancetype: 'U1 small', resources: undefined }, 'spec.instancetype'],
+  ['a bus that KubeVirt does not have', { diskBus: 'ide' }, 'spec.diskBus'],
+  ['firmware without a bootloader', { firmware: {} }, 'spec.firmware.bootloader: Required value'],
+  [
+    'Secure Boot with BIOS',
+    { firmware: { bootloader: 'bios', secureBoot: true } },
+    'firmware: expected bootloader efi with secureBoot',
+  ],
   ['a number for cpu', { resources: { ...resources, cpu: 2 } }, 'spec.resources.cpu'],
   ['no cores', { resources: { ...resources, cpu: '0.0' } }, 'cpu: expected more than no core, such as "2"'],
   ['invalid cores', { resources: { ...resources, cpu: 'two' } }, 'spec.resources.cpu'],
@@ -152,6 +165,14 @@ const taken: readonly (readonly [string, Readonly<Record<string, unknown>>])[] =
   ['two machines of one network', on(net('a', '10.0.0.1/24', '10.0.0.254'), net('b', '10.0.0.2/24'))],
   ['an agent that is to answer on a machine with interfaces', { ...on(net('lab')), readiness: { guestAgent: true } }],
   ['a port that is to answer', { interfaces: [], readiness: { tcp: 22, timeout: '1h30m', onFailure: 'Restart' } }],
+  ['an instancetype and the size of a disk', { instancetype: 'u1.small', resources: { diskSize: '18Gi' } }],
+  [
+    'what Windows may need',
+    {
+      ...{ preference: 'windows.2k22', tpm: true, diskBus: 'sata' },
+      firmware: { bootloader: 'efi', secureBoot: true },
+    },
+  ],
   ['a password in a Secret', withUser({ passwordSecretRef: { name: 'demo' } })],
 ];
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { MachineFaultRule } from '../../deploy/local/kubevirt/faults.ts';
+import { hangs } from '../../deploy/local/kubevirt/guest.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
@@ -25,9 +25,11 @@ async function aMachineAsking(world: World, more: Partial<Readiness>): Promise<v
   await createMachine(world, 'vm', 'base', spec);
 }
 
-const instanceOf = ({ kube, namespace }: World) => kube.get(KubeVirtInstance, { namespace, name: 'vm' });
+/** Its guest hangs from now on, or no longer. */
+const hang = ({ kube, namespace }: World, value: string | null) =>
+  kube.patch(KubeVirtInstance, { namespace, name: 'vm' }, { metadata: { annotations: { [hangs]: value } } });
 
-const simulated = (...faults: MachineFaultRule[]): NonNullable<Story['simulators']> => ({ kubevirt: { faults } });
+const instanceOf = ({ kube, namespace }: World) => kube.get(KubeVirtInstance, { namespace, name: 'vm' });
 
 export const stories: readonly Story[] = [
   {
@@ -35,7 +37,7 @@ export const stories: readonly Story[] = [
     quick: true,
     smoke: true,
     // What boots nothing has no agent.
-    simulators: simulated({ match: 'vm', mode: 'noAgent' }),
+    simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'noAgent' }] } },
     run: async (world) => {
       const { namespace } = world;
       await world.store.put('images', 'page.qcow2', `<!DOCTYPE html><html>${'<p>Not here</p>'.repeat(200)}</html>`);
@@ -67,26 +69,27 @@ export const stories: readonly Story[] = [
   {
     name: 'a guest that stops answering is reported and not started again, and its machine is Ready when it answers',
     quick: true,
-    simulators: simulated({ match: 'vm', mode: 'guestHangs', afterMs: 2000, forMs: 3000 }),
     run: async (world) => {
       await aMachineAsking(world, { tcp: 22, failureThreshold: 1 });
       const ready = await untilMachine(world, 'vm', 'Ready');
       expect(conditionOf(ready.status?.conditions, 'GuestReady')?.message).toBe('Its port 22 answers.');
       const first = await instanceOf(world);
+      await hang(world, 'now');
       const { message } = await untilReason(world, 'vm', 'Ready', 'GuestNotAnswering');
       expect(message).toContain('The machine runs, and its port 22 no longer answers.');
+      await hang(world, null);
       await untilMachine(world, 'vm', 'Ready');
       expect((await instanceOf(world))?.metadata.uid).toBe(first?.metadata.uid);
     },
   },
   {
     name: 'a guest that stops answering is started again if onFailure says Restart',
-    simulators: simulated({ match: 'vm', mode: 'guestHangs', afterMs: 2000, times: 1 }),
     run: async (world) => {
       const { namespace } = world;
       await aMachineAsking(world, { guestAgent: true, timeout: '1s', failureThreshold: 1, onFailure: 'Restart' });
       await untilMachine(world, 'vm', 'Ready');
       const first = await instanceOf(world);
+      await hang(world, 'now');
       const isAnother = (found: KubeVirtInstance | undefined) =>
         found !== undefined && found.metadata.uid !== first?.metadata.uid;
       await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);

@@ -44,7 +44,11 @@ const route = { destinationNetworkCidr: '10.20.0.0/16', nextHopIpAddress: '10.10
 const refused: readonly (readonly [string, Fields, string])[] = [
   ['no spec of a machine', { vms: [{}] }, 'spec.vms[0].name: Required value'],
   ['a machine without an image', vm({ backingVMDiskImage: undefined }), 'backingVMDiskImage: Required value'],
-  ['a machine without resources', vm({ resources: undefined }), 'spec.vms[0].resources: Required value'],
+  [
+    'a machine without resources',
+    vm({ resources: undefined }),
+    'resources: expected cpu and memory, or an instancetype, which has both',
+  ],
   ['a name that no host can have', vm({ name: 'Demo_VM' }), 'spec.vms[0].name'],
   ['no core', vm({ resources: { cpu: '0.0', memory: '1Gi' } }), 'cpu: expected more than no core, such as "2"'],
   ['memory in bytes', vm({ resources: { cpu: '1', memory: '2' } }), 'memory: expected at least 1Mi, with its unit'],

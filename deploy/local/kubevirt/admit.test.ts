@@ -106,19 +106,129 @@ describe('KubeVirt refuses with 422 and its own words', () => {
     });
   });
 
-  test('ten causes at most', () => {
+  test('ten causes at most', async () => {
     const volumes = Array.from({ length: 12 }, (_, index) => ({ name: `v${index}`, emptyDisk: {} }));
     const devices = { interfaces: [{ name: 'lan' }] };
-    expect(() => admitMachine(aRequest({ volumes, devices }))).toThrow(', and 2 more validation errors');
+    await expect(admitMachine(aRequest({ volumes, devices }))).rejects.toThrow(', and 2 more validation errors');
   });
 });
 
-test('KubeVirt accepts a machine that fits together, its status, and whatever is being deleted', () => {
-  admitMachine(aRequest({}));
-  admitMachine(aRequest(cloudInit({ userData: 'x'.repeat(2048) })));
+const pods = { networks: [{ name: 'lan', pod: {} }] };
+const at = 'spec.template.spec';
+
+/** The words are those of kubevirt's source, which admit-domain.ts and admit-hardware.ts name. */
+describe('KubeVirt refuses probes, buses, firmware and sizes that cannot be', () => {
+  const efi = (more: object = {}) => ({ bootloader: { efi: more } });
+  const windows = {
+    devices: { preferredDiskBus: 'sata' },
+    firmware: { preferredEfi: { persistent: true, secureBoot: true } },
+    features: { preferredSmm: {} },
+    requirements: { cpu: { guest: 2 }, memory: { guest: '4Gi' } },
+  };
+  const found = async (_: string, name: string) =>
+    ({
+      windows: { spec: windows },
+      unsafe: { spec: { firmware: windows.firmware } },
+      cores: { spec: { cpu: { preferredCPUTopology: 'preferCores' }, requirements: { cpu: { guest: 2 } } } },
+      small: { spec: { cpu: { guest: 1 }, memory: { guest: '1Gi' } } },
+      large: { spec: { cpu: { guest: 4 }, memory: { guest: '8Gi' } } },
+    })[name];
+  const asked = ({ spec = {}, domain = {}, template = {} }: { spec?: object; domain?: object; template?: object }) => {
+    const request = aRequest({ spec: { runStrategy: 'Always', ...spec } });
+    const { template: made } = request.object.spec;
+    const whole = { ...made.spec, ...template, domain: { ...made.spec.domain, ...domain } };
+    return { ...request, object: { ...request.object, spec: { ...request.object.spec, template: { spec: whole } } } };
+  };
+  const of = (preference?: string, instancetype?: string) => ({
+    ...(preference ? { preference: { name: preference } } : {}),
+    ...(instancetype ? { instancetype: { name: instancetype } } : {}),
+  });
+  type Asked = Parameters<typeof asked>[0];
+  test.each<[string, Asked, string]>([
+    [
+      'two probes in one',
+      { template: { readinessProbe: { guestAgentPing: {}, tcpSocket: { port: 22 } }, ...pods } },
+      `${at}.readinessProbe must have exactly one probe type set`,
+    ],
+    [
+      'a probe that asks nothing',
+      { template: { livenessProbe: { periodSeconds: 1 } } },
+      `either ${at}.livenessProbe.tcpSocket, ${at}.livenessProbe.exec or ${at}.livenessProbe.httpGet must be set`,
+    ],
+    [
+      'a port without the network of Pods',
+      { template: { readinessProbe: { tcpSocket: { port: 22 } } } },
+      `${at}.readinessProbe.tcpSocket is only allowed if the Pod Network is attached`,
+    ],
+    [
+      'Secure Boot without SMM',
+      { domain: { firmware: efi() } },
+      `${at}.domain has EFI SecureBoot enabled. SecureBoot requires SMM, which is currently disabled.`,
+    ],
+    [
+      'a preference for Secure Boot without one for SMM',
+      { spec: of('unsafe') },
+      'SecureBoot requires SMM, which is currently disabled.',
+    ],
+    [
+      'BIOS and EFI',
+      { domain: { firmware: { bootloader: { bios: {}, efi: { secureBoot: false } } } } },
+      `${at}.domain.firmware.bootloader has both EFI and BIOS configured, but they are mutually exclusive.`,
+    ],
+    ...(['ide', 'nvme'] as const).map((bus): [string, Asked, string] => [
+      `bus ${bus}`,
+      { domain: { devices: { disks: [{ name: 'root', disk: { bus } }], interfaces: [{ name: 'lan' }] } } },
+      bus === 'ide' ? 'IDE bus is not supported' : 'unrecognized bus nvme, must be one of: [virtio scsi sata usb]',
+    ]),
+    [
+      'cores beside an instancetype',
+      { spec: of(undefined, 'large'), domain: { cpu: { cores: 2 } } },
+      `VM field(s) ${at}.domain.cpu.cores conflicts with selected instance type`,
+    ],
+    [
+      'memory beside an instancetype',
+      { spec: of(undefined, 'large'), domain: { memory: { guest: '2Gi' } } },
+      `VM field(s) ${at}.domain.memory.guest conflicts with selected instance type`,
+    ],
+    [
+      'cores for a preference that counts sockets',
+      { spec: of('windows'), domain: { cpu: { cores: 2 }, memory: { guest: '4Gi' } } },
+      'failure checking preference requirements: insufficient CPU resources of 1 vCPU provided by VirtualMachine, preference requires 2 vCPU provided as sockets',
+    ],
+    [
+      'too little memory for a preference',
+      { spec: of('windows'), domain: { cpu: { sockets: 2 }, memory: { guest: '2Gi' } } },
+      'insufficient Memory resources of 2Gi provided by VirtualMachine, preference requires 4Gi',
+    ],
+    [
+      'an instancetype that is too small for a preference',
+      { spec: of('windows', 'small') },
+      'insufficient CPU resources of 1 vCPU provided by instance type, preference requires 2 vCPU',
+    ],
+  ])('%s', async (_, parts, message) => {
+    await expect(admitMachine(asked(parts), found)).rejects.toThrow(message);
+  });
+  test.each<[string, Asked]>([
+    ['an agent without the network of Pods', { template: { readinessProbe: { guestAgentPing: {} } } }],
+    ['a port on the network of Pods', { template: { readinessProbe: { tcpSocket: { port: 22 } }, ...pods } }],
+    ['Secure Boot with SMM', { domain: { firmware: efi(), features: { smm: {} } } }],
+    ['UEFI without Secure Boot', { domain: { firmware: efi({ secureBoot: false }) } }],
+    ['sockets for a preference', { spec: of('windows'), domain: { cpu: { sockets: 2 }, memory: { guest: '4Gi' } } }],
+    ['cores for one that counts them', { spec: of('cores'), domain: { cpu: { cores: 2 } } }],
+    ['an instancetype that is large enough', { spec: of('windows', 'large') }],
+    ['what it does not find', { spec: of('gone', 'gone'), domain: { cpu: { cores: 2 } } }],
+  ])('and takes %s', async (_, parts) => {
+    await admitMachine(asked(parts), found);
+  });
+});
+
+test('KubeVirt accepts a machine that fits together, its status, and whatever is being deleted', async () => {
+  await admitMachine(aRequest({}));
+  await admitMachine(aRequest(cloudInit({ userData: 'x'.repeat(2048) })));
   const wrong = aRequest({ spec: {} });
-  admitMachine({ ...wrong, subresource: 'status' });
-  admitMachine({ ...wrong, resource: { ...resource, resource: 'virtualmachineinstances' } });
+  await admitMachine({ ...wrong, subresource: 'status' });
+  await admitMachine({ ...wrong, resource: { ...resource, resource: 'virtualmachineinstances' } });
   const { metadata, ...rest } = wrong.object;
-  admitMachine({ ...wrong, object: { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } });
+  const deleted = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  await admitMachine({ ...wrong, object: deleted });
 });

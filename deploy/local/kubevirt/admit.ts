@@ -2,6 +2,8 @@ import * as z from 'zod';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import type { AdmissionRequest } from '../cdi/admit.ts';
 import { deviceProblems } from './admit-devices.ts';
+import { domainProblems } from './admit-domain.ts';
+import { type FindHardware, withHardware } from './admit-hardware.ts';
 import { volumeProblems } from './admit-volumes.ts';
 
 const Template = z.looseObject({
@@ -9,10 +11,14 @@ const Template = z.looseObject({
   spec: z.looseObject({ pvc: z.unknown().optional(), storage: z.unknown().optional() }).default({}),
 });
 
+const Matcher = z.looseObject({ name: z.string().optional() }).nullish();
+
 const Spec = z.looseObject({
   running: z.boolean().nullish(),
   runStrategy: z.string().nullish(),
   dataVolumeTemplates: z.array(Template).default([]),
+  preference: Matcher,
+  instancetype: Matcher,
   template: z.looseObject({ spec: z.record(z.string(), z.unknown()).default({}) }),
 });
 type Spec = z.infer<typeof Spec>;
@@ -26,18 +32,27 @@ const Candidate = z.looseObject({
  * KubeVirt's validating webhook for VirtualMachines (KubeVirt pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go),
  * as far as a machine here could run into it: throws an ApiError 422 in its own words, at most ten of them.
  */
-export function admitMachine({ operation, resource, subresource, object }: AdmissionRequest): void {
+export async function admitMachine(
+  { operation, resource, subresource, object }: AdmissionRequest,
+  find: FindHardware = async () => undefined,
+): Promise<void> {
   if (resource.group !== 'kubevirt.io' || resource.resource !== 'virtualmachines' || subresource) return;
   if (operation === 'DELETE' || !object) return;
   const { metadata, spec } = Candidate.parse(object);
   if (metadata.deletionTimestamp) return;
+  const hardware = await withHardware(spec, spec.template.spec, find);
+  if (hardware.problems.length > 0) refuse(hardware.problems);
   const problems = [
     ...deviceProblems(spec.template.spec),
+    ...domainProblems(hardware.template),
     ...volumeProblems(spec.template.spec),
     ...templateProblems(spec),
     ...strategyProblems(spec),
   ];
-  if (problems.length === 0) return;
+  if (problems.length > 0) refuse(problems);
+}
+
+function refuse(problems: readonly string[]): never {
   const more = problems.length > 10 ? `, and ${problems.length - 10} more validation errors` : '';
   const said = `${problems.slice(0, 10).join(', ')}${more}`;
   throw new ApiError(

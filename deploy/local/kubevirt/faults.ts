@@ -26,8 +26,6 @@ type MachineFaultMode =
   | { mode: 'nodeLost'; afterMs?: number }
   /** A deleted launcher Pod does not go for this time; for ever when left out. */
   | { mode: 'stuckTerminating'; forMs?: number }
-  /** The guest hangs: so long after it was up it answers no probe, for this time; for ever when left out. Its agent stays connected. */
-  | { mode: 'guestHangs'; afterMs?: number; forMs?: number }
   /** The guest has an agent, or has none, whatever the others have. */
   | { mode: 'agent' | 'noAgent' };
 

@@ -7,6 +7,9 @@ export function hasAgent({ faults, guestAgent }: KubevirtContext, { metadata }: 
   return rule ? rule.mode === 'agent' : guestAgent;
 }
 
+/** The guest of an instance with this annotation hangs: it answers no probe, and its agent stays connected. Each value is another time. */
+export const hangs = 'ot-simulated/hangs';
+
 /** What the probes of a launcher find, and when that may be otherwise if nothing else happens. */
 export interface Probed {
   isReady: boolean;
@@ -15,56 +18,48 @@ export interface Probed {
 }
 
 interface Guest {
-  /** How long it has been up; undefined of one that is not. */
-  upMs: number | undefined;
+  /** How long it has been up, and how long it has hung since. */
+  upMs: number;
+  hungMs: number | undefined;
   hasAgent: boolean;
   /** When it begins to answer, after it is up. */
   agentMs: number;
-  /** From when to when it hangs, after it is up. */
-  hangs: { fromMs: number; toMs: number } | undefined;
-  probeSecondMs: number;
+  /** Whether its readiness probe found it ready before. */
+  wasReady: boolean;
+  /** What a second is in the times of probes. */
+  secondMs: number;
+}
+
+interface Probes {
+  readinessProbe?: Probe | undefined;
+  livenessProbe?: Probe | undefined;
 }
 
 /**
- * The probes of a guest as the kubelet runs them: unready until one succeeds, then until `failureThreshold` fail in a row; dead once that many fail
- * after `initialDelaySeconds` (kubernetes.io, "Pod lifecycle", Container probes). KubeVirt asks the agent with virt-probe (kubevirt,
+ * The probes of a guest that is up, as the kubelet runs them: unready until one succeeds, then until `failureThreshold` fail in a row; dead once that
+ * many fail after `initialDelaySeconds` (kubernetes.io, "Pod lifecycle", Container probes). KubeVirt asks the agent with virt-probe (kubevirt,
  * pkg/virt-controller/services/template.go wrapGuestAgentPingWithVirtProbe) and leaves the rest to the kubelet.
  */
-export function probed(
-  { readinessProbe, livenessProbe }: { readinessProbe?: Probe | undefined; livenessProbe?: Probe | undefined },
-  guest: Guest,
-): Probed {
-  const { upMs } = guest;
-  if (upMs === undefined) return { isReady: readinessProbe === undefined, isAlive: true };
-  const failsFor = (probe: Probe) => silentMs(probe, guest, upMs);
-  const limitOf = ({ failureThreshold, periodSeconds }: Probe) =>
-    failureThreshold * periodSeconds * guest.probeSecondMs;
-  const unreadyMs = readinessProbe ? failsFor(readinessProbe) : 0;
-  const isReady = !readinessProbe || (hasAnswered(readinessProbe, guest, upMs) && unreadyMs < limitOf(readinessProbe));
-  const delayMs = (livenessProbe?.initialDelaySeconds ?? 0) * guest.probeSecondMs;
-  const deadMs = livenessProbe ? Math.min(failsFor(livenessProbe), upMs - delayMs) : 0;
-  const isAlive = !livenessProbe || deadMs < limitOf(livenessProbe);
-  const { fromMs = 0, toMs = 0 } = guest.hangs ?? {};
-  const times = [
-    guest.agentMs,
-    fromMs,
-    toMs,
-    ...[readinessProbe, livenessProbe].flatMap((probe) =>
-      probe ? [fromMs + limitOf(probe), delayMs + limitOf(probe)] : [],
-    ),
-  ];
-  const next = Math.min(...times.filter((ms) => ms > upMs && Number.isFinite(ms)));
-  return { isReady, isAlive, ...(readinessProbe && Number.isFinite(next) ? { waitMs: next - upMs } : {}) };
+export function probed({ readinessProbe, livenessProbe }: Probes, guest: Guest): Probed {
+  const { upMs, agentMs, wasReady, secondMs } = guest;
+  const limitOf = ({ failureThreshold, periodSeconds }: Probe) => failureThreshold * periodSeconds * secondMs;
+  const readyMs = readinessProbe ? silentMs(readinessProbe, guest) : 0;
+  const unreadyInMs = readinessProbe ? limitOf(readinessProbe) - readyMs : 0;
+  const deadInMs = livenessProbe
+    ? limitOf(livenessProbe) -
+      Math.min(silentMs(livenessProbe, guest), upMs - livenessProbe.initialDelaySeconds * secondMs)
+    : Number.POSITIVE_INFINITY;
+  const isReady = readyMs === 0 || (wasReady && unreadyInMs > 0);
+  const times = [agentMs - upMs, ...(readyMs > 0 && isReady ? [unreadyInMs] : []), deadInMs];
+  const waitMs = Math.min(...times.filter((ms) => ms > 0 && Number.isFinite(ms)));
+  return { isReady, isAlive: deadInMs > 0, ...(Number.isFinite(waitMs) ? { waitMs } : {}) };
 }
 
 /** For how long a guest has not answered. */
-function silentMs({ guestAgentPing }: Probe, { hasAgent, agentMs, hangs }: Guest, upMs: number): number {
-  if ((guestAgentPing && !hasAgent) || upMs < agentMs) return upMs;
-  return hangs && upMs >= hangs.fromMs && upMs < hangs.toMs ? upMs - hangs.fromMs : 0;
+function silentMs({ guestAgentPing }: Probe, { hasAgent, agentMs, hungMs, upMs }: Guest): number {
+  return (guestAgentPing && !hasAgent) || upMs < agentMs
+    ? Math.max(upMs, 1)
+    : hungMs === undefined
+      ? 0
+      : Math.max(hungMs, 1);
 }
-
-/** A guest that hangs from its start never has. */
-const hasAnswered = ({ guestAgentPing }: Probe, { hasAgent, agentMs, hangs }: Guest, upMs: number): boolean =>
-  !(guestAgentPing && !hasAgent) &&
-  upMs >= agentMs &&
-  (hangs === undefined || hangs.fromMs > agentMs || upMs >= hangs.toMs);

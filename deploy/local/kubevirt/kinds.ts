@@ -84,6 +84,30 @@ const MachineStatus = z.looseObject({
 });
 export type MachineStatus = z.infer<typeof MachineStatus>;
 
+const Matcher = z.looseObject({ name: z.string().optional(), kind: z.string().optional() }).optional();
+
+/** The cluster-wide objects that a machine may name, by its field. */
+export const hardwareKinds = {
+  preference: defineResource(
+    {
+      apiVersion: 'instancetype.kubevirt.io/v1beta1',
+      kind: 'VirtualMachineClusterPreference',
+      plural: 'virtualmachineclusterpreferences',
+      namespaced: false,
+    },
+    {},
+  ),
+  instancetype: defineResource(
+    {
+      apiVersion: 'instancetype.kubevirt.io/v1beta1',
+      kind: 'VirtualMachineClusterInstancetype',
+      plural: 'virtualmachineclusterinstancetypes',
+      namespaced: false,
+    },
+    {},
+  ),
+};
+
 /** KubeVirt's VirtualMachine: what is to run, and when. */
 export const VirtualMachine = defineResource(
   { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', plural: 'virtualmachines' },
@@ -91,6 +115,8 @@ export const VirtualMachine = defineResource(
     spec: z.looseObject({
       running: z.boolean().optional(),
       runStrategy: z.string().optional(),
+      preference: Matcher,
+      instancetype: Matcher,
       dataVolumeTemplates: z.array(DataVolumeTemplate).optional(),
       template: z.looseObject({ metadata: Labelled.nullish(), spec: InstanceSpec }),
     }),
@@ -167,4 +193,6 @@ export const word = {
   immediateDataVolumeCreation: 'kubevirt.io/immediate-data-volume-creation',
   ephemeralProvisioning: 'kubevirt.io/ephemeral-provisioning',
   nodeName: 'kubevirt.io/nodeName',
+  preference: 'kubevirt.io/cluster-preference-name',
+  instancetype: 'kubevirt.io/cluster-instancetype-name',
 } as const;

@@ -4,10 +4,10 @@ import { claimsOf, type Pod, Secret } from '../controller/kinds.ts';
 import { controllerOf } from '../controller/owner.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
-import { hasAgent, type Probed, probed } from './guest.ts';
+import { hangs, hasAgent, type Probed, probed } from './guest.ts';
 import { phaseOf, type VirtualMachineInstance } from './kinds.ts';
 import { isTemporary, launcherScheduler, mountedSecrets, networksOf } from './launcher-pod.ts';
-import { waitingReason } from './launcher-status.ts';
+import { isReady, waitingReason } from './launcher-status.ts';
 import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';
 
 /** Simulates scheduler, kubelet and virt-launcher for one Pod that names the simulated scheduler. */
@@ -40,7 +40,7 @@ async function observe(context: KubevirtContext, pod: Pod): Promise<ObservedLaun
     missingNetwork: missingNetwork(context, pod),
     isGuestUp,
     upMs,
-    probed: probesOf(context, instance, isGuestUp ? upMs : undefined),
+    probed: probesOf(context, pod, instance, isGuestUp ? upMs : undefined),
     deletedMs: deletionTimestamp ? stopwatch.msSince(`${uid} deleted`) : 0,
     stateMs: stopwatch.msSince(`${uid} ${stateOf(pod)}`),
     timings,
@@ -49,17 +49,24 @@ async function observe(context: KubevirtContext, pod: Pod): Promise<ObservedLaun
   };
 }
 
+/** A guest that is not up is not asked: its container is ready if no probe holds that back. */
 function probesOf(
   context: KubevirtContext,
+  pod: Pod,
   instance: VirtualMachineInstance | undefined,
   upMs: number | undefined,
 ): Probed {
-  if (!instance) return { isReady: true, isAlive: true };
+  if (!instance || upMs === undefined) return { isReady: !instance?.spec.readinessProbe, isAlive: true };
   const { agentMs, probeSecondMs } = context.timings;
-  const hang = context.faults.inject(instance.metadata.uid, instance.metadata.name, 'guestHangs');
-  const { afterMs = 0, forMs = Number.POSITIVE_INFINITY } = hang ?? {};
-  const hangs = hang && { fromMs: afterMs, toMs: afterMs + forMs };
-  return probed(instance.spec, { upMs, hasAgent: hasAgent(context, instance), agentMs, hangs, probeSecondMs });
+  const hung = instance.metadata.annotations?.[hangs];
+  return probed(instance.spec, {
+    upMs,
+    hungMs: hung === undefined ? undefined : context.stopwatch.msSince(`${pod.metadata.uid} hangs ${hung}`),
+    hasAgent: hasAgent(context, instance),
+    agentMs,
+    wasReady: isReady(pod),
+    secondMs: probeSecondMs,
+  });
 }
 
 /** What a launcher waits for: its state as far as time counts in it. Each pull is a state of its own. */

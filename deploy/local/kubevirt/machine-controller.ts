@@ -4,7 +4,7 @@ import { serviceAccountUser } from '../api-server/authentication.ts';
 import { refuseClone } from '../cdi/clone-authorization.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
-import type { VirtualMachine } from './kinds.ts';
+import { hardwareKinds, type VirtualMachine } from './kinds.ts';
 import { nextForMachine, type ObservedMachine, refusedMachine } from './machine-step.ts';
 
 /** Simulates virt-controller for one machine: one pass over it. */
@@ -21,9 +21,11 @@ export async function reconcileMachine(context: KubevirtContext, ref: ObjectRefe
     throw error;
   }
   if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  const leftMs = [waitMs, faultMs, observed.refusals.size > 0 ? context.timings.pollMs : undefined].filter(
-    (one) => one !== undefined,
-  );
+  const leftMs = [
+    waitMs,
+    faultMs,
+    observed.refusals.size > 0 || observed.lost ? context.timings.pollMs : undefined,
+  ].filter((one) => one !== undefined);
   return leftMs.length > 0 ? { requeueAfterMs: Math.min(...leftMs) } : undefined;
 }
 
@@ -41,6 +43,7 @@ async function observe(context: KubevirtContext, machine: VirtualMachine) {
     claim: (one) => claims.find({ namespace, name: one }),
     seesDataVolumeError: leftMs > 0,
     refusals: await refusalsOf(context, machine),
+    lost: await lostHardware(context, machine),
     backOffScale: timings.backOffScale,
     nowMs: clock.now(),
   };
@@ -49,6 +52,20 @@ async function observe(context: KubevirtContext, machine: VirtualMachine) {
 
 const isThere = ({ dataVolumes }: KubevirtContext, { metadata }: VirtualMachine, dataVolume?: { name: string }) =>
   dataVolume !== undefined && dataVolumes.find({ namespace: metadata.namespace, name: dataVolume.name }) !== undefined;
+
+/** Once it has started a machine KubeVirt has copies of both (kubevirt, pkg/instancetype/controller/vm/controller.go checkResourcesExist). */
+async function lostHardware({ kube }: KubevirtContext, { spec, status }: VirtualMachine) {
+  if (status?.runStrategy !== undefined) return undefined;
+  for (const field of ['instancetype', 'preference'] as const) {
+    const { [field]: { name } = {} } = spec;
+    const { plural } = hardwareKinds[field];
+    if (name && !(await kube.get(hardwareKinds[field], { name }))) {
+      const reason = field === 'preference' ? 'FailedFindPreference' : 'FailedFindInstancetype';
+      return { reason, message: `${plural}.instancetype.kubevirt.io "${name}" not found` };
+    }
+  }
+  return undefined;
+}
 
 /** Asks, as KubeVirt does, whether the machine's ServiceAccount may clone what its templates name. */
 async function refusalsOf({ kube, dataVolumes }: KubevirtContext, { metadata, spec }: VirtualMachine) {

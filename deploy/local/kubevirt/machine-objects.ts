@@ -19,9 +19,10 @@ export function dataVolumeFor(machine: VirtualMachine, { metadata, spec }: DataV
   };
 }
 
-/** The instance that is one run of a machine, with the template as it is now. */
+/** The instance that is one run of a machine, with the template as it is now; its preference and instancetype are noted, not written out. */
 export function instanceFor(machine: VirtualMachine) {
   const { metadata, spec } = machine.spec.template;
+  const { preference, instancetype } = machine.spec;
   return {
     apiVersion: VirtualMachineInstance.apiVersion,
     kind: VirtualMachineInstance.kind,
@@ -29,7 +30,12 @@ export function instanceFor(machine: VirtualMachine) {
       name: machine.metadata.name,
       namespace: machine.metadata.namespace,
       labels: { ...metadata?.labels },
-      annotations: { ...metadata?.annotations, [word.generation]: String(machine.metadata.generation) },
+      annotations: {
+        ...metadata?.annotations,
+        [word.generation]: String(machine.metadata.generation),
+        ...(preference?.name ? { [word.preference]: preference.name } : {}),
+        ...(instancetype?.name ? { [word.instancetype]: instancetype.name } : {}),
+      },
       finalizers: [word.instanceFinalizer, word.machineFinalizer],
       ownerReferences: [ownedBy(machine)],
     },

@@ -8,7 +8,7 @@ import { failedEarly, isRequestMet, isRestarted, runStrategyOf } from './run-str
 
 export interface ObservedForStatus extends Omit<ObservedForPrinting, 'startFailure'> {
   /** What went wrong in this pass. */
-  failure: { reason: 'FailedCreate' | 'FailedDelete'; message: string } | undefined;
+  failure: { reason: string; message: string } | undefined;
   /** A start is to follow the stop of this pass. */
   restarting: boolean;
   backOffScale: number;
@@ -74,7 +74,10 @@ function nextConditions({ machine, instance, failure, nowMs }: ObservedForStatus
 
 /** Whether an instance was made from another template. Every field counts: nothing is changed in a running guest here. */
 export const isOutdated = (machine: VirtualMachine, instance: VirtualMachineInstance) =>
-  !isDeepStrictEqual(machine.spec.template.spec, instance.spec);
+  !isDeepStrictEqual(machine.spec.template.spec, instance.spec) ||
+  (['preference', 'instancetype'] as const).some(
+    (field) => machine.spec[field]?.name !== instance.metadata.annotations?.[word[field]],
+  );
 
 function readiness(instance: VirtualMachineInstance | undefined): Said {
   if (!instance) return { type: 'Ready', status: 'False', reason: 'VMINotExists', message: 'VMI does not exist' };

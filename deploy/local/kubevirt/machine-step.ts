@@ -17,6 +17,8 @@ import { statusPatch } from './status-patch.ts';
 export interface ObservedMachine extends Omit<ObservedForStatus, 'starting' | 'restarting' | 'failure'> {
   /** Why the machine's ServiceAccount may not clone what a template names, by the template's name. */
   refusals: ReadonlyMap<string, string>;
+  /** A preference or an instancetype that it names, was not started with before, and does not exist. */
+  lost?: Pass['failure'];
 }
 
 /** What comes next about a machine: its writes, and when there is more to do if nothing else happens. */
@@ -77,6 +79,7 @@ function pass(observed: ObservedMachine): Pass {
     return { writes: held ? [withoutFinalizer(VirtualMachine, machine, word.machineFinalizer)] : [] };
   }
   if (!held) return { writes: [withFinalizer(VirtualMachine, machine, word.machineFinalizer)] };
+  if (observed.lost) return { writes: [], failure: observed.lost };
   if (instance && isBehind(machine, instance)) return { writes: [generationOf(machine, instance)] };
   if (machine.metadata.annotations?.[word.immediateDataVolumeCreation] !== 'false') {
     const disks = disksOf(observed);

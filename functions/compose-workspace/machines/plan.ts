@@ -1,4 +1,4 @@
-import { networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { hardware, networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { type Child, type Made, type Make, named } from '../child.ts';
@@ -83,7 +83,8 @@ function machineChild(
   { ref: vmDiskImageRef, isAsleep }: { ref: WantedImage['ref'] | undefined; isAsleep: boolean },
 ): Child {
   const { name, version, baseVm, baseVmVersion, ignoreOnDeploy, resources, diskSize, interfaces = [] } = machine;
-  const { vmDiskImageTemplate, readiness } = machine;
+  const { vmDiskImageTemplate } = machine;
+  const asked = Object.keys(hardware).map((field) => [field, machine[field as keyof typeof hardware]] as const);
   const routes = routesOf(interfaces, networks);
   return {
     resource: VirtualMachine,
@@ -113,7 +114,7 @@ function machineChild(
             ...(nameservers.length > 0 ? { nameservers } : {}),
           };
         }),
-        ...(readiness === undefined ? {} : { readiness }),
+        ...Object.fromEntries(asked.filter(([, value]) => value !== undefined)),
         vmDiskImageRef,
         // It says which content counts; compose-workspace alone makes the image.
         ...(vmDiskImageTemplate === undefined ? {} : { vmDiskImageTemplate, mode: 'FailIfNotExist' }),

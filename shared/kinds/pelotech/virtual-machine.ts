@@ -238,6 +238,59 @@ export const Readiness = z
   });
 export type Readiness = z.infer<typeof Readiness>;
 
+/** What an image may need of the machine that boots it; the same for a machine and for one of a workspace. */
+export const hardware = {
+  preference: objectName(
+    'A VirtualMachineClusterPreference of KubeVirt, such as windows.2k22: it sets what the fields beside it leave open.',
+  ).optional(),
+  instancetype: objectName(
+    "A VirtualMachineClusterInstancetype of KubeVirt in place of cpu and memory; the policy's instancetypes has to name it.",
+  ).optional(),
+  firmware: z
+    .object({
+      bootloader: z.enum(['bios', 'efi']).describe('What the disk is made for.'),
+      secureBoot: z.boolean().optional().describe('Boot signed loaders only; with efi.'),
+    })
+    .optional()
+    .describe("How the guest boots; by default the preference's way, else BIOS.")
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: "!has(self.secureBoot) || !self.secureBoot || self.bootloader == 'efi'",
+          message: 'firmware: expected bootloader efi with secureBoot',
+        },
+      ],
+    }),
+  tpm: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the guest has a TPM; by default as the preference says, else none. It forgets its keys when the machine stops.',
+    ),
+  diskBus: z
+    .enum(['virtio', 'sata', 'scsi', 'usb'])
+    .optional()
+    .describe(
+      "How the guest sees its disks; by default the preference's bus, else virtio. Windows without virtio drivers needs sata.",
+    ),
+  readiness: Readiness.optional().describe(
+    'How the guest shows that it is up (condition GuestReady), which then counts for Ready. By default a machine is Ready once KubeVirt runs it.',
+  ),
+};
+export type Hardware = z.infer<z.ZodObject<typeof hardware>>;
+
+/** KubeVirt refuses a machine with a size beside its instancetype (pkg/instancetype/apply). */
+export const sizeOnce = [
+  {
+    rule: 'has(self.instancetype) || (has(self.resources) && has(self.resources.cpu) && has(self.resources.memory))',
+    message: 'resources: expected cpu and memory, or an instancetype, which has both',
+  },
+  {
+    rule: '!has(self.instancetype) || !has(self.resources) || (!has(self.resources.cpu) && !has(self.resources.memory))',
+    message: 'resources: expected neither cpu nor memory beside an instancetype, which has both',
+  },
+];
+
 /** KubeVirt asks over the network of Pods (pkg/virt-api/webhooks/validating-webhook/admitters/vmi-create-admitter.go). */
 export const tcpNeedsPodNetwork = {
   rule: '!has(self.readiness) || !has(self.readiness.tcp) || !has(self.interfaces) || size(self.interfaces) == 0',
@@ -285,13 +338,15 @@ export const VirtualMachineSpec = z
                 message: 'cpu: expected more than no core, such as "2" or "500m"',
               },
             ],
-          }),
+          })
+          .optional(),
         memory: z
           .string()
           .max(32)
           .regex(new RegExp(diskQuantity))
           .describe('Memory of the guest, 2Gi.')
-          .meta(atLeast1Mi('memory', '2Gi')),
+          .meta(atLeast1Mi('memory', '2Gi'))
+          .optional(),
         diskSize: z
           .string()
           .max(32)
@@ -300,7 +355,8 @@ export const VirtualMachineSpec = z
           .describe("Size of the root disk; by default, and at least, the image's.")
           .meta(atLeast1Mi('diskSize', '24Gi')),
       })
-      .describe('What the machine gets.'),
+      .optional()
+      .describe('What the machine gets: cpu and memory, unless it has an instancetype.'),
     interfaces: z
       .array(Interface)
       .max(16)
@@ -314,9 +370,7 @@ export const VirtualMachineSpec = z
           },
         ],
       }),
-    readiness: Readiness.optional().describe(
-      'How the guest shows that it is up (condition GuestReady), which then counts for Ready. By default a machine is Ready once KubeVirt runs it.',
-    ),
+    ...hardware,
     vmDiskImageRef: z
       .object({
         name: z
@@ -372,6 +426,7 @@ export const VirtualMachineSpec = z
         message: 'users: expected each name once',
       },
       tcpNeedsPodNetwork,
+      ...sizeOnce,
     ],
   });
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { observedGeneration } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { Readiness, tcpNeedsPodNetwork, textOfUsers, users } from './virtual-machine.ts';
+import { hardware, sizeOnce, tcpNeedsPodNetwork, textOfUsers, users } from './virtual-machine.ts';
 import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a workspace until everything made for it is gone. */
@@ -108,12 +108,16 @@ export const WorkspaceMachine = z
       "The image to create if none of that name exists; by default from the policy's image keys. An existing image takes precedence.",
     ),
     resources: z
-      .object({ cpu: cores('Cores, "2" or "500m".'), memory: size('memory', 'Memory of the guest, 2Gi.', '2Gi') })
-      .describe('What the machine gets.'),
+      .object({
+        cpu: cores('Cores, "2" or "500m".').optional(),
+        memory: size('memory', 'Memory of the guest, 2Gi.', '2Gi').optional(),
+      })
+      .optional()
+      .describe('What the machine gets: cpu and memory, unless it has an instancetype.'),
     diskSize: size('diskSize', "Size of the root disk; by default, and at least, the image's.", '18Gi').optional(),
     users: users(20),
     interfaces: z.array(WorkspaceInterface).max(16).optional().describe('Networks of this workspace it is on.'),
-    readiness: Readiness.optional().describe('How the guest shows that it is up, which then counts for Ready.'),
+    ...hardware,
     ansible: z
       .object({
         roles: z
@@ -126,7 +130,7 @@ export const WorkspaceMachine = z
       .optional()
       .describe('Ansible roles of the machine.'),
   })
-  .meta({ 'x-kubernetes-validations': [tcpNeedsPodNetwork] });
+  .meta({ 'x-kubernetes-validations': [tcpNeedsPodNetwork, ...sizeOnce] });
 export type WorkspaceMachine = z.infer<typeof WorkspaceMachine>;
 
 const capabilities = z.array(z.string().max(64)).max(64).optional();

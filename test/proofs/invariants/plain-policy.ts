@@ -20,6 +20,7 @@ export interface Policy {
     retainSourceVolume: boolean;
     imageNamespaces: readonly string[];
     machineNetworks: readonly string[];
+    machineInstancetypes: readonly string[];
     unsignedPublications: string;
     /** How an address that may be downloaded begins, and the Secret that may be sent there. */
     sources: readonly { prefix: string; secret: string | undefined }[];
@@ -56,6 +57,7 @@ const keys: Readonly<Record<string, RegExp>> = {
     /^((\s*[a-z][a-z0-9+.-]*:\/\/(\*\.)?[^\s/?#@*]+\/[^\s?#]*([ \t]+[a-z0-9][-a-z0-9.]*)?[ \t]*(\n|$))+)$/i,
   imageNamespaces: some,
   machineNetworks: some,
+  machineInstancetypes: /^(\s*[a-z0-9*][-a-z0-9.*]{0,252}(?=\s|$))+$/,
   imageUrlTemplate: /^[a-z][a-z0-9+.-]*:\/\/\S+$/,
   imageStorageClass: name,
   imageSnapshotClass: name,
@@ -103,6 +105,7 @@ export function policyOf(configMap: Pick<ConfigMap, 'data'> | undefined): Policy
       retainSourceVolume: textOf('retainSourceVolume', 'false') === 'true',
       imageNamespaces: textOf('imageNamespaces', 'vmdi-farm').split(/[\s,]+/),
       machineNetworks: textOf('machineNetworks', '').split(/[\s,]+/),
+      machineInstancetypes: textOf('machineInstancetypes', '').split(/\s+/),
       unsignedPublications: textOf('unsignedPublications', 'Refuse'),
       sources: [
         ...textOf('allowedSources', '').split('\n').filter(Boolean),

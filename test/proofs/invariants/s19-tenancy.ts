@@ -7,13 +7,13 @@ import { isReadable, type Policy } from './plain-policy.ts';
 import { beganBefore, policiesOf } from './reconcile.ts';
 import { publicationsJudge } from './tenancy-publications.ts';
 import { secretsJudge } from './tenancy-secrets.ts';
-import { foreignContent, foreignNetwork, mountsJudge } from './tenancy-workloads.ts';
+import { foreignContent, foreignInstancetype, foreignNetwork, mountsJudge } from './tenancy-workloads.ts';
 
 /**
  * S19, tenancy: an image that a template or a publication asked for, and its download, is of a source that a line of the policy allows,
  * with the Secret of that line; a publication is signed, or the policy takes it without; a root disk is a clone of an image in
  * its own namespace or in one of the policy's imageNamespaces; a machine joins no network of another namespace but those of
- * machineNetworks; a Workspace mounts its own volumes only; and a function reads a Secret only if an image or machine of its
+ * machineNetworks, and has no instancetype but those of machineInstancetypes; a Workspace mounts its own volumes only; and a function reads a Secret only if an image or machine of its
  * namespace names it, or if the function is made for that one. Judged by any policy that the reconcile may have read. Not judged: a download
  * whose image an author or pipeline marked meanwhile.
  */
@@ -54,7 +54,7 @@ export const s19Tenancy: Invariant = {
         const { object, isGone, change } = step;
         if (object.kind === Secret.kind) return publications.secret(step);
         if (isGone || (change.by !== 'provision-vm' && change.by !== 'compose-workspace')) return undefined;
-        return foreignClone(step) ?? foreignNetwork(step) ?? mounts.workload(step);
+        return foreignClone(step) ?? foreignNetwork(step) ?? foreignInstancetype(step) ?? mounts.workload(step);
       },
       end: secrets.end,
     };

@@ -53,6 +53,22 @@ export function foreignNetwork(step: Step): string | undefined {
   return foreign && `${namespace}/${name} joins network ${foreign}, of a namespace that is not in machineNetworks`;
 }
 
+/** A machine has an instancetype of those that the policy names, or had it before. */
+export function foreignInstancetype(step: Step): string | undefined {
+  const { object, before } = step;
+  const typeOf = (one: KubernetesObject | undefined) =>
+    (one as { spec?: { instancetype?: { name?: string } } } | undefined)?.spec?.instancetype?.name;
+  const name = typeOf(object);
+  const isNamed = (pattern: string) =>
+    new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(name ?? '');
+  const allowed = policiesOf(step).flatMap((policy) =>
+    isReadable(policy, 'machineInstancetypes') ? policy.values.machineInstancetypes : [],
+  );
+  return name === undefined || typeOf(before) === name || allowed.some(isNamed)
+    ? undefined
+    : `${object.metadata.namespace}/${object.metadata.name} has instancetype ${name}, which is not in machineInstancetypes`;
+}
+
 /** What a Workspace's own roles may mount of Secrets: the login that was made for them. */
 const rolesSecret = 'ansible-credentials';
 

@@ -227,6 +227,31 @@ describe('a network is joined', () => {
   });
 });
 
+describe('an instancetype', () => {
+  const machineOf = (name: string) => ({
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: ObjectMeta.parse({ name: 'web', namespace: 'lab', uid: 'uid-web' }),
+    spec: { instancetype: { name } },
+  });
+  const machine = (name: string, since = 101) => by('provision-vm', machineOf(name), { since });
+  test.each(['gpu.large', 'u1.* gpu.*', '*'])('is one that the policy names: %s', (machineInstancetypes) => {
+    expect(faults({ machineInstancetypes }, machine('gpu.large'))).toEqual([]);
+  });
+  test.each([{}, { machineInstancetypes: 'gpu.larger u1.*' }, { machineInstancetypes: 'gpu,large' }])(
+    'is no other: %j',
+    (policy: object) => {
+      expect(faults(policy as never, machine('gpu.large'))).toEqual([
+        'lab/web has instancetype gpu.large, which is not in machineInstancetypes',
+      ]);
+    },
+  );
+  test('is kept if the policy no longer names it', () => {
+    const closed = by('user', aPolicy({}));
+    expect(faults({ machineInstancetypes: '*' }, machine('gpu.large'), closed, machine('gpu.large', 104))).toEqual([]);
+  });
+});
+
 describe('a Workspace', () => {
   const lab = aWorkspace({ name: 'lab', spec: { volumes: [{ name: 'data', size: '1Gi' }] } });
   const workload = (spec: object, { kind = 'Deployment', namespace = 'ws-lab', annotations = {} } = {}) => ({

@@ -42,6 +42,7 @@ export function pass({ policy = {}, ...seen }: Seen = {}) {
     refusedSecrets: new Set(),
     neighbours: undefined,
     networks: { isServed: true, missing: [] },
+    missing: [],
     ...seen,
   };
   const actions = decide(observed);

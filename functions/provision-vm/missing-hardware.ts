@@ -1,0 +1,44 @@
+import { matchesAny } from '../../shared/glob.ts';
+import { isValid, policyName } from '../../shared/policy.ts';
+import { type MatcherField, matcherFields, matchers } from './hardware.ts';
+import { isAsWanted } from './kubevirt-machine.ts';
+import { final, type Observed, type Obstacle, trouble } from './observed.ts';
+
+type Named = Pick<Observed, 'machine' | 'kubeVirtMachine' | 'policy'>;
+
+/**
+ * The fields whose objects have to exist: those that the KubeVirt machine is not yet made with. KubeVirt keeps a copy of what a machine was made with,
+ * and admits a machine whose objects it does not find (kubevirt, pkg/instancetype/webhooks/vm/admitter.go).
+ */
+export function hardwareNeeded({ machine, kubeVirtMachine, policy }: Named): MatcherField[] {
+  if (kubeVirtMachine && isAsWanted(machine, policy, kubeVirtMachine)) return [];
+  return matcherFields.filter(
+    (field) => machine.spec[field] !== undefined && kubeVirtMachine?.spec?.[field]?.name !== machine.spec[field],
+  );
+}
+
+/** An instancetype can bring GPUs, host devices, dedicated CPUs and nodes, which no other field of a machine can; a preference cannot. */
+export function hardwareFault(observed: Observed): Obstacle | undefined {
+  const { machine, policy, missing } = observed;
+  const needed = hardwareNeeded(observed);
+  const { machineInstancetypes: allowed } = policy.values;
+  const { instancetype = '' } = machine.spec;
+  if (needed.includes('instancetype') && isValid(policy, 'machineInstancetypes')) {
+    if (!matchesAny(allowed, instancetype, '')) {
+      const line = [...allowed, instancetype].join(' ');
+      return final(
+        'InstancetypeNotAllowed',
+        `VirtualMachineClusterInstancetype ${instancetype} is not one that the policy lets machines use. Give cpu and memory in resources, or have a platform admin set "machineInstancetypes: ${line}" in ConfigMap ${policyName}.`,
+      );
+    }
+  }
+  const field = needed.find((one) => missing.includes(one));
+  if (!field) return undefined;
+  const { kind, plural } = matchers[field];
+  return trouble(
+    field === 'preference' ? 'PreferenceMissing' : 'InstancetypeMissing',
+    `${kind} ${machine.spec[field]} does not exist. Create it, or name another in ${field} (kubectl get ${plural}).`,
+  );
+}
+
+export const hardwareReasons: ReadonlySet<string> = new Set(['PreferenceMissing', 'InstancetypeMissing']);
