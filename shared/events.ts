@@ -90,6 +90,9 @@ export const facts = {
   'ot.pelotech.workspace.failed.v1': workspaceFact('Failed').describe(
     'A part of a workspace has failed: `message` says which and why. It may recover.',
   ),
+  'ot.pelotech.workspace.late.v1': workspaceWarning.describe(
+    'The images of a workspace are not expected before its start (`at`): `message` says why.',
+  ),
   'ot.pelotech.workspace.hibernating.v1': workspaceWarning.describe(
     'The machines and containers of a workspace are stopped within the hour.',
   ),

@@ -21,13 +21,20 @@ export const reasonRows = () =>
 const hasHelp = (word: string) => rowOf(word)?.help !== '';
 const shared = ['NetworkMissing', 'MultusMissing', 'NameTaken', 'Forbidden', 'Rejected', 'InvalidPolicy'];
 
+/** What comes of a workspace's times is no failure. */
+const ofTimes = ['WillBeLate', 'Late', 'HibernatesSoon', 'Hibernated', 'ExpiresSoon', 'AnnotationInvalid'];
+
 const runbooks: Readonly<Record<string, readonly string[]>> = {
   OtImageFailed: failureReasons,
   OtMachinesFailed: [
     ...Object.keys(reasonTable.VirtualMachine).filter(hasHelp),
     ...['CloneFailed', 'NetworkNotAllowed', ...shared],
   ],
-  OtWorkspacesFailed: [...Object.keys(reasonTable.Workspace).filter(hasHelp), 'ImageMissing', 'ImageFailed', ...shared],
+  OtWorkspacesFailed: [
+    ...Object.keys(reasonTable.Workspace).filter((word) => hasHelp(word) && !ofTimes.includes(word)),
+    ...['ImageMissing', 'ImageFailed', ...shared],
+  ],
+  OtWorkspacesLate: ofTimes.slice(0, 2),
   OtOpenStackFails: [...Object.keys(reasonTable.OpenStack).filter(hasHelp), 'CredentialsMissing', 'NetworkMissing'],
 };
 

@@ -390,6 +390,25 @@ export const alertCases: readonly AlertCase[] = [
     fires: [],
   },
   {
+    alert: 'OtWorkspacesLate',
+    name: 'the images of three workspaces are not expected before their start',
+    series: { [told('ot_workspaces_late')]: '0x5 3x10' },
+    atMinute: 8,
+    fires: [
+      {
+        labels: { namespace },
+        description: 'Workspaces whose images are not expected before their start, or are not ready at it: 3.',
+      },
+    ],
+  },
+  {
+    alert: 'OtWorkspacesLate',
+    name: 'all workspaces start in time',
+    series: { [told('ot_workspaces_late')]: '0x30', [told('ot_workspaces', 'phase="Scheduled"')]: '40x30' },
+    atMinute: 8,
+    fires: [],
+  },
+  {
     alert: 'OtOpenStackFails',
     name: 'Nova is away',
     series: { [calls('503')]: '_x5 20x30', [calls('none')]: '_x5 10x30', [calls('200')]: '5x40' },

@@ -149,6 +149,14 @@ export const alerts: readonly Alert[] = [
     description: 'Workspaces that are Failed, and heal when the cause goes: {{ $value }}.',
   },
   {
+    name: 'OtWorkspacesLate',
+    severity: 'warning',
+    expr: `${state(series('ot.workspaces.late'), 'namespace')} > 0`,
+    for: '1m',
+    summary: 'Workspaces will start late.',
+    description: 'Workspaces whose images are not expected before their start, or are not ready at it: {{ $value }}.',
+  },
+  {
     name: 'OtOpenStackFails',
     severity: 'warning',
     expr: `(${refused} > 10) unless (${refused} <= 0.2 * ${sum('namespace, service', callsRecording)})`,

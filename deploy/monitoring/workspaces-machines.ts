@@ -27,6 +27,15 @@ export const workspacesMachines: Dashboard = {
           redFrom: 1,
         },
         {
+          title: 'Workspaces late',
+          description: 'Their images are not expected before their start: kubectl describe otws says why.',
+          unit: 'short',
+          shape: 'number',
+          queries: [{ expr: stateOfAll(series('ot.workspaces.late', here)), legend: '' }],
+          alerts: ['OtWorkspacesLate'],
+          redFrom: 1,
+        },
+        {
           title: 'Machines Ready',
           description: 'Those of workspaces among them.',
           unit: 'short',
@@ -63,7 +72,8 @@ export const workspacesMachines: Dashboard = {
       panels: [
         {
           title: 'Workspaces by phase',
-          description: 'Provisioning for long: its images are on their way, or a stage waits.',
+          description:
+            'Provisioning for long: its images are on their way, or a stage waits. Scheduled: booked. Hibernated: stopped, and costs its disks only.',
           unit: 'short',
           shape: 'stacked',
           queries: [{ expr: stateOfAll(series('ot.workspaces', here), 'phase'), legend: '{{phase}}' }],
@@ -78,7 +88,7 @@ export const workspacesMachines: Dashboard = {
           alerts: ['OtWorkspacesFailed'],
         },
         {
-          title: 'From creation to each stage, over the last hour',
+          title: 'From creation, or the scheduled start, to each stage, over the last hour',
           description: 'Nine of ten took no longer; the stage that takes longest is what labs wait for.',
           unit: 's',
           shape: 'lines',

@@ -46,7 +46,11 @@ const ofDeletion = told(prune({ ...deleted, machines: [], workspaces: [], left }
 const ofWorkspaces = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
   told(updateWorkspaceStatus(aWorkspace(), { phase, ...said, conditions: [], fields: {} }, nowMs)),
 );
-const warned = [isSo('HibernatesSoon', 'HibernatesSoon', 'It is so.'), isSo('ExpiresSoon', 'ExpiresSoon', 'It is so.')];
+const warned = [
+  isSo('WillBeLate', 'WillBeLate', 'It is so.'),
+  isSo('HibernatesSoon', 'HibernatesSoon', 'It is so.'),
+  isSo('ExpiresSoon', 'ExpiresSoon', 'It is so.'),
+];
 const ofLifetimes = told(
   warn(
     aWorkspace({ spec: { hibernateAfter: '1h', expiresAfter: '8h' }, status: { readyAt: '2026-01-01T00:00:00Z' } }),

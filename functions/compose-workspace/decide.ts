@@ -21,6 +21,7 @@ import { untilSettled } from './namespace/plan.ts';
 import { foundProvider, type Provider, providerFor } from './network/plan.ts';
 import { type Observed, type Own, ownObjects } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
+import { nextOfSchedule, scheduled } from './schedule/schedule.ts';
 import type { Stage } from './stage.ts';
 import { asleep, conditionOfStage, formatCount, summary, updateStatus, type WorkspaceReport } from './status.ts';
 import { teardown } from './teardown.ts';
@@ -89,7 +90,7 @@ function invalid(workspace: Workspace, faults: readonly string[], nowMs: number)
 
 function report(
   workspace: Workspace,
-  { stages, wanted, isAsleep }: Plan,
+  { stages, wanted, isAsleep, schedule, lateness }: Plan,
   networkProvider: Provider | undefined,
   nowMs: number,
 ): Action[] {
@@ -102,14 +103,26 @@ function report(
     ...(hasNetworks && networkProvider ? { networkProvider } : {}),
     images: [...wanted.values()].flatMap(({ ref, image }) => (image ? [ref] : [])),
   };
-  const conditions = [valid, ...stages.map(conditionOfStage)];
+  const conditions = [valid, ...stages.map(conditionOfStage), ...lateness];
   const standing = isAsleep ? asleep(workspace, stages) : summary(stages);
-  return reported(workspace, { ...standing, conditions, fields }, nowMs);
+  const isWaiting = schedule && standing.phase !== 'Failed';
+  const [images] = stages.filter(({ condition }) => condition === 'VMDiskImagesReady');
+  return reported(
+    workspace,
+    { ...(isWaiting && images ? scheduled(schedule, images, nowMs) : standing), conditions, fields },
+    nowMs,
+    schedule && nextOfSchedule(schedule),
+  );
 }
 
 /** With the times of the workspace, and what its users are warned of. */
-function reported(workspace: Workspace, report: WorkspaceReport, nowMs: number): Action[] {
-  const times = lifetimeFields(workspace, nowMs);
+function reported(
+  workspace: Workspace,
+  report: WorkspaceReport,
+  nowMs: number,
+  others: readonly number[] = [],
+): Action[] {
+  const times = lifetimeFields(workspace, nowMs, others);
   const conditions = [...report.conditions, ...warningConditions(workspace, nowMs)];
   return [
     ...updateStatus(workspace, { ...report, conditions, fields: { ...report.fields, ...times } }, nowMs),

@@ -1,10 +1,15 @@
 import { chunk } from '../../shared/chunk.ts';
 import { uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
+import { egressIn } from '../../shared/images/egress.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
+import { forecastIn } from '../../shared/images/queue-forecast.ts';
+import { leaseName } from '../../shared/images/slots.ts';
+import { stopOf } from '../../shared/images/stopped.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
@@ -19,6 +24,7 @@ import { managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-imag
 import { Workspace, workspaceUidLabel } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { owns } from '../../shared/kubernetes/ownership.ts';
 import { labelSelector } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
@@ -29,6 +35,7 @@ import { listServed } from '../../shared/runtime/list-served.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
+import { lifetimeOf } from '../../shared/workspaces/lifetime.ts';
 import { siteKeyRef } from '../../shared/workspaces/site-key.ts';
 import { namespaceOf, subnetName, workspaceIn, workspaceOfSubnet } from '../../shared/workspaces/workspace.ts';
 import { usedNamespace } from './images/plan.ts';
@@ -37,19 +44,41 @@ import type { Inside, Observed, Outside, Site } from './observed.ts';
 import { credentialsName } from './roles/credentials.ts';
 import { hostKeysName } from './roles/host-keys.ts';
 import { skipReason } from './roles/roles.ts';
+import type { Booking, Queue } from './schedule/queue.ts';
+import { isToStart } from './schedule/schedule.ts';
 
 /** Up to this many workspaces are read concurrently. */
 const atOnce = 10;
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
-  const { kube } = context;
+  const { kube, nowMs } = context;
   const workspaces = await workspacesFor(context, batch);
   if (workspaces.length === 0) return [];
   const policy = await readPolicy(kube);
+  const queue = workspaces.some((workspace) => isToStart(workspace, nowMs))
+    ? await readQueue(kube, policy, nowMs)
+    : undefined;
   return mapConcurrently(workspaces, atOnce, (workspace) =>
-    orUnreadable(workspace.metadata, observeOne(context, workspace, policy)),
+    orUnreadable(workspace.metadata, observeOne(context, workspace, policy, queue)),
   );
 }
+
+/** What the workspaces that are to start later share, read once for all of them. */
+async function readQueue(kube: Reader, policy: Policy, nowMs: number): Promise<Queue> {
+  const booked: Booking[] = [];
+  const lease = await kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
+  for await (const { items } of kube.pages(Workspace, { fieldSelector: 'status.phase=Scheduled' }))
+    booked.push(...items.map(bookingOf));
+  return { forecast: forecastIn(lease), stopped: stopOf(policy, egressIn(lease), nowMs)?.why, booked };
+}
+
+const bookingOf = (workspace: Workspace): Booking => ({
+  name: workspace.metadata.name,
+  startsAtMs: lifetimeOf(workspace).startsAtMs,
+  images: (workspace.status?.components ?? [])
+    .filter(({ kind, reason }) => kind === VMDiskImage.kind && reason === 'Scheduled')
+    .map(({ name }) => name),
+});
 
 type Reader = Context['kube'];
 
@@ -86,12 +115,18 @@ async function underWay(kube: Reader, nowMs: number): Promise<Workspace[]> {
 
 const atRest = ['Ready', 'Scheduled', 'Hibernated'];
 
-/** Or something has come due that the workspace waited for. */
+/** Or something has come due that the workspace waited for, or the images that it has requested before its start are on their way. */
 const isUnderWay = ({ metadata, status }: Workspace, nowMs: number) =>
   !atRest.includes(status?.phase ?? '') ||
+  (status?.phase === 'Scheduled' && hasImagesUnderWay(status)) ||
   metadata.deletionTimestamp !== undefined ||
   status?.observedGeneration !== metadata.generation ||
   Date.parse(status.nextAt ?? '') <= nowMs;
+
+function hasImagesUnderWay({ conditions }: NonNullable<Workspace['status']>) {
+  const images = conditionOf(conditions, 'VMDiskImagesReady');
+  return images?.status !== 'True' && images?.reason !== 'Scheduled';
+}
 
 function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
   if (kind === Workspace.kind) return name;
@@ -112,6 +147,7 @@ export async function observeOne(
   { kube, nowMs, refusals }: Context,
   workspace: Workspace,
   policy: Policy,
+  queue?: Queue,
 ): Promise<Observed> {
   const name = namespaceOf(workspace.metadata.name);
   const [namespace, roleBinding] = await Promise.all([
@@ -126,7 +162,7 @@ export async function observeOne(
   ]);
   const isForbidden = mayLook && within === undefined;
   const [inside, keys] = within ?? [];
-  const common = { nowMs, policy, refusals, workspace, namespace, roleBinding };
+  const common = { nowMs, policy, refusals, workspace, namespace, roleBinding, queue };
   const found = { ...common, inside, isForbidden, outside, site: withKeys(site, keys) };
   if (workspace.metadata.deletionTimestamp) return { ...found, images: new Map(), imageNamespaces: new Map() };
   return { ...found, ...(await imagesOf(kube, found)) };

@@ -1,8 +1,10 @@
 import { defineFunction, on } from '../../shared/function.ts';
 import { imageFacts } from '../../shared/images/facts.ts';
+import { leaseName } from '../../shared/images/slots.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
@@ -87,6 +89,8 @@ export default defineFunction<Observed>({
     // Who may make one is never asked for its name.
     { resource: Secret, verbs: ['create'], namespace: 'workspace' },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
+    // What start-sync expects of images that are requested now.
+    { resource: Lease, verbs: ['get'], namespace: 'own', names: [leaseName] },
     // What the keys of all workspaces are derived from.
     { resource: Secret, verbs: ['get'], namespace: 'own', names: [siteKeyRef.name] },
     { resource: Event, verbs: ['create'] },

@@ -31,12 +31,12 @@ export const lifetimeFaults = (workspace: Workspace): string[] =>
       ]
     : [];
 
-/** What the status says of the times. */
-export function lifetimeFields(workspace: Workspace, nowMs: number) {
+/** What the status says of the times; at the others something is due as well. */
+export function lifetimeFields(workspace: Workspace, nowMs: number, others: readonly number[]) {
   const { hibernatesAtMs, expiresAtMs } = lifetimeOf(workspace);
   const hibernatesMs = isHibernated(workspace, nowMs) ? undefined : hibernatesAtMs;
   const times = [hibernatesMs, expiresAtMs].filter((ms) => ms !== undefined);
-  const next = times.flatMap((ms) => [ms - warningMs, ms]).filter((ms) => ms > nowMs);
+  const next = [...times.flatMap((ms) => [ms - warningMs, ms]), ...others].filter((ms) => ms > nowMs);
   return {
     hibernatesAt: timeOf(hibernatesMs),
     expiresAt: timeOf(expiresAtMs),
@@ -52,8 +52,9 @@ export function lookAgain(workspace: Workspace, nextAt: string | undefined, nowM
   return afterMs <= warningMs ? [{ do: 'requeueAfter', about: workspace, afterMs }] : [];
 }
 
-/** What users are warned of, an hour ahead. */
+/** What users are warned of: the ends an hour ahead, a late start as soon as it is known. */
 const warnings = [
+  { type: 'WillBeLate', fact: 'late', at: ({ startsAtMs }: Lifetime) => startsAtMs },
   { type: 'HibernatesSoon', fact: 'hibernating', at: ({ hibernatesAtMs }: Lifetime) => hibernatesAtMs },
   { type: 'ExpiresSoon', fact: 'expiring', at: ({ expiresAtMs }: Lifetime) => expiresAtMs },
 ] as const;
@@ -64,6 +65,7 @@ export function warningConditions(workspace: Workspace, nowMs: number): NewCondi
   const isAsleep = isHibernated(workspace, nowMs);
   return warnings.flatMap(({ type, at }) => {
     const atMs = at(lifetime);
+    if (type === 'WillBeLate') return [];
     if (atMs === undefined || nowMs < atMs - warningMs || (type === 'HibernatesSoon' && isAsleep)) return [];
     return [isSo(type, type, describeWarning[type](workspace.metadata.name, formatTimeOfDay(atMs, nowMs)))];
   });
@@ -79,13 +81,13 @@ const describeWarning = {
 /** Once for each time that is warned of: an Event for people, and a domain event. */
 export function warn(workspace: Workspace, conditions: readonly NewCondition[], nowMs: number): Action[] {
   const { hibernatesAt, expiresAt } = workspace.status ?? {};
-  const told = { HibernatesSoon: hibernatesAt, ExpiresSoon: expiresAt };
   const lifetime = lifetimeOf(workspace);
+  const told = { HibernatesSoon: hibernatesAt, ExpiresSoon: expiresAt, WillBeLate: timeOf(lifetime.startsAtMs) };
   return warnings.flatMap(({ type, fact, at }) => {
     const condition = conditions.find((one) => one.type === type);
     const before = conditionOf(workspace.status?.conditions, type);
     const atTime = timeOf(at(lifetime));
-    if (!condition || !atTime || (before?.status === 'True' && told[type] === atTime)) return [];
+    if (condition?.status !== 'True' || !atTime || (before?.status === 'True' && told[type] === atTime)) return [];
     const time = before?.status === 'True' ? before.lastTransitionTime : toTime(nowMs);
     return [
       recordEvent(workspace, true, condition.reason, condition.message, atTime),
@@ -99,7 +101,8 @@ export const warningFacts = (workspace: Workspace): Publish[] =>
   warnings.flatMap(({ type, fact }) => {
     const { hibernatesAt, expiresAt, conditions } = workspace.status ?? {};
     const condition = conditionOf(conditions, type);
-    const at = type === 'ExpiresSoon' ? expiresAt : hibernatesAt;
+    const startsAt = timeOf(lifetimeOf(workspace).startsAtMs);
+    const at = { HibernatesSoon: hibernatesAt, ExpiresSoon: expiresAt, WillBeLate: startsAt }[type];
     if (condition?.status !== 'True' || at === undefined) return [];
     const { reason, message, lastTransitionTime: time } = condition;
     return [publish(workspace, { fact, at, time, reason, message })];

@@ -18,6 +18,7 @@ import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { owns } from '../../shared/kubernetes/ownership.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
+import type { Queue } from './schedule/queue.ts';
 
 /** One workspace, and the objects under the names of its parts, of any owner. */
 export interface Observed {
@@ -35,6 +36,8 @@ export interface Observed {
   outside: Outside;
   /** What the site has for deploy roles; not read if no machine has any. */
   site?: Site | undefined;
+  /** What decides when the images of a workspace are requested that is to start later; not read for any other. */
+  queue?: Queue | undefined;
   /** The existing images of the wanted names, by `namespace/name`. */
   images: ReadonlyMap<string, VMDiskImage>;
   /** Where images may be made, by name; not read unless one is missing. */

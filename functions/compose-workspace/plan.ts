@@ -1,5 +1,7 @@
 import { type Action, together } from '../../shared/actions.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
+import type { WorkspaceCondition } from '../../shared/kinds/pelotech/workspace.ts';
+import type { NewCondition } from '../../shared/kubernetes/status.ts';
 import { isValid } from '../../shared/policy.ts';
 import { isHibernated } from '../../shared/workspaces/lifetime.ts';
 import { siteKeyIn } from '../../shared/workspaces/site-key.ts';
@@ -18,6 +20,7 @@ import { loginKeys } from './roles/login.ts';
 import { rolesStage } from './roles/plan.ts';
 import { hasKeys } from './roles/roles.ts';
 import { type Runs, runsOf } from './roles/status.ts';
+import { lateness, type Schedule, scheduleGates, scheduleOf } from './schedule/schedule.ts';
 import { isDone, type Stage, waiting } from './stage.ts';
 import { volumeStage } from './volumes/plan.ts';
 
@@ -28,19 +31,25 @@ export interface Plan {
   wanted: WantedImages;
   /** It hibernates: what runs is stopped, and nothing that would run is made. */
   isAsleep: boolean;
+  /** It is to start later. */
+  schedule: Schedule | undefined;
+  /** What its users are told of its start. */
+  lateness: NewCondition<WorkspaceCondition>[];
 }
 
 /** Namespace and images, then networks and volumes, then what runs on them. A stage waits for those before it. */
 export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
-  const { workspace, policy, inside = nothingInside, outside, site } = observed;
+  const { workspace, policy, inside = nothingInside, outside, site, nowMs } = observed;
   const make = makeFor(observed);
   const wanted = wantedImages(observed, own.machines);
-  const isAsleep = isHibernated(workspace, observed.nowMs);
+  const isAsleep = isHibernated(workspace, nowMs);
   const asleep = isAsleep ? hibernationGate : undefined;
   const found = { ...observed, ...inside, ...outside, own, provider, wanted, isAsleep };
-  const namespace = namespaceStage(observed, make);
-  const images = gated(imageStage(found), asleep);
-  const started = startGate(namespace, images, own);
+  const schedule = scheduleOf(observed, own, wanted);
+  const ahead = scheduleGates(schedule, nowMs);
+  const namespace = gated(namespaceStage(observed, make), ahead.rest);
+  const images = gated(imageStage(found), asleep, ahead.images);
+  const started = ahead.rest ?? startGate(namespace, images, own);
   const unreadable = policyGates(workspace, policy);
   const obsolete = started || unreadable.machines || unreadable.containers ? none : garbage(found);
   const networks = gated(
@@ -68,7 +77,14 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
     ...(isAsleep ? unwanted(Job, own.jobs, ended(runs)) : []),
   ];
   // What is not seen may exist: an image that is missing may no longer be needed.
-  return { writes: observed.isForbidden ? namespace.writes : writes, stages: [namespace, ...stages], wanted, isAsleep };
+  return {
+    writes: observed.isForbidden ? namespace.writes : writes,
+    stages: [namespace, ...stages],
+    wanted,
+    isAsleep,
+    schedule,
+    lateness: lateness(workspace, schedule, { images, hasBegun: hasBegun(own), nowMs }),
+  };
 }
 
 const needsHostKeys = ({ workspace, policy, site }: Observed) =>

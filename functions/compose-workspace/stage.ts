@@ -73,4 +73,7 @@ export function statusOf(made: readonly Made[]): ComponentStatus | undefined {
 /** Every part that has to exist does. */
 export const isDone = ({ components, obstacle }: Stage) => obstacle === undefined && components.every(isWell);
 
+/** A component and what it says. */
+export const formatComponent = ({ kind, name, message }: Component) => `${kind} ${name}: ${message}`;
+
 export const isWell = ({ phase }: Component) => phase === 'Ready' || phase === 'Skipped';

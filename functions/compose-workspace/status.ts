@@ -21,7 +21,7 @@ import { lasted } from '../../shared/lasted.ts';
 import { repeated } from '../../shared/reasons/reason.ts';
 import { lifetimeOf } from '../../shared/workspaces/lifetime.ts';
 import { warningFacts } from './lifetime.ts';
-import { isWell, type Stage } from './stage.ts';
+import { formatComponent, isWell, type Stage } from './stage.ts';
 
 /** The state of a workspace, as one look at everything says. */
 export interface WorkspaceReport
@@ -49,8 +49,6 @@ export function conditionOfStage({ condition, components, obstacle }: Stage): Ne
 
 /** Of a stage that a workspace has no parts for. */
 const none = 'None';
-
-const formatComponent = ({ kind, name, message }: Component) => `${kind} ${name}: ${message}`;
 
 /** "5/7": what the policy leaves out is not counted. */
 export const formatCount = (components: readonly Component[]) => {

@@ -4,6 +4,7 @@ import { egressAnnotationsWith } from '../../shared/images/egress-shares.ts';
 import { eligibleOf } from '../../shared/images/eligible.ts';
 import { inspectionWaitMs } from '../../shared/images/inspection.ts';
 import { byPlace, grantFault, nextInQueue, placeOf } from '../../shared/images/queue.ts';
+import { forecastAnnotation } from '../../shared/images/queue-forecast.ts';
 import { contentsUnderWay, wantedContent } from '../../shared/images/shared-content.ts';
 import { type Holder, holdersOf, leaseName, serializeHolders, slotsAnnotation } from '../../shared/images/slots.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -16,6 +17,7 @@ import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { begin } from './begin.ts';
 import { asBegun } from './donors.ts';
+import { queueForecast } from './forecast.ts';
 import { areRead } from './inputs.ts';
 import type { Observed } from './observed.ts';
 import { keptBy, rebuild, stuckPods, stuckVolumes, unwantedPods } from './occupancy.ts';
@@ -58,13 +60,23 @@ export function assignSlots(
     stuckVolumes(holder, observed).map((one) => terminatingWarning(one, holder)),
   );
   const isAnew = !held || acquiredMs(lease) - nowMs > observed.gracePeriodMs;
-  const isChanged = isAnew || before.length !== held.length || kept.length !== before.length || granted.length > 0;
   const holders = [...kept, ...granted];
+  const forecast = forecastWith(
+    observed,
+    moves.map((move) => move.next),
+    holders,
+  );
+  const isChanged =
+    isAnew ||
+    before.length !== held.length ||
+    kept.length !== before.length ||
+    granted.length > 0 ||
+    Object.entries(forecast).some(([key, text]) => lease?.metadata.annotations?.[key] !== text);
   const actions = [
     ...warnings,
     ...unwanted,
     ...terminating,
-    ...(isChanged ? [saveLease(observed, holders, starting, isAnew)] : []),
+    ...(isChanged ? [saveLease(observed, holders, starting, { isRebuilt: isAnew, forecast })] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
     ...awaitInspections(observed, moves),
     ...kept
@@ -146,16 +158,23 @@ const holderFor = ({ metadata, status }: VMDiskImage, nowMs: number): Holder => 
   since: toTime(nowMs),
 });
 
+/** The annotation of the Lease that says it; nothing where nothing is known. */
+function forecastWith(observed: Observed, images: readonly VMDiskImage[], holders: readonly Holder[]) {
+  const forecast = queueForecast(observed, images, holders);
+  return forecast ? { [forecastAnnotation]: JSON.stringify(forecast) } : {};
+}
+
 /** One write for the slots and for what the starting images will download, so that no budget is spent twice and no share is lost. */
 function saveLease(
   { lease, nowMs }: Observed,
   holders: readonly Holder[],
   starting: readonly VMDiskImage[],
-  isRebuilt: boolean,
+  { isRebuilt, forecast }: { isRebuilt: boolean; forecast: Readonly<Record<string, string>> },
 ): Action {
   const now = toMicroTime(nowMs);
   const { [slotsAnnotation]: _, ...before } = lease?.metadata.annotations ?? {};
-  const beside = starting.length > 0 ? { ...before, ...egressAnnotationsWith(lease, starting, nowMs) } : before;
+  const egress = starting.length > 0 ? egressAnnotationsWith(lease, starting, nowMs) : {};
+  const beside = { ...before, ...egress, ...forecast };
   const annotations = { ...beside, [slotsAnnotation]: serializeHolders(holders, beside) };
   const spec = {
     ...lease?.spec,

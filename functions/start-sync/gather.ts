@@ -2,7 +2,7 @@ import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { medianRate, rateIn } from '../../shared/images/download-share.ts';
 import { type Egress, egressIn } from '../../shared/images/egress.ts';
-import { basisFrom, durationOf } from '../../shared/images/forecast.ts';
+import { basisFrom, durationOf, snapshotDurationOf } from '../../shared/images/forecast.ts';
 import { isQueued } from '../../shared/images/queue.ts';
 import { wantedContent } from '../../shared/images/shared-content.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
@@ -98,7 +98,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const { focus, ofHolders } = inFocus;
   const groups = groupsOf(start, focus, ofHolders);
   const ofOpen = await readForOpen(start, focus, groups);
-  const { rest, postponed, unread, lacking, tookMs, rates } = ofOpen.settled;
+  const { rest, postponed, unread, lacking, tookMs, rates, snapshotsMs } = ofOpen.settled;
   const ofRest = await readForRest(start, focus, rest, groups);
 
   const images = [...focus.images, ...rest];
@@ -139,6 +139,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     lacking,
     basis: basisFrom(tookMs),
     rate: medianRate(rates),
+    snapshotMs: basisFrom(snapshotsMs)?.medianMs,
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
   return [...unread, ...skipped.map(({ why }) => why), gathered];
@@ -331,6 +332,8 @@ interface Settled {
   /** How long each download took, and how many bytes it had a millisecond. */
   tookMs: readonly number[];
   rates: readonly number[];
+  /** From the end of each download to a usable snapshot. */
+  snapshotsMs: readonly number[];
 }
 
 /**
@@ -348,14 +351,17 @@ async function settledImages(
     const found: VMDiskImage[] = [];
     const tookMs: number[] = [];
     const rates: number[] = [];
+    const snapshotsMs: number[] = [];
     for await (const { items } of kube.pages(VMDiskImage)) {
       found.push(...items.filter((image) => !isOpen(image) && (canTransition(image) || isHolder(image))));
       tookMs.push(...items.flatMap((image) => durationOf(image) ?? []));
       rates.push(...items.flatMap((image) => rateIn(image) ?? []));
+      snapshotsMs.push(...items.flatMap((image) => snapshotDurationOf(image) ?? []));
     }
     const isLater = (image: VMDiskImage) => lacksInput(image) && !isHolder(image);
     const rest = found.filter((image) => !isLater(image));
-    return { rest, postponed: [], unread: [], lacking: found.filter(isLater).map(referenceOf), tookMs, rates };
+    const known = { tookMs, rates, snapshotsMs };
+    return { rest, postponed: [], unread: [], lacking: found.filter(isLater).map(referenceOf), ...known };
   }
   const openKeys = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...holders.map(({ image }) => referenceIn(image)), ...subjectsOf(batch, VMDiskImage)];
@@ -370,7 +376,8 @@ async function settledImages(
   const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
   const images = read.flat().filter((image) => image !== undefined);
   const rest = uniqueByName(images).filter((image) => !isOpen(image));
-  return { rest, postponed: named.slice(namedPerReconcile), unread, lacking: [], tookMs: [], rates: [] };
+  const unknown = { tookMs: [], rates: [], snapshotsMs: [] };
+  return { rest, postponed: named.slice(namedPerReconcile), unread, lacking: [], ...unknown };
 }
 
 /** The Failed images that a change of the policy may concern: it makes no Secret. */

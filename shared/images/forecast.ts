@@ -34,6 +34,13 @@ export function durationOf({ status }: VMDiskImage): number | undefined {
   return ms >= 0 ? ms : undefined;
 }
 
+/** From the end of its download until machines could be cloned from it. */
+export function snapshotDurationOf(image: VMDiskImage): number | undefined {
+  const { snapshottingAt, completedAt } = image.status ?? {};
+  const ms = Date.parse(completedAt ?? '') - Date.parse(snapshottingAt ?? '');
+  return durationOf(image) !== undefined && ms >= 0 ? ms : undefined;
+}
+
 /** A slot that is held, and how far its download is, from 0 to 1, where CDI reports it or it can be estimated. */
 export interface Held {
   holder: Holder;

@@ -72,6 +72,18 @@ export const workspaceReasons = {
   RoleFailed: 'A task of a role failed.',
   HostKeyUnknown: 'The machine shows another ssh host key than it was given.',
   MachineUnreachable: 'The machine does not let Ansible in.',
+  Scheduled: 'It waits for its start, or for the time when its images are requested.',
+  OnTime: 'Its images are expected before its start.',
+  WillBeLate: {
+    means: 'Its images are not expected before its start.',
+    help: 'Look at what they wait for; request them sooner, or start later.',
+    run: ['kubectl ot queue', 'kubectl ot why otws/NAME'],
+  },
+  Late: {
+    means: 'Its start was due, and its images are not ready.',
+    help: 'Look at what they wait for.',
+    run: ['kubectl ot why otws/NAME'],
+  },
   HibernatesSoon: {
     means: 'Its machines and containers are stopped within the hour.',
     help: 'Keep it awake for another hibernateAfter.',

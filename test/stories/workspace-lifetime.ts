@@ -15,14 +15,25 @@ import {
   deleteWorkspace,
   policyOf,
   readyWorkspace,
+  untilCondition,
   untilWorkspace,
 } from './workspaces.ts';
 import { type Story, until, untilGone, type World } from './world.ts';
 
-interface Recorded {
-  reason: string;
-  involvedObject: { uid: string };
+/** Resolves when an Event about that very workspace has that reason. */
+async function untilRecorded({ kube }: World, { metadata }: Workspace, reason: string) {
+  const { uid, name } = metadata;
+  const only = { namespace: 'default', fieldSelector: `involvedObject.uid=${uid},reason=${reason}` };
+  const [page] = await Array.fromAsync(kube.pages(Event, only));
+  if ((page?.items.length ?? 0) > 0) return;
+  const over = AbortSignal.timeout(30_000);
+  const found = new AbortController();
+  const signal = AbortSignal.any([over, found.signal]);
+  await kube.watch(Event, { ...only, resourceVersion: page?.resourceVersion ?? '', signal }, () => found.abort());
+  if (over.aborted) throw new Error(`expected an Event ${reason} of Workspace ${name}, found none`);
 }
+
+const isSucceeded = (image: VMDiskImage | undefined) => image?.status?.phase === 'Succeeded';
 
 const annotate = ({ kube }: World, name: string, annotations: Record<string, string | null>) =>
   kube.patch(Workspace, { name }, { metadata: { annotations } });
@@ -78,12 +89,51 @@ export const stories: readonly Story[] = [
       expect(Date.now() - createdMs).toBeGreaterThanOrEqual(50_000);
       expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
       await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'base' });
-      const events = (await kube.list(Event, { namespace: 'default' })) as unknown as Recorded[];
-      const reasons = events
-        .filter(({ involvedObject: { uid } }) => uid === created.metadata.uid)
-        .map(({ reason }) => reason);
-      expect(reasons).toContain('ExpiresSoon');
-      expect(reasons).toContain('Expired');
+      await untilRecorded(world, created, 'ExpiresSoon');
+      await untilRecorded(world, created, 'Expired');
+    },
+  },
+  {
+    name: 'a lab that is booked: its images are there before its start, the rest is made then',
+    smoke: true,
+    policy: policyOf,
+    run: async (world) => {
+      const { kube } = world;
+      await putImage(world, 'base');
+      const startMs = Math.ceil(Date.now() / 1000) * 1000 + 30_000;
+      await createWorkspace(world, 'lab1', {
+        vms: [aMachine(world, 'vm', 'base')],
+        schedule: { startAt: new Date(startMs).toISOString() },
+      });
+      const waiting = await untilWorkspace(world, 'lab1', 'Scheduled');
+      expect(conditionIn(waiting, 'Ready')).toMatchObject({ status: 'False', reason: 'Scheduled' });
+      await until(world, VMDiskImage, { namespace: world.namespace, name: 'base' }, isSucceeded);
+      expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
+      await untilWorkspace(world, 'lab1', 'Ready', 120_000);
+      const namespace = await kube.get(Namespace, { name: 'ws-lab1' });
+      expect(Date.parse(namespace?.metadata.creationTimestamp ?? '')).toBeGreaterThanOrEqual(startMs);
+      await deleteWorkspace(world, 'lab1');
+    },
+  },
+  {
+    name: 'a lab that is booked and whose image fails: it is reported to be late before its start, and on time once it is mended',
+    policy: policyOf,
+    run: async (world) => {
+      const startAt = new Date(Date.now() + 1_800_000).toISOString();
+      const created = await createWorkspace(world, 'lab1', {
+        vms: [aMachine(world, 'vm', 'base')],
+        schedule: { startAt },
+      });
+      const late = await untilCondition(world, 'lab1', 'WillBeLate', 'WillBeLate', 60_000);
+      expect(conditionIn(late, 'WillBeLate')?.message).toContain('VMDiskImage base');
+      await untilRecorded(world, created, 'WillBeLate');
+      await putImage(world, 'base');
+      const ref = { namespace: world.namespace, name: 'base' };
+      await world.kube.patch(VMDiskImage, ref, { metadata: { annotations: { 'pelotech.ot/sync-requested': 'now' } } });
+      await until(world, VMDiskImage, ref, isSucceeded);
+      const mended = await untilCondition(world, 'lab1', 'WillBeLate', 'OnTime', 60_000);
+      expect(mended.status?.phase).toBe('Scheduled');
+      await deleteWorkspace(world, 'lab1');
     },
   },
 ];

@@ -274,11 +274,19 @@ describe('of machines and images, a scrape', () => {
 describe('of workspaces, a scrape', () => {
   const component = (phase: 'Ready' | 'Failed') =>
     ({ kind: 'Volume', name: 'data', phase, reason: '', message: '' }) as const;
+  const willBeLate = {
+    type: 'WillBeLate',
+    status: 'True',
+    reason: 'Late',
+    message: '',
+    lastTransitionTime: '',
+  } as const;
   test('tells how they and all their parts stand', async () => {
     observeState(
       reader({
         workspaces: [
           aWorkspace({}),
+          aWorkspace({ status: { phase: 'Scheduled', conditions: [willBeLate] } }),
           aWorkspace({ status: { phase: 'Ready', components: [component('Ready'), component('Ready')] } }),
           aWorkspace({ status: { phase: 'Failed', components: [component('Ready'), component('Failed')] } }),
         ],
@@ -286,11 +294,12 @@ describe('of workspaces, a scrape', () => {
     );
     expect(await workspaceSamples()).toEqual([
       'ot_workspaces{phase="Unseen"} 1',
-      'ot_workspaces{phase="Scheduled"} 0',
+      'ot_workspaces{phase="Scheduled"} 1',
       'ot_workspaces{phase="Provisioning"} 0',
       'ot_workspaces{phase="Failed"} 1',
       'ot_workspaces{phase="Ready"} 1',
       'ot_workspaces{phase="Hibernated"} 0',
+      'ot_workspaces_late 1',
       'ot_workspace_components{phase="Waiting"} 0',
       'ot_workspace_components{phase="Provisioning"} 0',
       'ot_workspace_components{phase="Ready"} 3',

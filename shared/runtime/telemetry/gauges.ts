@@ -8,6 +8,7 @@ import { machinePhases, VirtualMachine } from '../../kinds/pelotech/virtual-mach
 import { unreferenced, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
 import { componentPhases, Workspace, workspacePhases } from '../../kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../kinds/resource.ts';
+import { conditionOf } from '../../kubernetes/conditions.ts';
 import { operatorNamespace } from '../../operator.ts';
 import { isValid, type Policy } from '../../policy.ts';
 import type { Kube, ListOptions } from '../kube.ts';
@@ -33,6 +34,7 @@ interface State {
 /** What the workspaces come to. */
 interface Workspaces {
   byPhase: ReadonlyMap<string, number>;
+  late: number;
   componentsByPhase: ReadonlyMap<string, number>;
 }
 
@@ -125,6 +127,7 @@ const workspacePoints = ({ workspaces }: State) => [
   ...[unseen, ...workspacePhases].map((phase) =>
     point('ot.workspaces', countIn(workspaces?.byPhase, phase), { phase }),
   ),
+  point('ot.workspaces.late', workspaces?.late),
   ...componentPhases.map((phase) =>
     point('ot.workspace.components', countIn(workspaces?.componentsByPhase, phase), { phase }),
   ),
@@ -161,13 +164,15 @@ async function countMachines(kube: Reader, policy: Promise<Policy>): Promise<Mac
 async function countWorkspaces(kube: Reader): Promise<Workspaces> {
   const byPhase = new Map<string, number>();
   const componentsByPhase = new Map<string, number>();
+  let late = 0;
   for await (const { items } of kube.pages(Workspace)) {
     for (const { status } of items) {
       add(byPhase, status?.phase ?? unseen);
+      if (conditionOf(status?.conditions, 'WillBeLate')?.status === 'True') late++;
       for (const { phase } of status?.components ?? []) add(componentsByPhase, phase);
     }
   }
-  return { byPhase, componentsByPhase };
+  return { byPhase, late, componentsByPhase };
 }
 
 const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -208,6 +208,13 @@ export const metrics: readonly Metric[] = [
     labels: ['phase'],
   },
   {
+    name: 'ot.workspaces.late',
+    kind: 'observableGauge',
+    unit: '{workspace}',
+    description: 'Workspaces whose images are not expected before their `schedule.startAt`, or were not ready by then.',
+    labels: [],
+  },
+  {
     name: 'ot.workspace.components',
     kind: 'observableGauge',
     unit: '{component}',
@@ -219,7 +226,7 @@ export const metrics: readonly Metric[] = [
     kind: 'histogram',
     unit: 's',
     description:
-      'From the creation of a workspace to the first time it is Ready: to each stage that has parts by its condition, and to the whole (`Ready`).',
+      'From the creation of a workspace, or its `schedule.startAt`, to the first time it is Ready: to each stage that has parts by its condition, and to the whole (`Ready`).',
     labels: ['stage'],
     buckets: longSeconds,
   },
