@@ -38,7 +38,7 @@ describe('"Who writes what"', async () => {
   const writes = (await loadFunctions()).flatMap(({ name, may }) =>
     may
       // Who may bind a role writes nothing to it.
-      .filter(({ verbs }) => verbs.some((verb) => verb !== 'get' && verb !== 'list' && verb !== 'bind'))
+      .filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch', 'bind'].includes(verb)))
       // Each function records what it does; a subresource like CDI's `source` is none that is kept.
       .filter(({ resource, subresource }) => resource !== Event && (subresource ?? 'status') === 'status')
       .map(({ resource }) => ({
