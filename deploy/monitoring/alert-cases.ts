@@ -392,7 +392,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtWorkspacesLate',
     name: 'the images of three workspaces are not expected before their start',
-    series: { [told('ot_workspaces_late')]: '0x5 3x10' },
+    series: { [told('ot_workspace_late')]: '0x5 3x10' },
     atMinute: 8,
     fires: [
       {
@@ -404,7 +404,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtWorkspacesLate',
     name: 'all workspaces start in time',
-    series: { [told('ot_workspaces_late')]: '0x30', [told('ot_workspaces', 'phase="Scheduled"')]: '40x30' },
+    series: { [told('ot_workspace_late')]: '0x30', [told('ot_workspaces', 'phase="Scheduled"')]: '40x30' },
     atMinute: 8,
     fires: [],
   },

@@ -151,7 +151,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'OtWorkspacesLate',
     severity: 'warning',
-    expr: `${state(series('ot.workspaces.late'), 'namespace')} > 0`,
+    expr: `${state(series('ot.workspace.late'), 'namespace')} > 0`,
     for: '1m',
     summary: 'Workspaces will start late.',
     description: 'Workspaces whose images are not expected before their start, or are not ready at it: {{ $value }}.',

@@ -31,7 +31,7 @@ export const workspacesMachines: Dashboard = {
           description: 'Their images are not expected before their start: kubectl describe otws says why.',
           unit: 'short',
           shape: 'number',
-          queries: [{ expr: stateOfAll(series('ot.workspaces.late', here)), legend: '' }],
+          queries: [{ expr: stateOfAll(series('ot.workspace.late', here)), legend: '' }],
           alerts: ['OtWorkspacesLate'],
           redFrom: 1,
         },

@@ -299,7 +299,7 @@ describe('of workspaces, a scrape', () => {
       'ot_workspaces{phase="Failed"} 1',
       'ot_workspaces{phase="Ready"} 1',
       'ot_workspaces{phase="Hibernated"} 0',
-      'ot_workspaces_late 1',
+      'ot_workspace_late 1',
       'ot_workspace_components{phase="Waiting"} 0',
       'ot_workspace_components{phase="Provisioning"} 0',
       'ot_workspace_components{phase="Ready"} 3',

@@ -127,7 +127,7 @@ const workspacePoints = ({ workspaces }: State) => [
   ...[unseen, ...workspacePhases].map((phase) =>
     point('ot.workspaces', countIn(workspaces?.byPhase, phase), { phase }),
   ),
-  point('ot.workspaces.late', workspaces?.late),
+  point('ot.workspace.late', workspaces?.late),
   ...componentPhases.map((phase) =>
     point('ot.workspace.components', countIn(workspaces?.componentsByPhase, phase), { phase }),
   ),

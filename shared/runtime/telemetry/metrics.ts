@@ -208,7 +208,7 @@ export const metrics: readonly Metric[] = [
     labels: ['phase'],
   },
   {
-    name: 'ot.workspaces.late',
+    name: 'ot.workspace.late',
     kind: 'observableGauge',
     unit: '{workspace}',
     description: 'Workspaces whose images are not expected before their `schedule.startAt`, or were not ready by then.',
