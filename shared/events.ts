@@ -74,6 +74,11 @@ export const facts = {
   'ot.pelotech.disk-image.ready.v1': imageFact(...phases).describe(
     'Another revision is used, or its snapshot exists again: machines can be cloned from this revision without a download, whatever the phase.',
   ),
+  'ot.pelotech.disk-image.unsettled.v1': z
+    .object(ofImage)
+    .describe(
+      'An image changed that is not on its plain way from the queue to its first snapshot, so that its attempts and snapshots may need something. Published again at each change.',
+    ),
   'ot.pelotech.disk-image.prunable.v1': z
     .object({ ...ofImage, reason })
     .describe(

@@ -2,7 +2,9 @@ import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
 import { currentVolume } from '../../shared/images/current-volume.ts';
+import { imagesTold } from '../../shared/images/facts.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { isRevisionAsked } from '../../shared/images/unsettled.ts';
 import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
@@ -25,7 +27,7 @@ import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
 import { mayBeSource } from './data-source.ts';
 import { decide } from './decide.ts';
 import { isDownloaded, type Observed } from './observed.ts';
-import { isAboutSnapshot, isPending, isRevisionAsked, isUnaffected, isUneventful } from './unaffected.ts';
+import { isAboutSnapshot, isPending, isUnaffected, isUneventful } from './unaffected.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
@@ -157,17 +159,20 @@ function byImage<T extends KubernetesObject>(objects: readonly T[]): (image: VMD
   return ({ metadata }) => groups.get(metadata.uid) ?? [];
 }
 
-/** The images that events are about, by name or by the name of a child, or that an audit found. */
-const imagesNamed = (batch: Batch): readonly ObjectReference[] =>
-  [...(batch.audited ?? []), ...batch.subjects].map(imageOf).filter((ref) => ref !== undefined);
+/** The images that facts are about, or events, by name or by the name of a child, or that an audit found. */
+const imagesNamed = (batch: Batch): readonly ObjectReference[] => [
+  ...imagesTold(batch),
+  ...[...(batch.audited ?? []), ...batch.subjects].map(imageOf).filter((ref) => ref !== undefined),
+];
 
-/** What events report of each image and its children. */
-function eventsByImage({ subjects }: Batch): (image: VMDiskImage) => readonly Subject[] {
+/** What events report of the children of each image; nothing of an image that a fact is about, so that all is read. */
+function eventsByImage({ subjects, ...batch }: Batch): (image: VMDiskImage) => readonly Subject[] {
+  const told = new Set(imagesTold({ ...batch, subjects }).map(keyOf));
   const groups = Map.groupBy(subjects, (subject) => {
     const ref = imageOf(subject);
     return ref && keyOf(ref);
   });
-  return ({ metadata }) => groups.get(keyOf(metadata)) ?? [];
+  return ({ metadata }) => (told.has(keyOf(metadata)) ? [] : (groups.get(keyOf(metadata)) ?? []));
 }
 
 /** With more names than this, a list costs less than a read for each. */

@@ -15,6 +15,7 @@ import declaration from './index.ts';
 
 const harness = await serveFunction(declaration);
 afterAll(harness.close);
+const unsettled = diskImageFact('unsettled');
 
 test('word of a failing DataVolume ends the attempt: the status says why, the DataVolume is gone', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
@@ -44,7 +45,7 @@ test('an event of a DataVolume without an image is no error', async () => {
   expect(await harness.changed(DataVolume, { name: 'other', namespace: 'vmdi-farm' })).toBe(202);
 });
 
-test('each event of a deleted image, its DataVolume or its snapshot tells that it may be pruned; a sweep does not', async () => {
+test('each fact of a deleted image and each event of its DataVolume or its snapshot tells that it may be pruned; a sweep does not', async () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'leaving', namespace: 'vmdi-farm' };
   const metadata = { ...ref, finalizers: [diskImageFinalizer] };
@@ -53,7 +54,7 @@ test('each event of a deleted image, its DataVolume or its snapshot tells that i
   await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
   await harness.kube.delete(VMDiskImage, ref);
   const told = () => harness.published.filter(({ type }) => type === diskImageFact('prunable')).length;
-  await harness.changed(VMDiskImage, ref);
+  await harness.message(unsettled, ref);
   await harness.changed(DataVolume, aDataVolume(image).metadata, 'delete');
   await harness.changed(VolumeSnapshot, aSnapshot(image).metadata, 'delete');
   expect(told()).toBe(3);
@@ -78,7 +79,7 @@ describe('an image that adopts a snapshot', () => {
 
   test('waits while it is not there, and is ready by the next sweep once it is', async () => {
     const { ref, reason } = await anAdopting('rolled-out');
-    expect(await harness.changed(VMDiskImage, ref)).toBe(202);
+    expect(await harness.message(unsettled, ref)).toBe(202);
     expect(await reason()).toBe('SnapshotMissing');
     await harness.kube.create(VolumeSnapshot, {
       metadata: snapshot,

@@ -1,4 +1,5 @@
 import { defineFunction, on } from '../../shared/function.ts';
+import { imageFacts } from '../../shared/images/facts.ts';
 import { imageFactsBy } from '../../shared/images/status.ts';
 import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -18,8 +19,8 @@ export default defineFunction<Observed>({
   name: 'follow-sync',
   system: 'images',
   on: [
-    // Each begins without a status, so there is nothing to follow yet.
-    on.updatedOrDeleted(VMDiskImage, { source: 'pelotech' }),
+    // Most changes of an image ask nothing of this function; start-sync, which reads each, says which may.
+    ...imageFacts(['unsettled']),
     // It tells what its importer Pod does; the sweep sees what it leaves out (a Pod that is evicted, or cannot be scheduled).
     on.updatedOrDeleted(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
     on.updatedOrDeleted(VolumeSnapshot, { source: 'snapshotter', selector: withLabel(imageUidLabel) }),

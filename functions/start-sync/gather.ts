@@ -44,6 +44,7 @@ import { isOfAttempt } from './occupancy.ts';
 import { byFirstSight, isUnseen } from './places.ts';
 import { newRevision } from './revision.ts';
 import { lacksStalled } from './stalled.ts';
+import { type Unsettled, unsettledIn } from './unsettled.ts';
 
 /** A failed read, and the images whose decisions need it. */
 interface Failure {
@@ -67,10 +68,10 @@ interface Start extends Pick<Context, 'kube' | 'cached' | 'nowMs'> {
  * A failed read postpones the images that it concerns. Only all reads together show which slots are free, so after any failure no slot is
  * given or freed.
  */
-export async function gather(context: Context, batch: Batch): Promise<(Gathered | Unreadable)[]> {
+export async function gather(context: Context, batch: Batch): Promise<(Gathered | Unsettled | Unreadable)[]> {
   const { kube, nowMs, refusals, gracePeriodMs } = context;
   const glance = isAboutAll(batch) ? undefined : await glanceAt(context, batch).catch(ifFailed);
-  if (glance?.isIdle) return [];
+  if (glance?.isIdle) return unsettledIn(glance.look.live.values(), nowMs);
   // The Lease before the images: an image older than the Lease could make a slot look free that was just granted.
   const [policyMap, lease] = await Promise.all([
     kube.get(ConfigMap, policyRef),
@@ -94,7 +95,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
       `expected Lease ${leaseName} as the watch reported it, found a newer one: another process or a user writes it`,
     );
   const inFocus = await readFocus(context, start, glance);
-  if (!inFocus) return [];
+  if ('idle' in inFocus) return unsettledIn(inFocus.idle.live.values(), nowMs);
   const { focus, ofHolders } = inFocus;
   const groups = groupsOf(start, focus, ofHolders);
   const ofOpen = await readForOpen(start, focus, groups);
@@ -142,7 +143,12 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     snapshotMs: basisFrom(snapshotsMs)?.medianMs,
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
-  return [...unread, ...skipped.map(({ why }) => why), gathered];
+  const named = new Set(subjectsOf(batch, VMDiskImage).map(keyOf));
+  const unsettled = unsettledIn(
+    images.filter(({ metadata }) => named.has(keyOf(metadata))),
+    nowMs,
+  );
+  return [...unread, ...skipped.map(({ why }) => why), ...unsettled, gathered];
 }
 
 const isTimed = ({ sweep, audit }: Batch) => sweep || audit;
@@ -183,12 +189,12 @@ function volumesOf(kube: Reader, holders: readonly Holder[] | undefined): () => 
   return () => (listed ??= madeFor(kube, DataVolume, held));
 }
 
-/** The images that events can concern, and the attempts of the holders; undefined if nothing is to do. */
+/** The images that events can concern, and the attempts of the holders; or what was seen if nothing is to do. */
 async function readFocus(
   context: Context,
   start: Start,
   glance: Glance | undefined,
-): Promise<{ focus: Focus; ofHolders: Attempts } | undefined> {
+): Promise<{ focus: Focus; ofHolders: Attempts } | { idle: Look }> {
   const { kube, batch, holders, nowMs } = start;
   const held = holders?.map(({ uid }) => uid);
   const slots = { ...start, holders: holders ?? [] };
@@ -196,7 +202,8 @@ async function readFocus(
     volumesOfHeld: volumesOf(kube, holders),
     look: isAboutAll(batch) || !holders ? undefined : await lookAt(context, batch).catch(ifFailed),
   };
-  if (!glance && look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed))) return undefined;
+  if (!glance && look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed)))
+    return { idle: look };
   const ofHeld = reading(
     start,
     holders ? attemptsOfHolders(kube, holders, volumesOfHeld) : attemptsOf(kube, undefined),

@@ -21,9 +21,10 @@ import { cachedObject } from '../../shared/runtime/cache.ts';
 import { decide, split } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Gathered, Observed } from './observed.ts';
+import { tellUnsettled, type Unsettled } from './unsettled.ts';
 
 /** Gives the free slot to the image that waited longest. */
-export default defineFunction<Observed, Gathered>({
+export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
   name: 'start-sync',
   system: 'images',
   on: [
@@ -71,6 +72,6 @@ export default defineFunction<Observed, Gathered>({
   ],
   facts: imageFactsBy('start-sync'),
   observe: gather,
-  split,
-  decide,
+  split: (read) => ('unsettled' in read ? [read] : split(read)),
+  decide: (observed) => ('unsettled' in observed ? tellUnsettled(observed) : decide(observed)),
 });

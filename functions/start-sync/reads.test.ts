@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { noEvents, subjectOf } from '../../shared/function.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
+import { diskImageFact } from '../../shared/images/facts.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
@@ -21,6 +22,13 @@ const image = (name: string, status: VMDiskImageStatus) =>
 const syncing = image('syncing', { phase: 'Syncing', attempt: 1, dataVolume: 'seen' });
 const queued = image('queued', { phase: 'Queued', queuedAt: at(0) });
 
+const isDone = { phase: 'Succeeded', attempt: 1 } as const;
+const pinned = image('pinned', {
+  ...isDone,
+  conditions: [{ type: 'RevisionPinned', status: 'True', reason: 'Pinned', message: '', lastTransitionTime: at(0) }],
+});
+const failed = image('failed', { phase: 'Failed', attempt: 1 });
+
 const policy = ConfigMap.parse({
   metadata: { ...policyRef, resourceVersion: '1' },
   data: { concurrency: '1', inspectTimeout: '0s' },
@@ -40,12 +48,12 @@ interface Given {
   cached?: Map<Resource, readonly KubernetesObject[] | undefined>;
 }
 
-/** What a reconcile of an event reads live, where one slot exists. */
-async function reads({ event, holders, cached = new Map() }: Given) {
+/** What a reconcile of an event reads live, where one slot exists, and what it tells of unsettled images. */
+async function seen({ event, holders, cached = new Map() }: Given) {
   const read: string[] = [];
   const lease = leaseOf(holders);
   const there = new Map<Resource, readonly KubernetesObject[]>([
-    [VMDiskImage, [syncing, queued]],
+    [VMDiskImage, [syncing, queued, pinned, failed]],
     [ConfigMap, [policy]],
     [Lease, [lease]],
     [StorageClass, [storage]],
@@ -66,9 +74,11 @@ async function reads({ event, holders, cached = new Map() }: Given) {
     ...{ nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 },
   };
   const batch = { ...noEvents, subjects: [subjectOf(event)] };
-  await declaration.observe(context as unknown as Parameters<typeof declaration.observe>[0], batch);
-  return read;
+  const found = await declaration.observe(context as unknown as Parameters<typeof declaration.observe>[0], batch);
+  return { read, told: found.flatMap((one) => ('unsettled' in one ? declaration.decide(one) : [])) };
 }
+
+const reads = async (given: Given) => (await seen(given)).read;
 
 const classes = ['list StorageClass', 'list VolumeSnapshotClass'];
 const live = ['get ConfigMap', 'get Lease'];
@@ -107,4 +117,18 @@ test('an event of the policy is decided by nothing that is cached', async () => 
 test('a Lease that another process wrote has the event come again', async () => {
   const cached = new Map([[Lease, [leaseOf([], '0')]]]);
   await expect(reads({ event: queued, holders: [syncing], cached })).rejects.toThrow(Conflict);
+});
+
+test.each([
+  ['an image that waits', queued, []],
+  ['a running download', syncing, []],
+  ['an image that is pinned, which asks for no slot', pinned, ['vmdi-farm/pinned']],
+  ['an image that failed', failed, ['vmdi-farm/failed']],
+])('an event of %s tells follow-sync of it only if it is unsettled', async (_, event, expected) => {
+  for (const cached of [new Map(), new Map([[Lease, undefined]])]) {
+    const { told } = await seen({ event, holders: [syncing], cached });
+    expect(told.map((action) => action.do === 'publish' && [action.type, action.subject])).toEqual(
+      expected.map((subject) => [diskImageFact('unsettled'), subject]),
+    );
+  }
 });

@@ -26,7 +26,7 @@ export function factAttributes({ metadata, status }: VMDiskImage): Attributes {
   return { counted: `${count !== undefined}`, named: `${isNamed}` };
 }
 
-type Fact = 'queued' | 'syncing' | 'retrying' | 'succeeded' | 'ready' | 'failed' | 'prunable' | 'pruned';
+type Fact = 'queued' | 'syncing' | 'retrying' | 'succeeded' | 'ready' | 'failed' | 'unsettled' | 'prunable' | 'pruned';
 
 /** How a function of another system hears of images: of all, or of those with these attributes. */
 export const imageFacts = (facts: readonly Fact[], attributes?: Partial<Attributes>): Subscription[] =>
