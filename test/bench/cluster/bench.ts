@@ -24,7 +24,7 @@ import { loadNow, machineOf } from '../machine.ts';
 import { measureBeside } from './beside.ts';
 import { besideCosts, reportBeside } from './beside-costs.ts';
 import { cpuBetween, cpuSoFar } from './cpu.ts';
-import { type DriverRun, drive, startFloor } from './driver.ts';
+import { type DriverRun, drive, secondsFor, startFloor } from './driver.ts';
 import { floorDefinition, floorGroup } from './floor/function.ts';
 import { buildKnativeFloor, startKnativeFloor } from './floor/start.ts';
 import { benchNamespace, benchPolicy, type Source, startSource } from './images.ts';
@@ -141,7 +141,7 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
       const before = await writesSoFar();
       const one = await measured(`ot-functions, ${overlay}`, run, source);
       await refuseFailed();
-      await deleteImages();
+      await deleteImages(run.images);
       driven.push({ ...one, writes: added(before, await writesSoFar()) });
     }
     await removeFunctions();
@@ -238,7 +238,7 @@ async function driveFloors(
       driven.push(await measured(who, { ...run, ...floors }, source));
       // It removes its finalizers, and the garbage collector the rest, which has the same names in the next run.
       for (const kind of [`vmdiskimages.${floors.group}`, 'datavolumes', 'volumesnapshots'])
-        await kubectlOrFail('delete', kind, '--all', '-A', '--wait=true', '--timeout=120s');
+        await kubectlOrFail('delete', kind, '--all', '-A', '--wait=true', `--timeout=${secondsFor(run.images)}s`);
       await floor.stop();
     }
   }
@@ -252,8 +252,10 @@ function benchFolder(): string {
 }
 
 /** After the figures: deleting is not part of what an image costs to get ready. */
-const deleteImages = () =>
-  kubectlOrFail('delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=true', '--timeout=120s');
+const deleteImages = (images: number) =>
+  kubectlOrFail(
+    ...['delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=true', `--timeout=${secondsFor(images)}s`],
+  );
 
 /** Lets inspect-source read the Secret that the images name, as the installer does for each namespace of images. */
 async function letInspect(overlay: Overlay): Promise<void> {

@@ -32,6 +32,9 @@ export interface DriverRun {
   group: string;
 }
 
+/** The limit of a run: a second for each image, and five minutes at least. */
+export const secondsFor = (images: number) => Math.max(300, images);
+
 /** Runs `driver.mjs` of the bench folder beside the checkout; what it says of its progress goes to stderr. */
 export async function drive(
   folder: string,
@@ -52,7 +55,16 @@ export async function drive(
           ...['--group', group, '--n', `${images}`, '--c', `${slots}`, '--import-ms', `${importMs}`],
           ...['--ns', benchNamespace, '--spec', JSON.stringify(imageSpec(source))],
           ...['--policy', keyOf(policyRef), '--policy-data', policy],
-          ...['--done', readyPhase, '--failed', 'Failed', '--timeout-s', '300', '--delete-after', 'false'],
+          ...[
+            '--done',
+            readyPhase,
+            '--failed',
+            'Failed',
+            '--timeout-s',
+            `${secondsFor(images)}`,
+            '--delete-after',
+            'false',
+          ],
         ],
         { stdio: ['ignore', 'ignore', 'inherit'] },
       ),

@@ -66,7 +66,10 @@ const queued: Crowd = {
   beside: 'queued images',
   counts: [10, 1000, 5000],
   make: async (kube, from, to) => void (await many(from, to, (index) => createQueued(kube, nameOf('queued', index)))),
-  events: { 'change of an image': { about: VMDiskImage, ref: onImage(nameOf('queued', 9)) } },
+  events: {
+    'change of an image': { about: VMDiskImage, ref: onImage(nameOf('queued', 9)) },
+    'fact that it is unsettled': { fact: 'unsettled', ref: onImage(nameOf('queued', 9)) },
+  },
 };
 
 const finished: Crowd = {
@@ -75,6 +78,7 @@ const finished: Crowd = {
   make: async (kube, from, to) => void (await many(from, to, (index) => createFinished(kube, nameOf('done', index)))),
   events: {
     'change of an image': { about: VMDiskImage, ref: onImage(nameOf('done', 9)) },
+    'fact that it is unsettled': { fact: 'unsettled', ref: onImage(nameOf('done', 9)) },
     'fact about an image': { fact: 'succeeded', ref: onImage(nameOf('done', 9)) },
     'fact that it may be deleted': { fact: 'prunable', ref: onImage(nameOf('done', 9)) },
   },

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
@@ -13,7 +15,6 @@ import { type Cost, type Memory, measureScale } from './measure.ts';
 import { auditTable, eventTable, isGrown, memoryTable, mostGrowth, rowsOf } from './table.ts';
 
 const help = `npm run bench:scale [-- options]
-test/cluster/on-own-cluster node test/bench/scale/main.ts --cluster [options]
 
 What an event and an audit cost each function beside few and many objects: requests, bytes and CPU, and the memory of its
 process. The functions run as their pods run them, each in a process that has the memory of its container and asks over TLS;
@@ -22,8 +23,9 @@ what it asks goes through a proxy that counts. Nothing else of ours runs: no Bro
 Options
   --crowd LIST     some of ${Object.keys(crowds).join(', ')}; all by default
   --counts LIST    numbers of objects, rising, by commas; those of the crowd by default
-  --cluster        beside the API server of KUBECONFIG, on a cluster that has nothing of ours yet and whose controller manager
-                   deletes namespaces; a local API server in this process by default
+  --cluster        beside a real API server, on a cluster made for it (test/cluster/on-own-cluster), or on that of KUBECONFIG if that is
+                   set: one that has nothing of ours yet and whose controller manager deletes namespaces. By default beside a local
+                   API server in this process
   --json           print the result as one JSON document
   --help           print this
 
@@ -52,6 +54,7 @@ async function main(): Promise<number> {
     if (counts?.some((count) => !Number.isInteger(count) || count < 10))
       throw new UsageError(`--counts: expected whole numbers from 10 on, found ${options.counts}`);
     endWithReader(process.stdout);
+    if (options.cluster && process.env.KUBECONFIG === undefined) return await onOwnCluster();
     const loadBefore = loadNow();
     const chosen = Object.entries(crowds).filter(([name]) => names.includes(name));
     const { apiServer, found } = await (options.cluster ? onCluster : locally)(chosen, counts);
@@ -76,6 +79,14 @@ async function main(): Promise<number> {
     return error instanceof UsageError ? 2 : 1;
   }
 }
+
+/** Runs the same again on a cluster of its own. */
+const onOwnCluster = (): Promise<number> => {
+  const script = fileURLToPath(new URL('../../cluster/on-own-cluster', import.meta.url));
+  const command = ['node', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const child = spawn(script, command, { stdio: 'inherit' });
+  return new Promise((resolve, reject) => child.once('error', reject).once('exit', (code) => resolve(code ?? 1)));
+};
 
 const say = (line: string) => process.stderr.write(`bench: ${line} ...\n`);
 

@@ -31,6 +31,8 @@ const digest = 'shared/images/content-digest.ts';
 const dataVolume = 'functions/start-sync/data-volume.ts';
 const failure = 'functions/follow-sync/failure.ts';
 const unaffected = 'functions/follow-sync/unaffected.ts';
+const unsettled = 'shared/images/unsettled.ts';
+const startSyncReads = 'functions/start-sync/reads.test.ts';
 const pruning = 'functions/prune/gather.ts';
 const imageStatus = 'shared/images/status.ts';
 
@@ -149,11 +151,60 @@ export const mutants: readonly Mutant[] = [
     'an importer that began again downloads until the next sweep',
   ),
   of(
-    unaffected,
-    'return isRequested(image) && areOnly(events, updated);',
-    'return areOnly(events, updated);',
-    'functions/follow-sync/reads.test.ts',
+    unsettled,
+    '!isRequested(image) :',
+    'false :',
+    'shared/images/unsettled.test.ts',
     'a snapshot that is asked for again is requested only by the next sweep',
+  ),
+  of(
+    unsettled,
+    'whyPrunable(image) !== undefined || ',
+    '',
+    'shared/images/unsettled.test.ts',
+    'an image that is deleted while it waits is taken down only by the next audit',
+  ),
+  of(
+    'functions/start-sync/gather.ts',
+    'if (glance?.isIdle) return unsettledIn(glance.look.live.values(), nowMs);',
+    'if (glance?.isIdle) return [];',
+    startSyncReads,
+    'a pin of a finished image counts only from the next audit',
+  ),
+  of(
+    'functions/start-sync/gather.ts',
+    'glance.lease?.metadata.resourceVersion !== lease?.metadata.resourceVersion',
+    'glance.lease === undefined',
+    startSyncReads,
+    'a slot looks free that another process has just given',
+  ),
+  of(
+    'functions/start-sync/gather.ts',
+    'if (known && areAllKnown) return known;',
+    'if (known) return known;',
+    startSyncReads,
+    'an image fails for a class that was created just before it',
+  ),
+  of(
+    'functions/start-sync/idle.ts',
+    ' && nextTransition(image, { ...unread, ...known }) === undefined',
+    '',
+    'functions/start-sync/idle.test.ts',
+    'an image whose source is missing waits until the next sweep before it says so',
+  ),
+  of(
+    'functions/start-sync/idle.ts',
+    '!hasBegunBefore(image) && ',
+    '',
+    'functions/start-sync/idle.test.ts',
+    'a download of an image that waits again is overlooked until the next sweep',
+  ),
+  of(
+    'functions/start-sync/decide.ts',
+    'alone(one.image, one === last ? left : [])',
+    'alone(one.image)',
+    'functions/start-sync/decide.test.ts',
+    'a crowd of new images is taken in at the pace of their events',
   ),
   of(
     'deploy/console/authorize.ts',
