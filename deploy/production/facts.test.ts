@@ -5,6 +5,7 @@ import { decide as followSync } from '../../functions/follow-sync/decide.ts';
 import { tellReady } from '../../functions/follow-sync/snapshotting.ts';
 import { machineFacts, updateStatus } from '../../functions/provision-vm/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
+import { tellUnsettled } from '../../functions/start-sync/unsettled.ts';
 import type { Action } from '../../shared/actions.ts';
 import { facts, imagePublished, schemaIdOf } from '../../shared/events.ts';
 import { transition } from '../../shared/images/status.ts';
@@ -40,6 +41,7 @@ const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase
 );
 const deleted = { nowMs, policy: parsePolicy(undefined), image: aVMDiskImage({ deleted: true }) };
 const nothing = { dataVolumes: [], pods: [], snapshots: [], isSnapshotGone: false, refusals: new Map() };
+const ofUnsettled = told(tellUnsettled({ nowMs, unsettled: [deleted.image] }));
 const ofDeleting = told(followSync({ ...deleted, ...nothing, isAudit: false, isNamed: true }));
 const left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const ofDeletion = told(prune({ ...deleted, machines: [], workspaces: [], left }));
@@ -58,7 +60,7 @@ const ofLifetimes = told(
     nowMs,
   ),
 );
-const all = [...ofImages, ...ofMachines, ...ofDeleting, ...ofDeletion, ...ofWorkspaces, ...ofLifetimes];
+const all = [...ofImages, ...ofMachines, ...ofUnsettled, ...ofDeleting, ...ofDeletion, ...ofWorkspaces, ...ofLifetimes];
 
 test('every published fact has a schema, and every schema belongs to a published fact', () => {
   expect(all.map(({ type }) => type).sort()).toEqual(Object.keys(facts).sort());
