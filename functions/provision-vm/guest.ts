@@ -65,7 +65,10 @@ export function guestOf(
   };
 }
 
-/** KubeVirt's Pod is unready for nothing but its probe (kubevirt, pkg/virt-controller/watch/vmi/lifecycle.go syncReadyConditionFromPod). */
+/**
+ * KubeVirt's Pod is unready for nothing but its probe: KubeVirt repeats the Pod's condition (kubevirt, pkg/virt-controller/watch/vmi/lifecycle.go
+ * syncReadyConditionFromPod), whose word this is (kubernetes, pkg/kubelet/status/generate.go).
+ */
 export const isProbed = (instance: KubeVirtInstance | undefined) =>
   instance?.spec?.readinessProbe !== undefined &&
   conditionOf(instance.status?.conditions, 'Ready')?.reason === 'ContainersNotReady';

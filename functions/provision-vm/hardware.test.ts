@@ -1,4 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { compileSchema } from '../../deploy/local/api-server/schema.ts';
 import { admitMachine } from '../../deploy/local/kubevirt/admit.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { Readiness, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -112,6 +116,32 @@ describe('a machine that asks for hardware', () => {
     expect(domainOf(false)).not.toHaveProperty('features');
   });
 });
+
+// A folder with the CustomResourceDefinitions of other operators, as their releases have them.
+const definition = join(process.env.OT_UPSTREAM_CRDS ?? '', 'virtualmachines.kubevirt.io.yaml');
+
+describe.skipIf(!existsSync(definition))(
+  "KubeVirt's own definition (set OT_UPSTREAM_CRDS to a folder that has it)",
+  () => {
+    const { spec: crd } = parse(
+      existsSync(definition) ? readFileSync(definition, 'utf8') : 'spec: { versions: [] }',
+    ) as {
+      spec: { versions: { name: string; schema: { openAPIV3Schema: unknown } }[] };
+    };
+    test.each(specs)(
+      'knows every field of a machine with %s, and takes it',
+      (_, spec) => {
+        const { prune, validate } = compileSchema(
+          crd.versions.find(({ name }) => name === 'v1')?.schema.openAPIV3Schema,
+        );
+        const made = JSON.parse(JSON.stringify(madeOf(spec)));
+        expect(prune(made)).toEqual([]);
+        expect(validate(made)).toEqual([]);
+      },
+      60_000,
+    );
+  },
+);
 
 describe('a machine that asks for other hardware than it was made with', () => {
   const made = (spec: Spec) => aMadeMachine({ spec }, { policy, machine: { printableStatus: 'Running', ready: true } });

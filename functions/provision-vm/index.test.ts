@@ -6,6 +6,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret, usedAsPassword } from '../../shared/kinds/core/secret.ts';
+import { ClusterPreference } from '../../shared/kinds/kubevirt/cluster-preference.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -112,6 +113,23 @@ test('children that are deleted come back, by the word of their end or by the au
   await harness.kube.delete(Secret, secretOf(ref));
   await harness.audit();
   expect(await harness.kube.get(Secret, secretOf(ref))).toBeDefined();
+});
+
+test('a preference is looked for until it exists, and a machine that has it outlives it', async () => {
+  await anImage('prefers');
+  const ref = await aMachine('prefers', 'prefers', { preference: 'windows.11' });
+  await harness.changed(VirtualMachine, ref);
+  expect(await reasonOf(ref)).toBe('PreferenceMissing');
+  expect(await harness.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
+  await harness.kube.create(ClusterPreference, { metadata: { name: 'windows.11' }, spec: {} });
+  await harness.audit();
+  expect((await harness.kube.get(KubeVirtMachine, ref))?.spec).toMatchObject({ preference: { name: 'windows.11' } });
+  await harness.kube.delete(ClusterPreference, { name: 'windows.11' });
+  await harness.kube.patch(VirtualMachine, ref, { spec: { resources: { cpu: '4' } } });
+  await harness.changed(VirtualMachine, ref);
+  expect((await harness.kube.get(KubeVirtMachine, ref))?.spec?.template).toMatchObject({
+    spec: { domain: { cpu: { sockets: 4 } } },
+  });
 });
 
 test('a changed spec reaches the KubeVirt machine and the Secret', async () => {

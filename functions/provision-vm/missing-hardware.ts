@@ -11,10 +11,11 @@ type Named = Pick<Observed, 'machine' | 'kubeVirtMachine' | 'policy'>;
  * and admits a machine whose objects it does not find (kubevirt, pkg/instancetype/webhooks/vm/admitter.go).
  */
 export function hardwareNeeded({ machine, kubeVirtMachine, policy }: Named): MatcherField[] {
-  if (kubeVirtMachine && isAsWanted(machine, policy, kubeVirtMachine)) return [];
-  return matcherFields.filter(
+  const named = matcherFields.filter(
     (field) => machine.spec[field] !== undefined && kubeVirtMachine?.spec?.[field]?.name !== machine.spec[field],
   );
+  // KubeVirt may write out what they say in place of their names (instancetype.referencePolicy Expand).
+  return named.length > 0 && kubeVirtMachine && isAsWanted(machine, policy, kubeVirtMachine) ? [] : named;
 }
 
 /** An instancetype can bring GPUs, host devices, dedicated CPUs and nodes, which no other field of a machine can; a preference cannot. */

@@ -12,6 +12,7 @@ import { stories as inspection } from '../inspection.ts';
 import { stories as machineBadInput } from '../machine-bad-input.ts';
 import { stories as machineDeletion } from '../machine-deletion.ts';
 import { stories as machineFailures } from '../machine-failures.ts';
+import { stories as machineHardware } from '../machine-hardware.ts';
 import { stories as machineImages } from '../machine-images.ts';
 import { stories as machinesLife } from '../machines-life.ts';
 import { postWithFetch, storiesWith } from '../preload.ts';
@@ -54,6 +55,8 @@ const stories = [
     named(machineImages, /^FailIfNotExist that is changed/),
     named(machineImages, /template and an existing image differ/),
     named(machineBadInput, /^a namespace that is not there: /),
+    named(machineHardware, /a preference that does not exist/),
+    named(machineHardware, /an instancetype is used once/),
     named(references, /right after every machine/),
     named(references, /may not name the image/),
     named(pruning, /at the last moment/),
