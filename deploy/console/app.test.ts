@@ -126,7 +126,7 @@ describe('with a token', () => {
   });
   test('who may list in one namespace sees that', async () => {
     const told = await firstView(tokenOf('teacher'));
-    expect(told).toMatchObject({ viewer: 'system:serviceaccount:ours:teacher', seesAnything: true });
+    expect(told).toMatchObject({ viewer: 'system:serviceaccount:ours:teacher', mayLogOut: true, seesAnything: true });
     expect(Object.keys(told.view.images)).toEqual(['ours/ubuntu']);
   });
   test('a user who may list nothing sees nothing, and a message says so', async () => {

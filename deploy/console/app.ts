@@ -99,7 +99,15 @@ export function consoleApp({ watched, authorize, anonymous, assets, log }: Conso
       const over = Promise.withResolvers<void>();
       stream.onAbort(() => over.resolve());
       const warn = (message: string) => log('warn', message);
-      await show({ stream, watched, viewer, over: over.promise, again: () => viewerOf(c), warn });
+      await show({
+        stream,
+        watched,
+        viewer,
+        mayLogOut: viewer !== anonymous,
+        over: over.promise,
+        again: () => viewerOf(c),
+        warn,
+      });
     });
   });
 

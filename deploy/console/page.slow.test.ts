@@ -361,6 +361,19 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
     expect(await page.locator('#sections').innerText()).toContain('On OpenStack 1, 1 failed');
   });
 
+  test('offers to log out to who has logged in, and to nobody else', async () => {
+    const logOut = (of: Page) => of.getByRole('button', { name: 'Log out' }).isVisible();
+    expect(await logOut(page)).toBe(true);
+    const anonymous = { name: 'admin', mayList: async () => true };
+    const open = await startConsole({ kube, host: '127.0.0.1', port: 0, anonymous });
+    const other = await browser.newPage();
+    await other.goto(open.url);
+    await other.getByText(`${crowd} in all`).waitFor();
+    expect(await logOut(other)).toBe(false);
+    await other.close();
+    await open.close();
+  });
+
   test('says what prune deleted and why', async () => {
     expect(await page.locator('#pruned').innerText()).toContain('lab/old');
     expect(await page.locator('#pruned').innerText()).toContain('It was unused for a week');

@@ -270,6 +270,25 @@ describe('what is wrong', () => {
     expect(Object.values(machines)[0]?.cause).toEqual({ section: 'images', key });
   });
 
+  test('is a download that cannot start, which looks like one under way', () => {
+    const message = 'Waiting for the importer, attempt 1. ErrImagePull: no such image.';
+    const blocked = (reason: string) =>
+      viewed({
+        images: [
+          aVMDiskImage({
+            name: 'ubuntu',
+            status: {
+              phase: 'Syncing',
+              message,
+              conditions: [{ ...condition, type: 'Ready', reason, message, lastTransitionTime: at(0) }],
+            },
+          }),
+        ],
+      }).images[key];
+    expect(blocked('SyncBlocked')).toMatchObject({ cause: { section: 'images', key }, message });
+    expect(blocked('SyncStarted')?.cause).toBeUndefined();
+  });
+
   test('is not what only takes its time', () => {
     const waiting = aVMDiskImage({ name: 'ubuntu', status: { phase: 'Queued', queuedAt: at(1) } });
     const { images, machines } = viewed({ images: [waiting], machines: [machine] });

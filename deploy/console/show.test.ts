@@ -32,6 +32,7 @@ function aPage({ again, isSlow = false }: { again: () => Promise<Viewer | undefi
       },
     },
     viewer: whoMay(true),
+    mayLogOut: true,
     again,
     over: over.promise,
     warn: () => undefined,

@@ -11,6 +11,8 @@ interface Showing {
   stream: Pick<SSEStreamingApi, 'writeSSE' | 'write'>;
   watched: Pick<Watched, 'view' | 'onChange'>;
   viewer: Viewer;
+  /** There is a token to forget. */
+  mayLogOut: boolean;
   /** Looks the user up again; undefined if the token is no longer valid. Rejects if the API server does not answer. */
   again(): Promise<Viewer | undefined>;
   /** Resolves when the page is closed. */
@@ -24,7 +26,16 @@ interface Showing {
  * A page that reads slower than the cluster changes receives the whole view again instead of every change, so that no backlog grows.
  * Ends if the token is no longer valid, if the API server fails to answer twice, or if the page reads nothing from one round to the next.
  */
-export async function show({ stream, watched, viewer, again, over, warn, everyMs = againMs }: Showing): Promise<void> {
+export async function show({
+  stream,
+  watched,
+  viewer,
+  mayLogOut,
+  again,
+  over,
+  warn,
+  everyMs = againMs,
+}: Showing): Promise<void> {
   let current = viewer;
   let sight = await sightOf(current, watched.view());
   const ended = Promise.withResolvers<void>();
@@ -49,7 +60,12 @@ export async function show({ stream, watched, viewer, again, over, warn, everyMs
   const send = (event: string, data: unknown) => stream.writeSSE({ event, data: JSON.stringify(data) });
   const tellView = () =>
     tell(() =>
-      send('view', { viewer: current.name, seesAnything: seesAnything(sight), view: visible(watched.view(), sight) }),
+      send('view', {
+        viewer: current.name,
+        mayLogOut,
+        seesAnything: seesAnything(sight),
+        view: visible(watched.view(), sight),
+      }),
     );
   const lookAgain = async () => {
     const next = await sightOf(current, watched.view());

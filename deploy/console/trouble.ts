@@ -1,3 +1,4 @@
+import { isBlocked } from '../../shared/images/stopped.ts';
 import { machineSteps, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
@@ -63,7 +64,10 @@ function isTroubled(target: Target): boolean {
   if (target.metadata.deletionTimestamp) return heldBy(target) !== undefined;
   if (phaseOf(target) === 'Failed') return true;
   const kind = kindOf(target);
-  if (kind === 'image') return (target as VMDiskImage).status?.phase === 'Retrying';
+  if (kind === 'image') {
+    const image = target as VMDiskImage;
+    return image.status?.phase === 'Retrying' || isBlocked(image);
+  }
   if (kind === 'machine') {
     const { trouble } = (target as VirtualMachine).status ?? {};
     return trouble !== undefined && !machineSteps.includes(trouble.reason);

@@ -188,10 +188,10 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     /^kubectl annotate vmdi ubuntu -n vmdi-farm /,
   ],
   [
-    'a machine on OpenStack without its functions',
+    'a machine on OpenStack on a local cluster',
     { onOpenStack: [aKupenStackMachine()] },
     /^Machines on OpenStack/,
-    /--overlay deploy\/production\/serving-openstack/,
+    /^none here: npm start runs no functions for OpenStack/,
   ],
   [
     'a namespace without an account on OpenStack',
@@ -235,6 +235,13 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
   expect(finding?.name).toMatch(name);
   expect(finding?.remedy).toMatch(remedy);
   expect(others).toEqual([]);
+});
+
+test('machines on OpenStack need the overlay that has their functions, on a cluster that has some', () => {
+  const workload = object('apps/v1', 'Deployment', 'start-sync');
+  expect(found({ onOpenStack: [aKupenStackMachine()], workloads: [workload] })).toContainEqual(
+    expect.objectContaining({ remedy: expect.stringMatching(/--overlay deploy\/production\/serving-openstack/) }),
+  );
 });
 
 test('no key is needed where unsigned publications are accepted, and none is missed by who may not read it', () => {

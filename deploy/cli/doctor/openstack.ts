@@ -9,11 +9,15 @@ import { patienceMs } from './slots.ts';
 
 /** Objects on OpenStack: their functions are installed, and their namespace has credentials. */
 export function openStack(installation: Installation): Finding[] {
-  const { onOpenStack, hasOpenStack } = installation;
+  const { onOpenStack, hasOpenStack, workloads } = installation;
   if (onOpenStack.length === 0) return [];
   if (hasOpenStack) return [...accounts(installation), ...unseen(installation)];
   const found = `${formatCount(onOpenStack.length)} of kupenstack.io, and none of them`;
-  const remedy = 'ot-functions upgrade --overlay deploy/production/serving-openstack (or deployments-openstack)';
+  // A local cluster has no objects for functions, and no overlay.
+  const remedy =
+    workloads.length === 0
+      ? 'none here: npm start runs no functions for OpenStack; install them on a cluster that reaches one'
+      : 'ot-functions upgrade --overlay deploy/production/serving-openstack (or deployments-openstack)';
   return [{ name: 'Machines on OpenStack', expected: 'the functions that look after them', found, remedy }];
 }
 

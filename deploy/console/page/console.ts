@@ -340,10 +340,11 @@ function apply(changes: Changes) {
 function listen() {
   const source = new EventSource('changes');
   source.addEventListener('view', ({ data }) => {
-    const told = JSON.parse(data) as { viewer: string; seesAnything: boolean; view: View };
+    const told = JSON.parse(data) as { viewer: string; mayLogOut: boolean; seesAnything: boolean; view: View };
     view = told.view;
     hasView = true;
     text('viewer', told.viewer);
+    byId('log-out').hidden = !told.mayLogOut;
     byId('nothing').hidden = told.seesAnything;
     text('link', 'Live');
     draw();
