@@ -26,6 +26,14 @@ describe('new facts', () => {
     expect(facts(withHistory('u', queued), withHistory('u', queued))).toEqual([]);
     expect(facts(undefined, aVMDiskImage())).toEqual([]);
   });
+  test('of an image from a registry say that nothing was downloaded', () => {
+    const history = [entry(1, 'Syncing'), entry(2, 'Succeeded')];
+    const image = aVMDiskImage({ spec: { url: 'docker://quay.io/x/y', sourceType: 'registry' }, status: { history } });
+    expect(newFacts(undefined, image).map(({ message }) => message)).toEqual([
+      'Syncing.',
+      'Succeeded. Its disk is empty: the local cluster downloads nothing from a registry.',
+    ]);
+  });
   test('of an image that was made again under the same name are its own', () => {
     expect(facts(withHistory('old', queued), withHistory('new', queued))).toEqual(['Queued']);
   });

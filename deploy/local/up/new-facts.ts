@@ -10,8 +10,13 @@ export function newFacts(before: VMDiskImage | undefined, image: VMDiskImage): F
   const history = image.status?.history ?? [];
   // The number of entries both have: the longest end of what was known that what is known now begins with.
   const shared = overlap(known.map(textOf), history.map(textOf));
-  return history.slice(shared).map(({ time, fact, message }) => ({ time, fact, message, about: nameOf(image) }));
+  return history.slice(shared).map(({ time, fact, message }) => {
+    const isEmpty = fact === 'Succeeded' && image.spec.sourceType === 'registry';
+    return { time, fact, message: isEmpty ? `${message} ${noRegistry}` : message, about: nameOf(image) };
+  });
 }
+
+const noRegistry = 'Its disk is empty: the local cluster downloads nothing from a registry.';
 
 const textOf = (entry: object) => JSON.stringify(entry);
 
