@@ -224,6 +224,12 @@ describe('a missing image', () => {
     expect(conditionIn(actions, 'VMDiskImagesReady')).toMatchObject({ reason: 'ImageMissing' });
     expect(statusIn(actions).message).toContain(said);
   });
+  test('that can neither be found nor made says so, and what to do, with its name once', () => {
+    const actions = pass({ image: null, workspace: lab({ vms: [aMachineOf()] }), data: {} });
+    expect(statusIn(actions).message).toBe(
+      "VMDiskImage ubuntu: It exists in none of the policy's imageNamespaces, and cannot be made: there is no vmDiskImageTemplate, and the policy has no imageUrlTemplate, imageStorageClass, imageSnapshotClass, imageDiskSize. Create it, or add what is missing.",
+    );
+  });
   test("of another author's template counts only for a workspace that asks for the same content", () => {
     const image = {
       ...ubuntu,

@@ -86,6 +86,7 @@ describe('users', () => {
     const found = told({ users: [{ name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } }] });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions.Ready).toBe('False PasswordSecretMissing');
+    expect(found.status?.message).toMatch(/found none; create it, and the machine continues within ten minutes\.$/);
     expect(found.status?.message).toContain('key password of Secret lab/login');
   });
   test('that would share a login are told apart by nobody', () => {

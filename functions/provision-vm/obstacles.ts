@@ -40,7 +40,7 @@ export function faultOf(observed: Observed): Obstacle | undefined {
 function missingHostKey({ machine: { metadata, spec }, hostKey }: Observed): Obstacle | undefined {
   const { sshHostKeySecretRef: ref } = spec;
   if (!ref || hostKey !== undefined) return undefined;
-  const message = `Expected the host key of ssh in key ${ref.key} of Secret ${metadata.namespace}/${ref.name} with the label ${hostKeyLabel}, found none; make it, and it is found at the next audit.`;
+  const message = `Expected the host key of ssh in key ${ref.key} of Secret ${metadata.namespace}/${ref.name} with the label ${hostKeyLabel}, found none; create it, and the machine continues within ten minutes.`;
   return final('HostKeyMissing', message);
 }
 

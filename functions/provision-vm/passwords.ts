@@ -54,7 +54,7 @@ export function missingPassword({ machine, passwords, refusedSecrets }: Observed
     if (refusedSecrets.has(passwordSecretRef.name)) return notAllowed(machine, name, passwordSecretRef.name);
     return final(
       'PasswordSecretMissing',
-      `Expected the password of user ${JSON.stringify(name)} in key ${passwordSecretRef.key} of Secret ${machine.metadata.namespace}/${passwordSecretRef.name}, found none; make it, and it is found at the next audit.`,
+      `Expected the password of user ${JSON.stringify(name)} in key ${passwordSecretRef.key} of Secret ${machine.metadata.namespace}/${passwordSecretRef.name}, found none; create it, and the machine continues within ten minutes.`,
     );
   }
   return undefined;
@@ -67,7 +67,7 @@ function notAllowed({ metadata: { namespace } }: VirtualMachine, user: string, s
     'PasswordSecretNotAllowed',
     isNeverPassword(secret)
       ? `${found}: it holds credentials of the operator; name another Secret.`
-      : `${found}: it lacks the label ${passwordLabel}; if the machine's authors may read it, ${labelAsPassword(secret, namespace)}, which is found at the next audit.`,
+      : `${found}: it lacks the label ${passwordLabel}; if the machine's authors may read it, ${labelAsPassword(secret, namespace)}, and the machine continues within ten minutes.`,
   );
 }
 

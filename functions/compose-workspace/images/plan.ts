@@ -96,7 +96,7 @@ function partOf(
   if (machines.every((machine) => isSkipped(machine, policy))) {
     return part(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
   }
-  if (!template || 'lacks' in template) return part(missing(ref, template?.lacks ?? ''));
+  if (!template || 'lacks' in template) return part(missing(template?.lacks ?? ''));
   const why = whyMayNot(policy, imageNamespaces, ref, template.spec);
   if (why) return part(why);
   const refusal = refusals.get(refusalKey(VMDiskImage, ref, workspace.metadata.name));
@@ -121,10 +121,10 @@ const hasDisk = ({ name, backingVMDiskImage }: WorkspaceMachine, found: Inside['
       status?.rootDisk?.cloned !== undefined,
   );
 
-const missing = (ref: ObjectReference, lacks: string) =>
+const missing = (lacks: string) =>
   waiting(
     'ImageMissing',
-    `Expected VMDiskImage ${ref.name} in one of the policy's imageNamespaces, or what to make it from, found neither: ${lacks}.`,
+    `It exists in none of the policy's imageNamespaces, and cannot be made: ${lacks}. Create it, or add what is missing.`,
   );
 
 function whyMayNot(
