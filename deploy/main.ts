@@ -10,7 +10,16 @@ const functions = (process.env.OT_FUNCTIONS ?? '').split(',').filter(Boolean);
 const programs: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
   gateway: () => import('./gateway/main.ts'),
   console: () => import('./console/main.ts'),
+  'pre-delete': () => hook('beforeDelete'),
+  'post-upgrade': () => hook('afterUpgrade'),
+  'helm-test': () => hook('assertReady'),
 };
+
+/** What Helm runs (deploy/production/helm-hooks.ts). */
+async function hook(name: 'beforeDelete' | 'afterUpgrade' | 'assertReady') {
+  const hooks = await import('./cli/install/hooks.ts');
+  return { run: () => hooks.runHook(hooks[name]) };
+}
 
 async function load(name: string): Promise<FunctionDeclaration> {
   const module: { default: FunctionDeclaration } = await import(`../functions/${name}/index.ts`);

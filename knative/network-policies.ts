@@ -102,7 +102,8 @@ const policyOfFunctions = (
     egress,
   });
 
-const networkPolicy = (name: string, spec: object, namespace = operatorNamespace) => ({
+/** A policy of ours, in the operator's namespace if no other is named. */
+export const networkPolicy = (name: string, spec: object, namespace = operatorNamespace) => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',
   metadata: { name, namespace, labels: partOf },
@@ -154,8 +155,8 @@ const toSources = {
   ],
 };
 
-/** DNS, the API server, the Broker. */
-const outward = [
+/** Egress to DNS, the API server and the Broker. */
+export const outward = [
   {
     // The address of NodeLocal DNSCache, which is not a pod.
     to: [inNamespace('kube-system'), { ipBlock: { cidr: '169.254.20.10/32' } }],

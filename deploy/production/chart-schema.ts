@@ -1,3 +1,4 @@
+import { isByDefault } from '../../knative/functions.ts';
 import { foreignSources } from '../../knative/manifests.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { type PolicyKey, parsePolicy } from '../../shared/policy.ts';
@@ -23,16 +24,27 @@ export const chartSchema = (functions: readonly FunctionDeclaration[]) => ({
       kafka: closed({ bootstrapServers: text, partitions: count(1), replicationFactor: count(1) }),
     }),
     timers: closed({ sweep: cron, audit: cron }),
-    sources: closed(Object.fromEntries(foreignSources(functions).map((name) => [valueOfSource(name), yesOrNo]))),
+    sources: closed(
+      Object.fromEntries(foreignSources(functions.filter(isByDefault)).map((name) => [valueOfSource(name), yesOrNo])),
+    ),
     resources: { type: 'object' },
     functions: closed(Object.fromEntries(functions.map((declaration) => [declaration.name, ofFunction(declaration)]))),
     otlpEndpoint: { type: 'string', pattern: '^(https?://.+)?$' },
     extraEnv: { type: 'array', items: { type: 'object', required: ['name'] } },
     nodeSelector: { type: 'object', additionalProperties: text },
     tolerations: { type: 'array', items: { type: 'object' } },
+    affinity: { type: 'object' },
+    topologySpreadConstraints: { type: 'array', items: { type: 'object' } },
+    priorityClassName: text,
+    podAnnotations: { type: 'object', additionalProperties: text },
+    podLabels: { type: 'object', additionalProperties: text },
+    serviceAccount: closed({ annotations: { type: 'object', additionalProperties: text } }),
+    extraObjects: { type: 'array', items: { type: ['object', 'string'] } },
+    openstack: closed({ enabled: yesOrNo }),
     roles: closed({ enabled: yesOrNo }),
     podDisruptionBudgets: closed({ enabled: yesOrNo }),
     eventTypes: closed({ enabled: yesOrNo }),
+    hooks: closed({ enabled: yesOrNo }),
     console: closed({ enabled: yesOrNo }),
     alerts: closed({ enabled: yesOrNo, labels: { type: 'object', additionalProperties: text } }),
     networkPolicies: closed({

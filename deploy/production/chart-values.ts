@@ -1,10 +1,11 @@
+import { isByDefault } from '../../knative/functions.ts';
 import { foreignSources } from '../../knative/manifests.ts';
 import { usualSurroundings } from '../../knative/network-policies.ts';
 import { image, knativeServices } from '../../knative/services.ts';
 import { schedules } from '../../knative/timers.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { sizeOf } from './sizes.ts';
-import { documentOf } from './yaml-text.ts';
+import { documentOf, header } from './yaml-text.ts';
 
 /** The default numbers of instances of a function; a maxScale of 0 means no limit. */
 export const scaleOf = ({ scale }: FunctionDeclaration) => ({
@@ -12,69 +13,166 @@ export const scaleOf = ({ scale }: FunctionDeclaration) => ({
   maxScale: 1,
 });
 
-/** The text of values.yaml. With these values the chart renders exactly knative/serving. */
-export function chartValues(functions: readonly FunctionDeclaration[]): string {
-  const section = (comment: string, values: object) => `\n# ${comment}\n${documentOf(values)}`;
-  return [
-    section('The image of all functions.', {
-      image: { repository: image, tag: '', digest: '', pullPolicy: '' },
-      imagePullSecrets: [],
-    }),
-    section('How functions run: serving (Knative Services) or deployments.', { overlay: 'serving' }),
-    section(
-      'The keys of ConfigMap sync-operator-policy, as deploy/production/README.md lists them. If this is\n# empty, the ConfigMap is not part of the release: apply and edit it yourself.',
-      { policy: {} },
-    ),
-    section('MTChannelBasedBroker (in memory) or Kafka. The class of a Broker that exists cannot be changed.', {
+/** Values with what a user has to know of them. */
+interface Section {
+  comment: string;
+  values: Record<string, unknown>;
+}
+
+/** What values.yaml has, in its order. With these values the chart renders exactly knative/serving. */
+const sections = (functions: readonly FunctionDeclaration[]): Section[] => [
+  {
+    comment: 'The image of all functions. Without a tag and a digest the chart of a release has its own.',
+    values: { image: { repository: image, tag: '', digest: '', pullPolicy: '' }, imagePullSecrets: [] },
+  },
+  {
+    comment: 'How functions run: serving (Knative Services) or deployments.',
+    values: { overlay: 'serving' },
+  },
+  {
+    comment:
+      'The keys of ConfigMap sync-operator-policy, as deploy/production/README.md lists them. If this is empty, the ConfigMap is not part of the release: apply and edit it yourself.',
+    values: { policy: {} },
+  },
+  {
+    comment: 'MTChannelBasedBroker (in memory) or Kafka. The class of a Broker that exists cannot be changed.',
+    values: {
       broker: {
         class: 'MTChannelBasedBroker',
         kafka: { bootstrapServers: '', partitions: 10, replicationFactor: 3 },
       },
-    }),
-    section(
+    },
+  },
+  {
+    comment:
       'Schedules of the timers: cron with seconds first. A change whose event was lost is found at the next tick.',
-      {
-        timers: schedules,
+    values: { timers: schedules },
+  },
+  {
+    comment:
+      'Sources of the kinds of other operators; a source crashes if their CRDs are missing. Without kubevirt, provision-vm is left out too; images do not need it.',
+    values: {
+      sources: Object.fromEntries(
+        foreignSources(functions.filter(isByDefault)).map((name) => [valueOfSource(name), true]),
+      ),
+    },
+  },
+  {
+    comment:
+      'The functions for machines, networks and volumes on OpenStack, whose address is in Secrets: functions/README.md.',
+    values: { openstack: { enabled: false } },
+  },
+  {
+    comment: 'Resources of each container; `functions` below overrides them.',
+    values: { resources: resourcesIn(functions) },
+  },
+  {
+    comment: 'Settings of each function: minScale, maxScale (0: no limit), resources.',
+    values: { functions: Object.fromEntries(functions.map((declaration) => [declaration.name, scaleOf(declaration)])) },
+  },
+  {
+    comment: 'The OTLP endpoint for metrics and traces, e.g. http://collector.monitoring:4318; empty: none are sent.',
+    values: { otlpEndpoint: '' },
+  },
+  { comment: 'More environment variables of each container.', values: { extraEnv: [] } },
+  {
+    comment:
+      'Of each Pod. Knative Serving accepts them only if its ConfigMap config-features enables kubernetes.podspec-nodeselector, -tolerations, -affinity, -topologyspreadconstraints and -priorityclassname.',
+    values: { nodeSelector: {}, tolerations: [], affinity: {}, topologySpreadConstraints: [], priorityClassName: '' },
+  },
+  { comment: 'Added to those of the Pods of functions.', values: { podAnnotations: {}, podLabels: {} } },
+  {
+    comment: 'Annotations of each ServiceAccount, such as for the identity that a cloud gives it.',
+    values: { serviceAccount: { annotations: {} } },
+  },
+  { comment: 'Objects that are installed with the release, as templates.', values: { extraObjects: [] } },
+  {
+    comment: 'Additions for production; values-production.yaml enables all.',
+    values: { roles: { enabled: false }, podDisruptionBudgets: { enabled: false }, eventTypes: { enabled: false } },
+  },
+  {
+    comment:
+      'Who may reach functions, and whom they may reach. closeInternalGateway concerns all Knative Services of the cluster: "Network policies" in deploy/production/README.md.',
+    values: {
+      networkPolicies: {
+        enabled: true,
+        monitoringNamespace: usualSurroundings.monitoringNamespace,
+        ingressNamespace: usualSurroundings.ingressNamespace,
+        closeInternalGateway: false,
       },
+    },
+  },
+  {
+    comment:
+      'Jobs before the release is deleted (nothing is left that hangs in Terminating; refused while workspaces exist), after an upgrade (no dead subscriber is left), and for helm test. --no-hooks leaves them out once.',
+    values: { hooks: { enabled: true } },
+  },
+  { comment: 'The web console: deploy/console/README.md.', values: { console: { enabled: false } } },
+  {
+    comment:
+      'PrometheusRule and PodMonitor, if the Prometheus operator is installed: deploy/monitoring/README.md. Set the labels that it selects by, such as release: kube-prometheus-stack.',
+    values: { alerts: { enabled: false, labels: {} } },
+  },
+];
+
+/** The text of values.yaml. */
+export const chartValues = (functions: readonly FunctionDeclaration[]): string =>
+  sections(functions)
+    .map(({ comment, values }) => `\n${wrapped(comment)}\n${documentOf(values)}`)
+    .join('');
+
+const wrapped = (text: string) => text.replace(/(?=\S)(.{1,116})(?:\s+|$)/g, '# $1\n').trimEnd();
+
+/** The README of the chart, with the table that helm-docs would make. */
+export function chartReadme(functions: readonly FunctionDeclaration[]): string {
+  const rows = sections(functions).flatMap(({ comment, values }) =>
+    leavesOf(values).map(
+      ([key, value], index) =>
+        `| ${key} | ${typeOf(value)} | \`${JSON.stringify(value)}\` | ${index === 0 ? comment.replaceAll('|', '\\|') : ''} |`,
     ),
-    section(
-      'Sources of the kinds of other operators; a source crashes if their CRDs are missing. Without kubevirt, provision-vm is left\n# out too; images do not need it.',
-      { sources: Object.fromEntries(foreignSources(functions).map((name) => [valueOfSource(name), true])) },
-    ),
-    section('Resources of each container; `functions` below overrides them.', { resources: resourcesIn(functions) }),
-    section('Settings of each function: minScale, maxScale (0: no limit), resources.', {
-      functions: Object.fromEntries(functions.map((declaration) => [declaration.name, scaleOf(declaration)])),
-    }),
-    section('The OTLP endpoint for metrics and traces, e.g. http://collector.monitoring:4318; empty: none are sent.', {
-      otlpEndpoint: '',
-      extraEnv: [],
-    }),
-    section(
-      'Knative Serving accepts them only if its ConfigMap config-features enables kubernetes.podspec-nodeselector and\n# kubernetes.podspec-tolerations.',
-      { nodeSelector: {}, tolerations: [] },
-    ),
-    section('Additions for production; values-production.yaml enables all.', {
-      roles: { enabled: false },
-      podDisruptionBudgets: { enabled: false },
-      eventTypes: { enabled: false },
-    }),
-    section(
-      'Who may reach functions, and whom they may reach. closeInternalGateway concerns all Knative Services of the cluster:\n# "Network policies" in deploy/production/README.md.',
-      {
-        networkPolicies: {
-          enabled: true,
-          monitoringNamespace: usualSurroundings.monitoringNamespace,
-          ingressNamespace: usualSurroundings.ingressNamespace,
-          closeInternalGateway: false,
-        },
-      },
-    ),
-    section('The web console: deploy/console/README.md.', { console: { enabled: false } }),
-    section(
-      'PrometheusRule and PodMonitor, if the Prometheus operator is installed: deploy/monitoring/README.md.\n# Set the labels that it selects by, such as release: kube-prometheus-stack.',
-      { alerts: { enabled: false, labels: {} } },
-    ),
-  ].join('');
+  );
+  return `${readmeHead}## Values
+
+| Key | Type | Default | Description |
+|-----|------|---------|-------------|
+${rows.join('\n')}
+`;
+}
+
+const readmeHead = `<!-- ${header.slice(2).trim()} -->
+
+# ot-functions
+
+Event functions that manage the disk images, virtual machines and workspaces of Open Terrain.
+
+\`\`\`sh
+helm install ot-functions oci://ghcr.io/pelotech/charts/ot-functions --namespace sync-operator --create-namespace --wait
+helm test ot-functions --namespace sync-operator
+kubectl apply --server-side --force-conflicts -f crds.yaml   # before each upgrade: Helm never changes an existing CRD
+helm upgrade ot-functions oci://ghcr.io/pelotech/charts/ot-functions --namespace sync-operator --reuse-values
+helm uninstall ot-functions --namespace sync-operator        # machines, images and CRDs stay
+\`\`\`
+
+The namespace must be \`sync-operator\`. What each value is for, and what Helm does not do: [deploy/production](https://github.com/pelotech/ot-functions/blob/main/deploy/production/README.md#helm).
+
+`;
+
+const typeOf = (value: unknown) =>
+  Array.isArray(value)
+    ? 'list'
+    : typeof value === 'boolean'
+      ? 'bool'
+      : typeof value === 'number'
+        ? 'int'
+        : typeof value;
+
+/** The values that stand for themselves, by their paths. */
+function leavesOf(values: Record<string, unknown>, prefix = ''): [key: string, value: unknown][] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    const isBranch = typeof value === 'object' && !Array.isArray(value) && Object.keys(value ?? {}).length > 0;
+    const path = `${prefix}${key}`;
+    return isBranch ? leavesOf(value as Record<string, unknown>, `${path}.`) : [[path, value] as [string, unknown]];
+  });
 }
 
 /** The content of values-production.yaml, with which the chart renders deploy/production/serving. */

@@ -44,6 +44,46 @@ describe.skipIf(missing)('the Helm chart', () => {
     expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
   });
 
+  test('has a Job before a release is deleted and one after an upgrade, with the image and what each needs', async () => {
+    const set = 'image.repository=example.com/f,image.tag=v2,nodeSelector.disk=fast,imagePullSecrets[0].name=pull';
+    const { stdout } = await run(helm, [...template, '--namespace', 'sync-operator', '--set', set], {
+      cwd: root,
+      ...large,
+    });
+    const hooks = documentsIn(stdout).filter(({ metadata }) => metadata.annotations?.['helm.sh/hook']);
+    const jobs = hooks.filter(({ kind }) => kind === 'Job');
+    expect(jobs.map(({ metadata }) => metadata.annotations?.['helm.sh/hook'])).toEqual([
+      'pre-delete',
+      'post-upgrade',
+      'test',
+    ]);
+    for (const [index, program] of ['pre-delete', 'post-upgrade', 'helm-test'].entries()) {
+      const pod = podIn(jobs[index] ?? {});
+      expect(pod).toMatchObject({
+        serviceAccountName: 'helm-hooks',
+        nodeSelector: { disk: 'fast' },
+        imagePullSecrets: [{ name: 'pull' }],
+        containers: [{ image: 'example.com/f:v2', args: [program] }],
+      });
+    }
+    expect(hooks.map(({ kind }) => kind).sort()).toEqual([
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'Job',
+      'Job',
+      'Job',
+      'NetworkPolicy',
+      'Role',
+      'RoleBinding',
+      'ServiceAccount',
+    ]);
+    const off = await run(helm, [...template, '--namespace', 'sync-operator', '--set', 'hooks.enabled=false'], {
+      cwd: root,
+      ...large,
+    });
+    expect(off.stdout).not.toContain('helm.sh/hook');
+  });
+
   test('renders knative/serving by default', async () => {
     expect(await rendered()).toEqual(await kustomized('knative/serving'));
   });
@@ -60,6 +100,42 @@ describe.skipIf(missing)('the Helm chart', () => {
       );
     },
   );
+
+  test.each(['serving', 'deployments'])(
+    'renders deploy/production/%s-openstack with openstack.enabled',
+    async (overlay) => {
+      expect(await rendered(...production, '--set', `overlay=${overlay},openstack.enabled=true`)).toEqual(
+        await kustomized(`deploy/production/${overlay}-openstack`),
+      );
+    },
+  );
+
+  test('fills in what else people set of Pods, and objects of theirs', async () => {
+    const values = join(await mkdtemp(join(tmpdir(), 'ot-chart-')), 'values.yaml');
+    onTestFinished(() => rm(join(values, '..'), { recursive: true }));
+    const set = {
+      affinity: { nodeAffinity: {} },
+      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }],
+      priorityClassName: 'high',
+      podAnnotations: { 'example.com/a': 'b' },
+      podLabels: { team: 'labs' },
+      serviceAccount: { annotations: { 'eks.amazonaws.com/role-arn': 'arn' } },
+      extraObjects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-more' } }],
+    };
+    await writeFile(values, stringify(set));
+    for (const overlay of ['serving', 'deployments']) {
+      const found = await rendered('--values', values, '--set', `overlay=${overlay}`);
+      expect(found['ConfigMap ot-functions-more']).toBeDefined();
+      expect(found['ServiceAccount start-sync']).toMatchObject({ metadata: set.serviceAccount });
+      const { affinity, topologySpreadConstraints, priorityClassName, podAnnotations, podLabels } = set;
+      const template = (found[`${overlay === 'serving' ? 'Service' : 'Deployment'} start-sync`] as Templated).spec
+        .template;
+      expect(template).toMatchObject({
+        metadata: { annotations: podAnnotations, labels: podLabels },
+        spec: { affinity, topologySpreadConstraints, priorityClassName },
+      });
+    }
+  });
 
   test('renders deploy/production/serving-kafka with the values of production and Kafka', async () => {
     const kafka = ['broker.class=Kafka', 'broker.kafka.bootstrapServers=my-cluster-kafka-bootstrap.kafka:9092'];
@@ -213,15 +289,29 @@ const isDashboards = /^ConfigMap .*dashboards$/;
 
 const large = { maxBuffer: 16 * 1024 * 1024 };
 
-/** Objects sorted by kind and name, without duplicates. */
+interface Rendered {
+  kind: string;
+  apiVersion: string;
+  metadata: { name: string; annotations?: Record<string, string> };
+}
+
+const documentsIn = (text: string) =>
+  parseAllDocuments(text)
+    .map((document) => document.toJS() as Rendered | null)
+    .filter((object) => object !== null);
+
+/** Objects sorted by kind and name, without duplicates and without what Helm makes for its hooks alone. */
 function byName(text: string): Record<string, object> {
-  const objects = parseAllDocuments(text)
-    .map((document) => document.toJS() as { kind: string; metadata: { name: string }; apiVersion: string } | null)
-    .filter((object) => object !== null)
+  const objects = documentsIn(text)
+    .filter(({ metadata }) => !metadata.annotations?.['helm.sh/hook'])
     .map((object) => [`${object.kind} ${object.metadata.name}`, object] as const)
     .sort(([a], [b]) => a.localeCompare(b));
   expect(new Set(objects.map(([name]) => name)).size).toBe(objects.length);
   return Object.fromEntries(objects);
+}
+
+interface Templated {
+  spec: { template: object };
 }
 
 interface Pod {

@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { files as definitionFiles } from '../../crds/definitions.ts';
-import type { Manifest } from '../../knative/manifest.ts';
+import { isByDefault } from '../../knative/functions.ts';
+import { labelled, type Manifest } from '../../knative/manifest.ts';
 import { filesOf } from '../../knative/manifests.ts';
-import { networkPolicies, servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
+import {
+  networkPolicies,
+  openStackNetworkPolicies,
+  servingPolicies,
+  usualSurroundings,
+} from '../../knative/network-policies.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { partLabel, partOf } from '../../shared/operator.ts';
 import { alerts } from '../monitoring/alerts.ts';
@@ -12,24 +18,33 @@ import { podMonitor } from '../monitoring/pod-monitor.ts';
 import { recordings } from '../monitoring/recordings.ts';
 import { prometheusRule } from '../monitoring/rules.ts';
 import { chartSchema } from './chart-schema.ts';
-import { chartValues, productionValues, valueOfSource } from './chart-values.ts';
+import { chartReadme, chartValues, productionValues, valueOfSource } from './chart-values.ts';
 import { eventTypes } from './event-types.ts';
+import { hookObjects } from './helm-hooks.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { consoleWithPlaces, literalOf, only, templateOf, withPlaces } from './template.ts';
 import { header, headerOf, yamlOf } from './yaml-text.ts';
 
 /** The text of every generated file of the Helm chart, by its path in the chart. */
-export function chartFiles(functions: readonly FunctionDeclaration[]): Map<string, string> {
+export function chartFiles(all: readonly FunctionDeclaration[]): Map<string, string> {
+  const functions = all.filter(isByDefault);
+  const onOpenStack = all.filter((declaration) => !isByDefault(declaration));
   const file = (name: string, objects: readonly object[], condition?: string) =>
     [`templates/${name}.yaml`, header + only(condition, templateOf(objects))] as const;
   return new Map([
-    ...knativeTemplates(functions),
+    ...knativeTemplates(all),
     file('policy', [policy], '.Values.policy'),
+    file('helm-hooks', hookObjects(), '.Values.hooks.enabled'),
     file('kafka', [kafkaConfig], 'eq .Values.broker.class "Kafka"'),
     file('event-types', eventTypes(), '.Values.eventTypes.enabled'),
     file('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
     file('network-policies', networkPolicies(functions, surroundings), '.Values.networkPolicies.enabled'),
+    file(
+      'openstack-network-policies',
+      labelled('openstack', openStackNetworkPolicies(onOpenStack, surroundings) as Manifest[]),
+      `and ${hasOpenStack} .Values.networkPolicies.enabled`,
+    ),
     file(
       'internal-gateway',
       servingPolicies(surroundings),
@@ -43,9 +58,10 @@ export function chartFiles(functions: readonly FunctionDeclaration[]): Map<strin
     ],
     ['templates/alerts.yaml', monitoringHeader + only('.Values.alerts.enabled', alertsTemplate())],
     ...definitions(),
-    ['values.yaml', header + chartValues(functions)],
+    ['values.yaml', header + chartValues(all)],
+    ['README.md', chartReadme(all)],
     ['values-production.yaml', yamlOf([productionValues(functions)])],
-    ['values.schema.json', `${JSON.stringify(chartSchema(functions), undefined, 2)}\n`],
+    ['values.schema.json', `${JSON.stringify(chartSchema(all), undefined, 2)}\n`],
   ]);
 }
 
@@ -55,13 +71,19 @@ const conditions: Record<string, string> = {
   deployments: 'eq .Values.overlay "deployments"',
 };
 
+const hasOpenStack = '.Values.openstack.enabled';
+
 /** The manifests of knative/ as templates, one for each file, except the network policies, which have places for names. */
-function knativeTemplates(functions: readonly FunctionDeclaration[]): [string, string][] {
-  const files = [...filesOf(functions)].filter(([path]) => !/\/(kustomization|network-policies)\.yaml$/.test(path));
+function knativeTemplates(all: readonly FunctionDeclaration[]): [string, string][] {
+  const files = [...filesOf(all)].filter(([path]) => !/\/(kustomization|network-policies)\.yaml$/.test(path));
   return files.map(([path, text]) => {
     const [folder = '', component = ''] = path.split('/');
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
     const objects = objectsOf(text);
+    if (folder === 'openstack') {
+      const condition = conditions[name] ? `and ${hasOpenStack} (${conditions[name]})` : hasOpenStack;
+      return [`templates/openstack-${name}.yaml`, header + only(condition, withConditions(objects, folder))];
+    }
     const template =
       folder === 'components'
         ? only(hasSource(component), withConditions(objects, component))

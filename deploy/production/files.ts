@@ -24,7 +24,7 @@ export function productionFiles(all: readonly FunctionDeclaration[]): Map<string
       ([type, schema]) => [`events/${type}.json`, jsonOf(eventSchema(type, schema))] as const,
     ),
     ['events/asyncapi.json', jsonOf(asyncApi())],
-    ...[...chartFiles(functions)].map(([name, text]) => [`chart/${name}`, text] as const),
+    ...[...chartFiles(all)].map(([name, text]) => [`chart/${name}`, text] as const),
   ]);
 }
 

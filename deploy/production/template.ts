@@ -27,6 +27,8 @@ export function withPlaces(object: object): object {
         ...manifest,
         spec: { ...manifest.spec, schedule: `__timers.${timerOf(manifest.metadata.name)}__` },
       };
+    case 'ServiceAccount':
+      return { ...manifest, metadata: { ...manifest.metadata, '__include accountAnnotations__': '' } };
     case 'Deployment':
       return workloadWithPlaces(manifest, manifest.metadata.name);
     case 'Service':
@@ -81,7 +83,7 @@ interface Workload {
   spec: {
     replicas?: number;
     template: {
-      metadata: { annotations: Record<string, string> };
+      metadata: { labels: Record<string, string>; annotations: Record<string, string> };
       spec: { containers: { env: { name: string; value: string }[] }[] };
     };
   };
@@ -98,7 +100,11 @@ function workloadWithPlaces(workload: Workload, name: string): object {
       ...workload.spec,
       ...(replicas === undefined ? {} : { replicas: `__replicas ${name}__` }),
       template: {
-        metadata: { ...template.metadata, annotations: { ...Object.fromEntries(annotations), ...scale } },
+        metadata: {
+          ...template.metadata,
+          labels: { ...template.metadata.labels, '__include podLabels__': '' },
+          annotations: { ...Object.fromEntries(annotations), ...scale, '__include podAnnotations__': '' },
+        },
         spec: {
           ...pod,
           '__include pod__': '',

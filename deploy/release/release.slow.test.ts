@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import project from '../../package.json' with { type: 'json' };
 import { hasKubectl } from '../../test/stories/local-world.ts';
+import { findHelm } from '../../test/support/tools/helm/helm.ts';
 import { Deployment } from '../cli/install/kinds.ts';
 import { imagesIn, readWanted } from '../cli/install/manifests.ts';
 import { startTestCluster } from '../cli/install/test-cluster.ts';
@@ -90,6 +93,36 @@ test('the chart names the image, and its OCI layout holds it', async () => {
   const manifest = JSON.parse(String(await blob(manifests[0])));
   expect(JSON.parse(String(await blob(manifest.config)))).toMatchObject({ name: 'ot-functions', version });
   expect(await blob(manifest.layers[0])).toEqual(await readFile(join(release, chart)));
+});
+
+const helm = await findHelm();
+if (helm.missing) console.warn(`skipped: the chart is pulled only by a Helm 4: ${helm.missing}`);
+
+test.skipIf(helm.missing)('Helm pulls the chart from a registry that has the OCI layout', async () => {
+  const layout = join(folder, 'registry');
+  const archive = join(release, `ot-functions-chart-${version}.oci.tar`);
+  await run('sh', ['-c', 'mkdir "$1" && tar -xf "$2" -C "$1"', 'sh', layout, archive]);
+  const { manifests } = JSON.parse(await readFile(join(layout, 'index.json'), 'utf8'));
+  const { digest, mediaType } = manifests[0];
+  const server = createServer(async ({ url = '' }, response) => {
+    const [, kind, ref = ''] = /\/(manifests|blobs)\/(.+)$/.exec(url) ?? [];
+    if (!kind) return response.end('{}');
+    const of = ref.startsWith('sha256:') ? ref : digest;
+    const content = await readFile(join(layout, 'blobs/sha256', of.replace('sha256:', '')));
+    const type = kind === 'manifests' ? mediaType : 'application/octet-stream';
+    const headers = { 'content-type': type, 'docker-content-digest': of, 'content-length': content.length };
+    return response.writeHead(200, headers).end(content);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const from = ['pull', `oci://127.0.0.1:${port}/charts/ot-functions`, '--version', version, '--plain-http'];
+    await run('path' in helm ? helm.path : '', from, { cwd: folder });
+  } finally {
+    server.close();
+  }
+  const name = `ot-functions-${version}.tgz`;
+  expect((await readFile(join(folder, name))).equals(await readFile(join(release, name)))).toBe(true);
 });
 
 describe('the bundled command, in a folder with nothing else', () => {

@@ -45,6 +45,7 @@ export async function releaseFiles(options: ReleaseOptions): Promise<Map<string,
   const files = new Map<string, string | Buffer>([
     ['install.yaml', await installFile('serving', image)],
     ['install-deployments.yaml', await installFile('deployments', image)],
+    ['crds.yaml', (await readManifests('crds')).map(documentOf).join('---\n')],
     ['policy.yaml', policy],
     ['ot-functions.mjs', command.text],
     [pluginName, plugin],

@@ -9,12 +9,16 @@ import { listOf } from './wait.ts';
 /** The field manager of the installer. */
 export const fieldManager = 'ot-install';
 
-type Inventory = Record<keyof typeof kindsOf, AnyObject[]>;
+type Kinds = Partial<typeof kindsOf>;
+type Inventory<K extends Kinds = typeof kindsOf> = Record<keyof K, AnyObject[]>;
 
-/** The objects of ours in the cluster, by stage: those with our label, except what a controller created from them. */
-export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
+/** The objects of ours in the cluster, by stage (of all kinds, or these): those with our label, except what a controller created from them. */
+export async function inventoryOf<K extends Kinds = typeof kindsOf>(
+  { kube }: Cluster,
+  ofKinds: K = kindsOf as K,
+): Promise<Inventory<K>> {
   const found = await Promise.all(
-    Object.entries(kindsOf).map(async ([stage, kinds]) => {
+    Object.entries(ofKinds).map(async ([stage, kinds]) => {
       const lists = await Promise.all(
         kinds.map((resource) => listOf(kube, resource, { labelSelector: labelSelector(partOf) })),
       );
@@ -22,7 +26,7 @@ export async function inventoryOf({ kube }: Cluster): Promise<Inventory> {
       return [stage, lists.flat().filter((object) => isOurs(object) && !hasController(object))] as const;
     }),
   );
-  return Object.fromEntries(found) as Inventory;
+  return Object.fromEntries(found) as Inventory<K>;
 }
 
 /** What bears our label in another namespace may be an admin's, such as production/importers.yaml. */

@@ -38,18 +38,35 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   const hasFunctions = inventory.functions.some(isFunction);
   await deleteWorkspaces(cluster, { hasFunctions });
   for (const definition of going(definitions, options)) await deleteObjects(cluster, definition, { hasFunctions });
-  await removeAll(cluster, inventory.sources);
   await warnOfAttempts(cluster);
   await reportMachines(cluster, definitions);
-  await freeObjects(cluster, definitions);
-  await removeTriggers(cluster, inventory.triggers);
-  await removeFunctions(cluster, inventory.functions);
-  // A function that was still running may have added a finalizer again.
-  await freeObjects(cluster, definitions);
+  await stopFunctions(cluster, definitions, inventory);
   await removeAll(cluster, inventory.broker);
   await removeAll(cluster, inventory.permissions);
   await removeNamespace(cluster, options.shipped);
   if (options.deleteCrds) await removeDefinitions(cluster, definitions);
+}
+
+/**
+ * No new work starts, our finalizers are removed, then receivers are deleted before their senders.
+ */
+export async function stopFunctions(
+  cluster: Cluster,
+  definitions: readonly AnyObject[],
+  { sources, triggers, functions }: Record<'sources' | 'triggers' | 'functions', readonly AnyObject[]>,
+): Promise<void> {
+  await removeAll(cluster, sources);
+  await freeObjects(cluster, definitions);
+  await removeTriggers(cluster, triggers);
+  await removeFunctions(cluster, functions);
+  // A function that was still running may have added a finalizer again.
+  await freeObjects(cluster, definitions);
+}
+
+/** Throws if there is what only functions can end: workspaces, and objects on OpenStack. */
+export async function assertNothingUnfinished(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
+  await assertNoWorkspace(cluster);
+  await assertNothingOnOpenStack(cluster, definitions.filter(definesOnOpenStack));
 }
 
 const isFunction = ({ apiVersion, kind }: AnyObject) =>

@@ -30,7 +30,7 @@ env:
 {{- end }}
 {{- end }}
 
-{{/* What every pod gets. With Knative Serving the first two need a feature flag each, in its ConfigMap config-features. */}}
+{{/* What every pod gets. With Knative Serving all but the last need a feature flag each, in its ConfigMap config-features. */}}
 {{- define "ot-functions.pod" -}}
 {{- with .Values.nodeSelector }}
 nodeSelector:
@@ -40,8 +40,38 @@ nodeSelector:
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "ot-functions.podLabels" -}}
+{{- with .Values.podLabels }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "ot-functions.podAnnotations" -}}
+{{- with .Values.podAnnotations }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "ot-functions.accountAnnotations" -}}
+{{- with .Values.serviceAccount.annotations }}
+annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}

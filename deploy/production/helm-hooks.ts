@@ -1,0 +1,120 @@
+import { networkPolicy, outward } from '../../knative/network-policies.ts';
+import { operatorNamespace, partOf } from '../../shared/operator.ts';
+
+const name = 'helm-hooks';
+
+/** An object that Helm makes for its hooks alone, and deletes after them. */
+const forHooks = (events: string, weight: number, object: { metadata: object }) => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    annotations: {
+      'helm.sh/hook': events,
+      'helm.sh/hook-weight': String(weight),
+      'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+    },
+  },
+});
+
+const job = (program: string) => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: `ot-functions-${program}`, namespace: operatorNamespace, labels: partOf },
+  spec: {
+    backoffLimit: 2,
+    activeDeadlineSeconds: 900,
+    template: {
+      metadata: { labels: { ...partOf, 'app.kubernetes.io/name': name } },
+      spec: {
+        serviceAccountName: name,
+        restartPolicy: 'Never',
+        '__include pod__': '',
+        containers: [
+          {
+            name: 'hook',
+            image: '__include image__',
+            '__include pullPolicy__': '',
+            args: [program],
+            resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '256Mi' } },
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              runAsNonRoot: true,
+              runAsUser: 65532,
+              capabilities: { drop: ['ALL'] },
+              seccompProfile: { type: 'RuntimeDefault' },
+            },
+          },
+        ],
+      },
+    },
+  },
+});
+
+const rbac = 'rbac.authorization.k8s.io';
+const metadata = { name, namespace: operatorNamespace, labels: partOf };
+const subjects = [{ kind: 'ServiceAccount', name, namespace: operatorNamespace }];
+const rule = (apiGroups: string[], resources: string[], verbs: string[]) => ({ apiGroups, resources, verbs });
+const read = ['get', 'list', 'watch'];
+
+/** What the hooks may do, while they run. */
+export const hookPermissions = [
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: `sync-operator-${name}`, labels: partOf },
+    rules: [
+      rule(['apiextensions.k8s.io'], ['customresourcedefinitions'], ['list']),
+      rule(['pelotech.ot', 'kupenstack.io'], ['*'], ['get', 'list', 'patch']),
+      rule(['eventing.knative.dev'], ['brokers', 'triggers'], ['list']),
+      rule(['sources.knative.dev'], ['apiserversources', 'pingsources'], ['list']),
+      rule(['serving.knative.dev'], ['services'], ['list']),
+      rule(['apps'], ['deployments'], ['list']),
+    ],
+  },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: `sync-operator-${name}`, labels: partOf },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: `sync-operator-${name}` },
+    subjects,
+  },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'Role',
+    metadata,
+    rules: [
+      rule(['eventing.knative.dev'], ['brokers'], read),
+      rule(['eventing.knative.dev'], ['triggers'], [...read, 'delete']),
+      rule(['sources.knative.dev'], ['apiserversources', 'pingsources'], [...read, 'delete']),
+      rule(['messaging.knative.dev'], ['subscriptions'], [...read, 'patch']),
+      rule(['messaging.knative.dev'], ['inmemorychannels'], [...read, 'delete']),
+      rule(['serving.knative.dev'], ['services'], [...read, 'delete']),
+      rule(['apps'], ['deployments'], [...read, 'delete']),
+      rule([''], ['pods', 'services'], read),
+    ],
+  },
+  {
+    apiVersion: `${rbac}/v1`,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup: rbac, kind: 'Role', name },
+    subjects,
+  },
+];
+
+/** The Jobs that Helm runs before it deletes a release, after it has upgraded one, and to test one, and what they need. */
+export const hookObjects = (): object[] => [
+  ...[
+    ...hookPermissions,
+    networkPolicy(name, {
+      podSelector: { matchLabels: { ...partOf, 'app.kubernetes.io/name': name } },
+      policyTypes: ['Ingress', 'Egress'],
+      egress: outward,
+    }),
+  ].map((object) => forHooks('pre-delete,post-upgrade,test', -5, object)),
+  forHooks('pre-delete', 0, job('pre-delete')),
+  forHooks('post-upgrade', 0, job('post-upgrade')),
+  forHooks('test', 0, job('helm-test')),
+];
