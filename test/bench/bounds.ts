@@ -74,14 +74,14 @@ function handOverBounds(runs: readonly SyncRun[]): Bound[] {
 
 const costBounds = (run: SyncRun): Bound[] => [
   bound(`writes to Succeeded, ${run.images} queued`, writesPerImage(writeCosts(run), 'to Succeeded'), 9.4, 'an image'),
-  bound(`reads, ${run.images} queued`, readsPerImage(run), 44, 'an image'),
+  bound(`reads, ${run.images} queued`, readsPerImage(run), 35, 'an image'),
 ];
 
 /** About a tenth above what is found, for how often CDI reports progress is a matter of time. */
 const eventBounds = ({ images, deliveries, events, hops }: ImageEvents): Bound[] => [
-  bound('events', events / images, 38, 'an image'),
-  bound('deliveries', deliveriesOf(deliveries) / images, 49, 'an image'),
-  bound('hops through a filter', hops / images, 91, 'an image'),
+  bound('events', events / images, 39, 'an image'),
+  bound('deliveries', deliveriesOf(deliveries) / images, 41, 'an image'),
+  bound('hops through a filter', hops / images, 97, 'an image'),
 ];
 
 function sweepBounds(passes: readonly PassCost[]): Bound[] {
