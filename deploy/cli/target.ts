@@ -149,7 +149,7 @@ export async function findImage(place: Place, parts: readonly string[], namespac
 export async function findWorkspace(place: Place, parts: readonly string[]) {
   const named = readNamed(parts, undefined);
   if (named.kind && named.kind !== 'workspace') {
-    throw new UsageError(`expected the name of a workspace, found a ${named.kind}: ${parts.join(' ')}`);
+    throw new UsageError(`expected the name of a workspace, found ${parts.join(' ')}`);
   }
   return (await findTarget(place, { ...named, kind: 'workspace' })) as Workspace;
 }

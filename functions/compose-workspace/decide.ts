@@ -109,7 +109,7 @@ function report(
   const [images] = stages.filter(({ condition }) => condition === 'VMDiskImagesReady');
   return reported(
     workspace,
-    { ...(isWaiting && images ? scheduled(schedule, images, nowMs) : standing), conditions, fields },
+    { ...(isWaiting && images ? scheduled(schedule, { images, lateness }, nowMs) : standing), conditions, fields },
     nowMs,
     schedule && nextOfSchedule(schedule),
   );

@@ -29,12 +29,13 @@ const written = (length: number, more: Parameters<typeof startSyncOf>[1] = {}) =
   ).map(({ object }) => object as unknown as Lease);
 
 test('an audit tells when an image that is requested now may start, and how long it takes, in one write', () => {
-  const [lease, ...others] = written(2, { basis, snapshotMs: 4200, rate: 1234.5 });
+  const [lease, ...others] = written(2, { basis, longMs: 900_000, snapshotMs: 4200, rate: 1234.5 });
   expect(others).toEqual([]);
   // 500 s until the slot is free, then two images that take 600 s each.
   expect(forecastIn(lease)).toEqual({
     startsAt: '2026-01-01T00:30:00Z',
     downloadMs: 600_000,
+    longMs: 900_000,
     snapshotMs: 5000,
     bytesPerMs: 1230,
   });
@@ -44,7 +45,10 @@ test('an audit tells when an image that is requested now may start, and how long
 test.each([
   [
     'it is so already',
-    { basis, lease: leaseOf({ startsAt: '2026-01-01T00:30:00Z', downloadMs: 600_000, snapshotMs: 0 }) },
+    {
+      basis,
+      lease: leaseOf({ startsAt: '2026-01-01T00:30:00Z', downloadMs: 600_000, longMs: 600_000, snapshotMs: 0 }),
+    },
   ],
   ['no download tells how long one takes', {}],
   ['it is no audit', { basis, isAudit: false }],
@@ -53,10 +57,11 @@ test.each([
 });
 
 test('how long downloads take is remembered when the last image that tells is gone', () => {
-  const lease = leaseOf({ downloadMs: 300_000, snapshotMs: 5000 });
+  const lease = leaseOf({ downloadMs: 300_000, longMs: 400_000, snapshotMs: 5000 });
   expect(forecastIn(written(2, { lease })[0])).toEqual({
     startsAt: '2026-01-01T00:15:00Z',
     downloadMs: 300_000,
+    longMs: 400_000,
     snapshotMs: 5000,
   });
 });

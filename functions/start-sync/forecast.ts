@@ -15,7 +15,7 @@ const roundMs = 60_000;
  * downloads take is remembered when the last image that tells is gone.
  */
 export function queueForecast(
-  { isAudit, policy, lease, nowMs, basis, rate, snapshotMs }: Observed,
+  { isAudit, policy, lease, nowMs, basis, rate, longMs, snapshotMs }: Observed,
   images: readonly VMDiskImage[],
   holders: readonly Holder[],
 ): QueueForecast | undefined {
@@ -33,6 +33,7 @@ export function queueForecast(
   return {
     ...(waitMs > 0 ? { startsAt: toTime(Math.ceil((nowMs + waitMs) / roundMs) * roundMs) } : {}),
     downloadMs: inSeconds(downloadMs),
+    longMs: inSeconds(longMs ?? before?.longMs ?? downloadMs),
     snapshotMs: inSeconds(snapshotMs ?? before?.snapshotMs ?? 0),
     ...(bytesPerMs ? { bytesPerMs: Number(bytesPerMs.toPrecision(3)) } : {}),
   };

@@ -2,7 +2,7 @@ import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
 import { medianRate, rateIn } from '../../shared/images/download-share.ts';
 import { type Egress, egressIn } from '../../shared/images/egress.ts';
-import { basisFrom, durationOf, snapshotDurationOf } from '../../shared/images/forecast.ts';
+import { basisFrom, durationOf, longOf, snapshotDurationOf } from '../../shared/images/forecast.ts';
 import { isQueued } from '../../shared/images/queue.ts';
 import { wantedContent } from '../../shared/images/shared-content.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
@@ -140,6 +140,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     lacking,
     basis: basisFrom(tookMs),
     rate: medianRate(rates),
+    longMs: longOf(tookMs),
     snapshotMs: basisFrom(snapshotsMs)?.medianMs,
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };

@@ -52,6 +52,8 @@ export interface Gathered {
   basis?: Basis | undefined;
   /** The median of their bytes in a millisecond. */
   rate?: number | undefined;
+  /** The milliseconds than which nine of ten of them took no longer. */
+  longMs?: number | undefined;
   /** The median of the milliseconds from the end of a download to a usable snapshot. */
   snapshotMs?: number | undefined;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */

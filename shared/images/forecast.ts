@@ -26,6 +26,10 @@ export function basisFrom(durationsMs: readonly number[]): Basis | undefined {
   return { count: tookMs.length, medianMs, leastMs, mostMs };
 }
 
+/** How many milliseconds nine of ten of them took at most. */
+export const longOf = (durationsMs: readonly number[]): number | undefined =>
+  durationsMs.toSorted((a, b) => a - b)[Math.floor(durationsMs.length * 0.9)];
+
 /** From the slot until the download was done, when the slot is free again: a snapshot needs none. */
 export function durationOf({ status }: VMDiskImage): number | undefined {
   const { phase, startedAt, snapshottingAt, completedAt, adoption, revision, sharedFrom } = status ?? {};

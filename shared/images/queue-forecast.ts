@@ -9,6 +9,8 @@ const QueueForecast = z.object({
   startsAt: z.string().optional(),
   /** The median of the downloads, in milliseconds. */
   downloadMs: z.number().positive(),
+  /** Nine of ten downloads took no longer. */
+  longMs: z.number().positive(),
   /** From the end of a download to a usable snapshot. */
   snapshotMs: z.number().nonnegative(),
   /** The median of their rates. */

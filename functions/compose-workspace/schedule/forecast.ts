@@ -59,13 +59,13 @@ interface Request {
   missing: readonly string[];
 }
 
-/** From the request of its missing images until all of them are usable, if the images that these others book are requested before. */
+/** From the request of its missing images until all of them are usable, if so many others are requested before. The last may be a long one. */
 function takesMs(missing: number, ahead: number, forecast: QueueForecast, policy: Policy, nowMs: number): number {
-  const { downloadMs, snapshotMs, startsAt } = forecast;
+  const { downloadMs, longMs, snapshotMs, startsAt } = forecast;
   const { concurrency, slotsPerNamespace = Number.POSITIVE_INFINITY } = policy.values;
   const slots = Math.max(1, Math.min(concurrency, slotsPerNamespace));
   const turns = Math.floor((ahead + missing - 1) / slots);
-  return Math.max(0, msOf(startsAt) - nowMs) + (turns + 1) * downloadMs + snapshotMs;
+  return Math.max(0, msOf(startsAt) - nowMs) + turns * downloadMs + longMs + snapshotMs;
 }
 
 /**

@@ -13,7 +13,7 @@ import { leadOf, usableAtMs } from './forecast.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-const forecast = { downloadMs: 10 * minute, snapshotMs: minute };
+const forecast = { downloadMs: 10 * minute, longMs: 10 * minute, snapshotMs: minute };
 const policy = (data: Record<string, string> = {}) =>
   parsePolicy({ data: { allowedSources, concurrency: '2', ...data } });
 
@@ -55,6 +55,12 @@ describe('how long before the start images are requested', () => {
     ['not for those that start later', lead(others(9, request.startsAtMs + 1)), 16.5],
     ['not for those that start so early that they are done', lead(others(9, start + 22 * hour)), 16.5],
     ['longer with the slots of one namespace', lead([], ['a', 'b'], { slotsPerNamespace: '1' }), 31.5],
+    [
+      'longer where downloads differ',
+      leadOf(request, [], { forecast: { ...forecast, longMs: 20 * minute }, policy: policy(), nowMs: start }).leadMs /
+        minute,
+      31.5,
+    ],
     ['as with one slot while the queue is paused', lead([], ['a', 'b'], { concurrency: '0' }), 31.5],
   ])('%s', (_, found, expected) => {
     expect(found).toBe(expected);
@@ -146,6 +152,10 @@ describe('a workspace that starts at nine', () => {
   ])('is late %s', (_, observed, reason) => {
     const actions = decide(observed);
     expect(late(actions)).toBe(reason);
+    const { phase, message, conditions } = statusIn(actions);
+    const isSaid = phase === 'Scheduled' && reason === 'WillBeLate';
+    if (isSaid) expect(conditionOf(conditions, 'Ready')).toMatchObject({ reason, message });
+    if (isSaid) expect(message).toContain('its start at 09:00 UTC');
     expect(told(actions).filter((one) => one === 'WillBeLate' || one === 'Late')).toEqual(
       reason === 'WillBeLate' || reason === 'Late' ? [reason] : [],
     );

@@ -74,9 +74,15 @@ export function scheduleGates(schedule: Schedule | undefined, nowMs: number): { 
   };
 }
 
-/** Where a workspace stands before its start, and what it waits for. */
-export function scheduled(schedule: Schedule, images: Stage, nowMs: number) {
+/** Where a workspace stands before its start: that it will be late, else what it waits for. */
+export function scheduled(
+  schedule: Schedule,
+  { images, lateness: told }: { images: Stage; lateness: readonly NewCondition[] },
+  nowMs: number,
+) {
   const { startsAtMs, imagesAtMs, isRequested } = schedule;
+  const late = told.find(({ status }) => status === 'True');
+  if (late) return { phase: 'Scheduled', reason: late.reason, message: late.message } as const;
   const rest = `the rest is made at ${formatTimeOfDay(startsAtMs, nowMs)}`;
   const open = images.components.find((one) => !isWell(one));
   const first = isRequested

@@ -27,6 +27,9 @@ export const sweepMs = 30_000;
 /** Ten times as often as in a cluster, so that a run waits for few sweeps. */
 export const auditMs = 60_000;
 
+/** The milliseconds between two timer events. */
+export type Timers = Readonly<Record<'sweep' | 'audit', number>>;
+
 /**
  * Simulates sources, timers, Broker and Triggers: delivers events at least once, in any order, or never. An event that it gives
  * up is lost, as after a dead letter.
@@ -42,15 +45,21 @@ export class Broker {
 
   constructor(
     declarations: readonly FunctionDeclaration[],
-    { scheduler, faults, deliver, isDeaf }: { scheduler: Scheduler; faults: Faults; deliver: Deliver; isDeaf: boolean },
+    {
+      scheduler,
+      faults,
+      deliver,
+      isDeaf,
+      timers = { sweep: sweepMs, audit: auditMs },
+    }: { scheduler: Scheduler; faults: Faults; deliver: Deliver; isDeaf: boolean; timers?: Timers },
   ) {
     this.#subscriptions = declarations.flatMap(({ name, on }) => on.map((subscription) => ({ name, subscription })));
     this.#scheduler = scheduler;
     this.#faults = faults;
     this.#deliver = deliver;
     this.#isDeaf = isDeaf;
-    scheduler.every(sweepMs, () => this.#time('sweep'));
-    scheduler.every(auditMs, () => this.#time('audit'));
+    scheduler.every(timers.sweep, () => this.#time('sweep'));
+    scheduler.every(timers.audit, () => this.#time('audit'));
   }
 
   /** An object has changed: an event of its source, in Reference mode. */

@@ -36,12 +36,12 @@ const running: Stage = (work) => {
       { type: 'Running', status: 'True', reason: 'Pod is running' },
     ],
   });
-  return work.how === 'stalls' ? undefined : { next: halfway, inMs: 3000 };
+  return work.how === 'stalls' ? undefined : { next: halfway, inMs: work.halfMs };
 };
 
 const halfway: Stage = (work) => {
   work.say({ progress: '50.00%' });
-  return { next: (work.how && troubles[work.how]) ?? finished, inMs: 3000 };
+  return { next: (work.how && troubles[work.how]) ?? finished, inMs: work.halfMs };
 };
 
 const finished: Stage = (work) => {

@@ -14,12 +14,15 @@ export class Work {
   readonly writer: StoreWriter;
   readonly ref: { namespace: string; name: string; uid: string };
   readonly how: DownloadFault | undefined;
+  /** How long half of the download takes. */
+  readonly halfMs: number;
   /** The number of importers so far, and the restarts of the last. */
   importers = 0;
   restarts = 0;
 
-  constructor(writer: StoreWriter, { metadata }: ApiObject, how: DownloadFault | undefined) {
+  constructor(writer: StoreWriter, { metadata }: ApiObject, how: DownloadFault | undefined, halfMs: number) {
     this.writer = writer;
+    this.halfMs = halfMs;
     this.ref = { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid };
     this.how = how;
   }

@@ -11,13 +11,17 @@ import { type StoreWriter, storeKeys } from './store-writer.ts';
  * Simulates CDI, its importers and their kubelet, as far as a client can see: claim → importer Pod → progress → Succeeded, and
  * every failure of that. Each write is a step of its own.
  */
-export function simulateCdi(writer: StoreWriter, faults: Faults) {
+export function simulateCdi(
+  writer: StoreWriter,
+  faults: Faults,
+  halfMsOf: (dataVolume: ApiObject) => number = () => 3000,
+) {
   return ({ type, resource, object }: StoreEvent) => {
     if (type === 'ADDED' && resource === storeKeys.dataVolumes) {
       const isClone = (object.spec as { source?: { snapshot?: object } }).source?.snapshot !== undefined;
       const isOurs = object.metadata.labels?.[imageUidLabel] !== undefined;
       const how = isOurs && !isClone ? faults.at(faults.count('download'), 'download')?.how : undefined;
-      go(new Work(writer, object, how), isClone ? cloneClaimed : claimed);
+      go(new Work(writer, object, how, halfMsOf(object)), isClone ? cloneClaimed : claimed);
     }
     if (type === 'MODIFIED' && object.metadata.deletionTimestamp) leave(writer, faults, resource, object);
   };

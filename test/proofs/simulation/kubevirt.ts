@@ -9,11 +9,14 @@ const finalizer = 'kubevirt.io/virtualMachineControllerFinalize';
 
 /** Simulates KubeVirt: starts a machine once its disk exists, and reports its state. */
 export function simulateKubevirt(writer: StoreWriter, faults: Faults) {
-  return ({ type, resource, object }: StoreEvent) => {
+  return ({ type, resource, object, previous }: StoreEvent) => {
     if (resource !== storeKeys.kubeVirtMachines) return;
     const { namespace, name, uid, deletionTimestamp } = object.metadata;
     const ref = { namespace, name, uid };
     if (type === 'MODIFIED' && deletionTimestamp) writer.schedule(() => removeFinalizer(writer, ref));
+    const isHalted = isToHalt(object);
+    if (type === 'MODIFIED' && previous && !deletionTimestamp && isHalted !== isToHalt(previous))
+      writer.schedule(() => (isHalted ? halt(writer, ref) : start(writer, ref, undefined)));
     if (type !== 'ADDED') return;
     const how = faults.at(faults.count('machine'), 'machine')?.how;
     writer.schedule(() => {
@@ -23,12 +26,19 @@ export function simulateKubevirt(writer: StoreWriter, faults: Faults) {
           : {
               ...machine,
               metadata: { ...machine.metadata, finalizers: [finalizer] },
-              status: { printableStatus: 'Starting' },
+              status: { printableStatus: isHalted ? 'Stopped' : 'Starting' },
             },
       );
-      start(writer, ref, how);
+      if (!isHalted) start(writer, ref, how);
     });
   };
+}
+
+const isToHalt = ({ spec }: ApiObject) => (spec as { runStrategy?: string }).runStrategy === 'Halted';
+
+async function halt(writer: StoreWriter, ref: Ref) {
+  await writer.delete(storeKeys.instances, { namespace: ref.namespace, name: ref.name });
+  writer.patchStatus(storeKeys.kubeVirtMachines, ref, { printableStatus: 'Stopped', ready: false });
 }
 
 type Ref = { namespace: string | undefined; name: string; uid: string };
@@ -36,7 +46,7 @@ type Ref = { namespace: string | undefined; name: string; uid: string };
 function start(writer: StoreWriter, ref: Ref, how: MachineFault | undefined) {
   const say = (status: object) => writer.patchStatus(storeKeys.kubeVirtMachines, ref, status);
   const machine = writer.get(storeKeys.kubeVirtMachines, ref);
-  if (!machine || machine.metadata.deletionTimestamp) return;
+  if (!machine || machine.metadata.deletionTimestamp || isToHalt(machine)) return;
   if (!hasDisk(writer, machine)) {
     say({ printableStatus: 'Provisioning' });
     writer.retryAfter(() => start(writer, ref, how), 2000);
