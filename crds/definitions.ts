@@ -108,6 +108,8 @@ const definitions: readonly Definition[] = [
       { name: 'Ready', type: 'string', jsonPath: '.status.ready' },
       terminating,
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      { name: 'Starts', type: 'string', jsonPath: '.spec.schedule.startAt', priority: 1 },
+      { name: 'Expires', type: 'string', jsonPath: '.status.expiresAt', priority: 1 },
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
     ],
     selectableFields: ['.status.phase'],
