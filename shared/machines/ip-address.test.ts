@@ -27,6 +27,10 @@ describe('an address with the length of its network', () => {
     ['1::2::3/64', 'no address'],
     ['1:2:3:4:5:6:7/64', 'no address'],
     ['fd00::g/64', 'no address'],
+    ['fe80::1%eth0/64', 'no address'],
+    ['010.10.0.1/24', 'no address'],
+    ['10.10.1/24', 'no address'],
+    ['0x0a.10.0.1/24', 'no address'],
   ])('%s is not: %s', (text, words) => {
     expect(why(text)).toContain(words);
   });
@@ -46,8 +50,11 @@ test.each([
 test.each([
   ['10.10.0.161', '10.10.0.161'],
   ['255.0.0.1', '255.0.0.1'],
-  ['fd00::5', 'fd00:0:0:0:0:0:0:5'],
-  ['::', '0:0:0:0:0:0:0:0'],
+  ['fd00:0:0:0:0:0:0:5', 'fd00::5'],
+  ['FD00:0:0:1::0:5', 'fd00:0:0:1::5'],
+  ['1:0:2:3:4:5:6:7', '1:0:2:3:4:5:6:7'],
+  ['::', '::'],
+  ['::ffff:10.0.0.1', '10.0.0.1'],
 ])('%s is written %s', (text, expected) => {
   const ip = parseIp(text);
   expect(ip && formatIp(ip)).toBe(expected);

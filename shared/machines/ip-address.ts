@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /** An address with the length of its network, as one number. */
 export interface Cidr {
   version: 4 | 6;
@@ -14,20 +16,20 @@ export function parseCidr(text: string): Cidr | undefined {
   return { ...found, length };
 }
 
-/** Reads an address alone; undefined for any other text. */
+/** Reads an address alone; undefined for any other text. An IPv4 address may be written as IPv6 has it (::ffff:10.0.0.1). */
 export function parseIp(text: string): Pick<Cidr, 'version' | 'address'> | undefined {
-  const address = text.includes(':') ? parseIpv6(text) : parseIpv4(text);
-  return address === undefined ? undefined : { version: text.includes(':') ? 6 : 4, address };
+  const isWritten = ipaddr.IPv4.isValidFourPartDecimal(text) || (ipaddr.IPv6.isValid(text) && !text.includes('%'));
+  if (!isWritten) return undefined;
+  const ip = ipaddr.process(text);
+  const address = BigInt(`0x${Buffer.from(ip.toByteArray()).toString('hex')}`);
+  return { version: ip.kind() === 'ipv4' ? 4 : 6, address };
 }
 
-/** Writes an address: 10.10.0.161, or fd00:0:0:0:0:0:0:5. */
+/** Writes an address as RFC 5952 has it: 10.10.0.161, or fd00::5. */
 export function formatIp({ version, address }: Pick<Cidr, 'version' | 'address'>): string {
-  const [parts, bits] = version === 4 ? [4, 8n] : [8, 16n];
-  const groups = Array.from(
-    { length: parts },
-    (_, index) => (address >> (BigInt(parts - 1 - index) * bits)) % (1n << bits),
-  );
-  return version === 4 ? groups.join('.') : groups.map((group) => group.toString(16)).join(':');
+  const bytes = Buffer.from(address.toString(16).padStart(widthOf(version) / 4, '0'), 'hex');
+  const ip = ipaddr.fromByteArray([...bytes]);
+  return ip instanceof ipaddr.IPv6 ? ip.toRFC5952String() : ip.toString();
 }
 
 /** Why no machine can have this address, or undefined. */
@@ -50,21 +52,3 @@ export const isInNetworkOf = (cidr: Cidr, other: Pick<Cidr, 'version' | 'address
 };
 
 const widthOf = (version: 4 | 6) => (version === 4 ? 32 : 128);
-
-function parseIpv4(text: string): bigint | undefined {
-  const parts = text.split('.');
-  const isWritten = parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256);
-  return isWritten ? parts.reduce((sum, part) => (sum << 8n) + BigInt(part), 0n) : undefined;
-}
-
-function parseIpv6(text: string): bigint | undefined {
-  const [before = '', after, ...more] = text.split('::');
-  if (more.length > 0) return undefined;
-  const head = before === '' ? [] : before.split(':');
-  const tail = after === undefined || after === '' ? [] : after.split(':');
-  const missing = 8 - head.length - tail.length;
-  if (after === undefined ? missing !== 0 : missing < 1) return undefined;
-  const groups = [...head, ...Array.from({ length: missing }, () => '0'), ...tail];
-  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
-  return groups.reduce((sum, group) => (sum << 16n) + BigInt(`0x${group}`), 0n);
-}
