@@ -45,7 +45,7 @@ export function imageMaker(
       republish: async () => undefined,
       requeueAfter: () => undefined,
       batch,
-      origins: traceparent === undefined ? [] : [traceparent],
+      origins: { traces: traceparent === undefined ? [] : [traceparent], attributes: {} },
     }).catch((error: unknown) => () => error);
     const error = verdict(batch);
     if (error !== undefined) throw new Refusal(503, 'the image cannot be made just now; try again', String(error));

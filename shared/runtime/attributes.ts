@@ -31,7 +31,7 @@ function attributesIn(text: string): Attributes {
 }
 
 /** A source is a URI: a password, a token in its query and a fragment are not shown. */
-const withoutSecrets = (source: string) => source.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
+export const withoutSecrets = (source: string) => source.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');
 
 const longest = 253;
 

@@ -28,7 +28,19 @@ export function serve<Observed>(declaration: FunctionDeclaration<Observed>, port
   const enqueue = ports.timerSpacing ? spacedTimers(paged, ports.now, ports.timerSpacing) : paged;
   const context: RouteContext = { app, declaration: declaration as FunctionDeclaration, ports, background, origins };
   app.get('/health/:probe', (c) => c.text('ok'));
-  if (declaration.on.some((subscription) => subscription.on === 'deadLetter')) deadLetterRoute(context, run);
+  const takesLetters = declaration.on.some((subscription) => subscription.on === 'deadLetter');
+  const route = takesLetters ? '/:failed?' : '/';
+  app.use(async (c, next) => {
+    const startedMs = ports.now();
+    await next();
+    ports.telemetry.measure('http.server.request.duration', (ports.now() - startedMs) / 1000, {
+      'http.request.method': c.req.method === 'POST' ? 'POST' : '_OTHER',
+      'http.response.status_code': String(c.res.status),
+      'http.route': route,
+      'url.scheme': 'http',
+    });
+  });
+  if (takesLetters) deadLetterRoute(context, run);
   else eventRoute(context, enqueue);
   /** Resolves when all that was begun is done, and published if it can be: for SIGTERM. */
   const drain = async () => {

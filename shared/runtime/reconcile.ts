@@ -14,6 +14,7 @@ import type { ReadSource } from './sources/read-source.ts';
 import type { TimerSpacing } from './spaced-timers.ts';
 import { actionTelemetry } from './telemetry/action-telemetry.ts';
 import { missedEvents } from './telemetry/missed-events.ts';
+import type { Origins } from './telemetry/origins.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { isUnreadable } from './unreadable.ts';
 import { type Decision, type Verdict, verdictOf } from './verdict.ts';
@@ -48,13 +49,13 @@ export interface ReconcileRequest<Observed> {
   republish(): Promise<void>;
   requeueAfter: Effects['requeueAfter'];
   batch: Batch;
-  /** The traces that the events belong to. */
-  origins?: readonly string[];
+  /** The traces that the events belong to, and which events they are. */
+  origins?: Origins;
 }
 
 /** Observes, decides and performs until nothing is in the way. The verdict says which events to redeliver. Throws if observing failed. */
 export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promise<Verdict> {
-  const { declaration, ports, background, requeueAfter, batch, origins = [] } = request;
+  const { declaration, ports, background, requeueAfter, batch, origins = { traces: [], attributes: {} } } = request;
   const { name } = declaration;
   if (batch.sweep || (batch.audit && !batch.audited)) background.waitUntil(request.republish());
   const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
@@ -80,8 +81,13 @@ export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promis
       if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
     }
   };
-  const attributes = { 'ot.batch': batch.audit ? 'audit' : batch.sweep ? 'sweep' : 'event' };
-  return ports.telemetry.span(`${name} reconcile`, undefined, attributes, tryUntilDone, origins);
+  const isTimed = batch.audit || batch.sweep;
+  const attributes = {
+    ...origins.attributes,
+    'ot.batch': batch.audit ? 'audit' : batch.sweep ? 'sweep' : 'event',
+    'faas.trigger': isTimed ? 'timer' : 'pubsub',
+  };
+  return ports.telemetry.span(`${name} reconcile`, undefined, attributes, tryUntilDone, origins.traces);
 }
 
 /** Why a decision that was performed without an error has to be made again soon. */

@@ -262,6 +262,15 @@ export const metrics: readonly Metric[] = [
     buckets: seconds,
   },
   {
+    name: 'http.server.request.duration',
+    kind: 'histogram',
+    unit: 's',
+    description:
+      "The same by OpenTelemetry's conventions, for dashboards that know no function; also of requests that are too large.",
+    labels: ['http.request.method', 'http.response.status_code', 'http.route', 'url.scheme'],
+    buckets: seconds,
+  },
+  {
     name: 'ot.events.missed',
     kind: 'counter',
     unit: '{decision}',

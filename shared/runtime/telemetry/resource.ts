@@ -18,6 +18,10 @@ export function resourceAttributes(serviceName: string, env: Environment = proce
     'k8s.pod.uid': env.POD_UID,
     'k8s.namespace.name': env.POD_NAMESPACE,
     'k8s.node.name': env.NODE_NAME,
+    // What Knative Serving tells a revision; a Deployment is no function as a service.
+    'faas.name': env.K_SERVICE,
+    'faas.version': env.K_REVISION,
+    'faas.instance': env.K_SERVICE && (env.POD_NAME ?? env.HOSTNAME),
   };
   return Object.fromEntries(
     Object.entries(found).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),

@@ -7,6 +7,7 @@ import { defineResource } from '../../kinds/resource.ts';
 import { ApiError, Conflict } from '../errors.ts';
 import { serve } from '../http.ts';
 import type { Kube } from '../kube.ts';
+import { traceOrigins } from './origins.ts';
 import { type RunningTelemetry, startTelemetry, type TelemetryOptions } from './sdk.ts';
 import { spanContextOf, telemetryOf, traceparentOf } from './telemetry.ts';
 
@@ -236,6 +237,31 @@ describe('a function that is served', () => {
     expect(named('turn-widget reconcile')[0]?.attributes).toEqual({
       'ot.function': 'turn-widget',
       'ot.batch': 'event',
+      'faas.trigger': 'pubsub',
+      'messaging.system': 'knative',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.message.id': '1',
+      'cloudevents.event_id': '1',
+      'cloudevents.event_type': 'dev.knative.apiserver.ref.update',
+      'cloudevents.event_source': '/test',
+      'cloudevents.event_spec_version': '1.0',
+    });
+  });
+  test('says of a reconcile of several events how many they are, and no secret of a source', () => {
+    const origins = traceOrigins();
+    expect(origins.take()).toEqual({ traces: [], attributes: {} });
+    origins.note({ 'ce-id': '1', 'ce-source': 'https://user:word@ci.example/labs?token=1', 'ce-subject': 'a\nb' });
+    expect(origins.take().attributes).toMatchObject({
+      'cloudevents.event_source': 'https://ci.example/labs',
+      'cloudevents.event_subject': 'a?b',
+    });
+    for (const id of ['1', '2']) origins.note({ 'ce-id': id });
+    expect(origins.take().attributes).toEqual({
+      'messaging.system': 'knative',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.batch.message_count': 2,
     });
   });
   test('puts a write into the trace of the object, of an image that of the revision which the write begins', async () => {
@@ -349,6 +375,13 @@ describe('a function that is served', () => {
       expect(text).toContain(`ot_event_handling_duration_seconds_count{function="turn-widget",result="${result}"} 1\n`);
     }
     expect(text).toContain('ot_write_conflicts_total{function="turn-widget"} 5\n');
+    const counted = [...text.matchAll(/^http_server_request_duration_seconds_count\{(.*)\} (\d+)$/gm)];
+    expect(counted.map(([, labels, count]) => `${labels} ${count}`).sort()).toEqual(
+      ['202', '204', '400', '409'].map(
+        (status) =>
+          `http_request_method="POST",http_response_status_code="${status}",http_route="/",url_scheme="http" 1`,
+      ),
+    );
   });
   test('counts what a timer alone led to, and no event had', async () => {
     const { post, drain } = served();

@@ -40,7 +40,7 @@ export interface Telemetry {
   span<T>(
     name: string,
     of: TraceOf | undefined,
-    attributes: Attributes,
+    attributes: Readonly<Record<string, string | number>>,
     run: () => Promise<T>,
     origins?: readonly string[],
   ): Promise<T>;
