@@ -164,6 +164,7 @@ describe('a machine that asks for other hardware than it was made with', () => {
     const { metadata, spec: next } = changedTo(changed(seen, none));
     expect(next.template.spec.domain).toMatchObject({ firmware: added.firmware, machine: added.machine });
     expect(next.template.spec.domain.firmware).not.toHaveProperty('bootloader');
+    expect(next.template.spec.domain.cpu).toEqual({ cores: 2 });
     expect(next.template.spec.domain).not.toHaveProperty('features.smm');
     expect(next.template.spec.domain.devices).not.toHaveProperty('tpm');
     expect(next.template.spec).not.toHaveProperty('readinessProbe');
@@ -193,6 +194,7 @@ describe('a machine that asks for other hardware than it was made with', () => {
     const sized = made({ resources: { cpu: '500m', memory: '2Gi' } });
     const typed = changedTo(changed(sized, { instancetype: 'u1.medium', resources: undefined }));
     expect(Object.keys(typed.spec.template.spec.domain)).toEqual(['devices']);
+    expect(typed.metadata.annotations?.['pelotech.ot/wanted-fields']).toBe('instancetype');
     const back = changedTo(
       changed(made({ instancetype: 'u1.medium', resources: undefined }), { instancetype: undefined, resources: large }),
     );

@@ -21,6 +21,7 @@ const wantedFields = 'pelotech.ot/wanted-fields';
 
 /** The fields of a template that only some machines ask for. */
 const optionalFields: Readonly<Record<string, readonly string[]>> = {
+  sockets: ['spec', 'domain', 'cpu', 'sockets'],
   readinessProbe: ['spec', 'readinessProbe'],
   livenessProbe: ['spec', 'livenessProbe'],
   bootloader: ['spec', 'domain', 'firmware', 'bootloader'],
@@ -30,7 +31,7 @@ const optionalFields: Readonly<Record<string, readonly string[]>> = {
 
 const fieldsOf = ({ matchers, template }: ReturnType<typeof wanted>): string[] => [
   ...Object.keys(matchers ?? {}),
-  ...Object.keys(optionalFields).filter((name) => valueAt(template, optionalFields[name] ?? []) !== undefined),
+  ...Object.keys(optionalFields).filter((name) => (valueAt(template, optionalFields[name] ?? []) ?? null) !== null),
 ];
 
 const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown =>
