@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { argoScripts, askKstatus, isGoThere } from './kstatus.ts';
 import { states } from './states.ts';
 
-if (!isGoThere) console.log('skipped: kstatus and the Lua of Argo CD are asked only where there is Go');
+if (!isGoThere) console.log('skipped: kstatus, Argo CD and Flux are asked only where there is Go');
 
 test.skipIf(!isGoThere)(
-  'kstatus itself, and Argo CD with our Lua, tell every state',
+  'kstatus itself, Argo CD with our Lua, and Flux with our expressions, tell every state',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ot-kstatus-'));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -18,7 +18,7 @@ test.skipIf(!isGoThere)(
       states.map(({ image }) => image),
     );
     expect(found.map((one, index) => ({ state: states[index]?.state, ...one }))).toEqual(
-      states.map(({ state, kstatus, argo }) => ({ state, kstatus, argo })),
+      states.map(({ state, kstatus, argo, flux }) => ({ state, kstatus, argo, flux })),
     );
   },
   600_000,

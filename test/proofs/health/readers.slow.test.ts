@@ -14,7 +14,6 @@ import { hasKubectl, onLocalCluster } from '../../stories/local-world.ts';
 import { createMachine, untilMachine } from '../../stories/machines.ts';
 import { untilPhase, type World } from '../../stories/world.ts';
 import { findHelm } from '../../support/tools/helm/helm.ts';
-import { fluxOf, healthCheckExprs } from './flux.ts';
 import { writeImageChart } from './image-chart.ts';
 import { askKstatus } from './kstatus.ts';
 
@@ -118,13 +117,12 @@ test.skipIf(missing)(
         names.map(async (name) => (await world.kube.get(VMDiskImage, { namespace: world.namespace, name })) ?? {}),
       );
       const generic = await askKstatus(folder, objects);
-      const [flux] = healthCheckExprs;
       const words: Readonly<Record<Reader, Words>> = {
         'kubectl get': inTable(await askKubectl('get', 'vmdi')),
         'kubectl describe': await forEach(async (name) => inDescription(await askKubectl('describe', 'vmdi', name))),
         'kubectl wait': await forEach((name) => waitedFor(name, askKubectl)),
         kstatus: Object.fromEntries(names.map((name, index) => [name, generic[index]?.kstatus ?? ''])),
-        Flux: Object.fromEntries(names.map((name, index) => [name, flux ? fluxOf(flux, objects[index] ?? {}) : ''])),
+        Flux: Object.fromEntries(names.map((name, index) => [name, generic[index]?.flux ?? ''])),
         'Helm 4': await forEach(async (name) => inHelm(await askHelm('upgrade', name, '--wait', '--timeout', '2s'))),
         'Argo CD': Object.fromEntries(names.map((name, index) => [name, generic[index]?.argo ?? ''])),
         'ot status': inStatus((await otIn(env, 'status', '-n', world.namespace, '-o', 'json')).out),

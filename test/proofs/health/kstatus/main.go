@@ -1,11 +1,16 @@
-// Says of each object of stdin, one a line as JSON, what kstatus and the Lua of Argo CD (the file that is named) take it for.
+// Says of each object of stdin, one a line as JSON, what kstatus, the Lua of Argo CD and the expressions of Flux (as JSON) take it for;
+// the files of the last two are named.
 package main
 
 import (
 	"bufio"
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
+	"github.com/fluxcd/pkg/runtime/cel"
 	lua "github.com/yuin/gopher-lua"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
@@ -20,12 +25,16 @@ func must[T any](value T, err error) T {
 
 func main() {
 	script := string(must(os.ReadFile(os.Args[1])))
+	var expressions kustomize.HealthCheckExpressions
+	must(0, json.Unmarshal(must(os.ReadFile(os.Args[2])), &expressions))
+	flux := must(cel.NewStatusEvaluator(&expressions))
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		object := &unstructured.Unstructured{}
 		must(0, object.UnmarshalJSON(lines.Bytes()))
-		fmt.Printf("%s %s\n", must(status.Compute(object)).Status, argo(script, object.Object))
+		found := must(flux.Evaluate(context.Background(), object)).Status
+		fmt.Printf("%s %s %s\n", must(status.Compute(object)).Status, argo(script, object.Object), found)
 	}
 }
 
