@@ -82,9 +82,8 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
   ]);
   const shipped = await runnable(cluster, [...manifests, ...(hasOpenStack ? forOpenStack : [])]);
   const [requirements, found, subscriptions, channels, storageClasses, snapshotClasses] = await Promise.all([
-    check(
-      cluster,
-      shipped.filter(({ kind }) => kind === 'CustomResourceDefinition'),
+    listOf(kube, Broker, operator).then((brokers) =>
+      check(cluster, [...shipped.filter(({ kind }) => kind === 'CustomResourceDefinition'), ...brokers]),
     ),
     Promise.all(shipped.map((object) => there(cluster, object))),
     listOf(kube, Subscription, operator),

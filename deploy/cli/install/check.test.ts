@@ -7,10 +7,13 @@ import { check, isMet } from './check.ts';
 import type { Cluster } from './cluster.ts';
 import {
   anyOf,
+  Broker,
   ConfigMap,
   Definition,
+  Deployment,
   KnativeService,
   Namespace,
+  Service,
   StorageClass,
   StorageProfile,
   VolumeSnapshotClass,
@@ -213,5 +216,50 @@ describe('a command line', () => {
     ['install', '--timeout=soon', 'expected a time such as 90s or 5m, found soon'],
   ] as const)('of %s with %s is refused with what was expected', (command, option, message) => {
     expect(() => typed(command, option)).toThrow(message);
+  });
+});
+
+describe("Kafka's Broker", () => {
+  const broker = Broker.parse({
+    metadata: {
+      name: 'default',
+      namespace: 'sync-operator',
+      annotations: { 'eventing.knative.dev/broker.class': 'Kafka' },
+    },
+  });
+  const settings = (servers: string) =>
+    ConfigMap.parse({
+      metadata: { name: 'sync-operator-kafka', namespace: 'sync-operator' },
+      data: { 'bootstrap.servers': servers },
+    });
+  const judged = async (servers: string) => {
+    const found = await check(cluster, [broker, settings(servers)]);
+    return found.find(({ name }) => name === "Kafka's Broker");
+  };
+  const example = 'my-cluster-kafka-bootstrap.kafka:9092';
+
+  test('is asked for only with that class, and needs its controller, its ingress and the address of a Kafka', async () => {
+    expect(await results()).not.toHaveProperty("Kafka's Broker");
+    expect(await judged('mine:9092')).toMatchObject({
+      result: 'missing',
+      found: 'no Deployment kafka-controller, no Service kafka-broker-ingress',
+    });
+    const place = { namespace: 'knative-eventing' };
+    for (const namespace of ['knative-eventing', 'kafka'])
+      await cluster.kube.create(Namespace, { metadata: { name: namespace } }).catch(() => undefined);
+    const spec = { ports: [{ port: 80 }] };
+    const labels = { app: 'kafka-controller' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+    const controller = { selector: { matchLabels: labels }, template };
+    await cluster.kube.create(Deployment, { metadata: { ...place, name: 'kafka-controller' }, spec: controller });
+    await cluster.kube.create(Service, { metadata: { ...place, name: 'kafka-broker-ingress' }, spec });
+    expect(await judged('')).toMatchObject({ result: 'missing', found: 'no bootstrap.servers' });
+    expect(await judged('mine:9092')).toMatchObject({ result: 'ok', found: 'mine:9092' });
+    expect(await judged(example)).toMatchObject({
+      result: 'missing',
+      found: `the example ${example}, which does not exist`,
+    });
+    await cluster.kube.create(Service, { metadata: { namespace: 'kafka', name: 'my-cluster-kafka-bootstrap' }, spec });
+    expect(await judged(example)).toMatchObject({ result: 'ok' });
   });
 });

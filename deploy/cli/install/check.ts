@@ -1,5 +1,7 @@
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyRef } from '../../../shared/policy.ts';
+import { classOf, isBroker } from './broker-class.ts';
 import type { Cluster } from './cluster.ts';
 import { assertStoredVersionsStay } from './install.ts';
 import {
@@ -7,7 +9,9 @@ import {
   anyOf,
   ConfigMap,
   Definition,
+  Deployment,
   KnativeService,
+  Service,
   StorageClass,
   StorageProfile,
   VolumeSnapshotClass,
@@ -28,6 +32,7 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
     kubernetes(cluster),
     eventing(cluster),
     triggerFilters(cluster),
+    wanted.some((object) => isBroker(object) && classOf(object) === 'Kafka') ? kafka(cluster, wanted) : undefined,
     needsServing ? serving(cluster) : undefined,
     cdi(cluster),
     wanted.some(isOf(kubeVirt)) ? machines(cluster) : undefined,
@@ -80,6 +85,34 @@ async function triggerFilters({ kube }: Cluster): Promise<Requirement | undefine
     remedy: 'set it in ConfigMap config-features of knative-eventing, or every function is sent every event',
   };
   return (flag === 'enabled' ? ok : missing)(of, `new-trigger-filters: ${flag}`);
+}
+
+/** What Kafka's Broker runs with, and whether the address of Kafka is still the one that the component kafka/ was shipped with. */
+async function kafka({ kube }: Cluster, wanted: readonly AnyObject[]): Promise<Requirement> {
+  const of = {
+    name: "Kafka's Broker",
+    expected: 'kafka-controller and kafka-broker-ingress in knative-eventing, and the address of your Kafka',
+    remedy:
+      'install it: https://knative.dev/docs/eventing/brokers/broker-types/kafka-broker; name your Kafka in bootstrap.servers of ConfigMap sync-operator-kafka',
+  };
+  const service = (namespace: string, name: string) => kube.get(Service, { namespace, name });
+  const config = { namespace: operatorNamespace, name: 'sync-operator-kafka' };
+  const isConfig = ({ kind, metadata }: AnyObject) => kind === ConfigMap.kind && metadata.name === config.name;
+  const [controller, ingress, address, settings] = await Promise.all([
+    kube.get(Deployment, { namespace: 'knative-eventing', name: 'kafka-controller' }),
+    service('knative-eventing', 'kafka-broker-ingress'),
+    service('kafka', 'my-cluster-kafka-bootstrap'),
+    wanted.find(isConfig) ?? kube.get(ConfigMap, config),
+  ]);
+  const lacks = [
+    ...(controller ? [] : ['Deployment kafka-controller']),
+    ...(ingress ? [] : ['Service kafka-broker-ingress']),
+  ];
+  if (lacks.length > 0) return missing(of, `no ${lacks.join(', no ')}`);
+  const servers = (settings?.data as Record<string, string> | undefined)?.['bootstrap.servers'] ?? '';
+  if (servers === '') return missing(of, 'no bootstrap.servers');
+  const isExample = servers === 'my-cluster-kafka-bootstrap.kafka:9092';
+  return isExample && !address ? missing(of, `the example ${servers}, which does not exist`) : ok(of, servers);
 }
 
 async function serving(cluster: Cluster): Promise<Requirement> {

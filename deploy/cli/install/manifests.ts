@@ -59,6 +59,12 @@ export const imagesIn = (object: AnyObject): string[] =>
 /** The image name in our manifests; only the admin knows the registry. */
 export const placeholder = 'ot-functions';
 
+/** What the overlays of production name until an admin, or --image, does. */
+const example = 'registry.example/ot-functions:0.1.0';
+
+/** An image that stands for one that only the admin knows. */
+export const isPlaceholder = (image: string) => image === placeholder || image === example;
+
 /** An image without tag and digest. */
 export const repositoryOf = (image: string): string => image.replace(/@.*$/, '').replace(/:[^/]*$/, '');
 
@@ -68,6 +74,6 @@ export const withImage = (objects: readonly AnyObject[], image: string | undefin
 
 function imaged(object: AnyObject, image: string): AnyObject {
   const copy = structuredClone(object);
-  for (const container of containersOf(copy)) if (container.image === placeholder) container.image = image;
+  for (const container of containersOf(copy)) if (isPlaceholder(container.image ?? '')) container.image = image;
   return copy;
 }

@@ -61,6 +61,26 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(cluster.lines.filter((line) => / up$/.test(line))).toEqual([]);
     });
 
+    test('is put where an overlay of production has only its example, which is never installed', async () => {
+      // As the overlays of production do.
+      const overlay = await anOverlay(
+        '',
+        named.replace('registry.example/own, newTag: "1"', 'registry.example/ot-functions, newTag: 0.1.0'),
+      );
+      await expect(command('install', '--overlay', overlay)).rejects.toThrow(
+        'found only the placeholder registry.example/ot-functions:0.1.0',
+      );
+      await command('install', '--overlay', overlay, ...image);
+      expect(await imagesOf('start-sync')).toEqual(['"image":"registry.example/f:1"']);
+      const up = `../${relative(await realpath(tmpdir()), root)}`;
+      const kafka = await anOverlay('', `components: [${join(up, 'deploy/production/kafka')}]\n`);
+      const before = cluster.lines.length;
+      await expect(command('upgrade', '--overlay', kafka, '--skip-check')).rejects.toThrow(
+        'expected Broker default to stay of class MTChannelBasedBroker, found Kafka in the overlay',
+      );
+      expect(cluster.lines.slice(before).filter((line) => /made|changed|removed| up$/.test(line))).toEqual([]);
+    });
+
     test('that runs is kept by an upgrade without one, and replaced by an overlay that names one', async () => {
       await command('install', '--overlay', await anOverlay(), ...image);
       await command('upgrade');

@@ -1,13 +1,14 @@
 import { policyRef } from '../../../shared/policy.ts';
 import { exit, type Outcome } from '../command.ts';
+import { classFault } from './broker-class.ts';
 import { check, isMet } from './check.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { bindingsInImageNamespaces } from './image-namespaces.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
-import { type AnyObject, ConfigMap } from './kinds.ts';
+import { type AnyObject, Broker, ConfigMap } from './kinds.ts';
 import { runnable } from './left-out.ts';
-import { imagesIn, placeholder, readShipped, readWanted, repositoryOf, withImage } from './manifests.ts';
+import { imagesIn, isPlaceholder, placeholder, readShipped, readWanted, repositoryOf, withImage } from './manifests.ts';
 import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
@@ -35,6 +36,7 @@ export async function run(cluster: Cluster, options: Options): Promise<Outcome> 
   const named = await readWanted(overlay);
   if (options.image) assertUnnamed(named, options.image);
   const whole = withImage(named, options.image ?? imageFor(await imageOf(cluster)));
+  const fault = classFault((await inventoryOf(cluster, { broker: [Broker] })).broker, whole);
   const requirements = await check(cluster, whole);
   const met = isMet(requirements);
   const json = { overlay, isMet: met, requirements };
@@ -42,6 +44,7 @@ export async function run(cluster: Cluster, options: Options): Promise<Outcome> 
   if (options.command === 'check') return { lines: [], json, code: met ? exit.done : exit.failed };
   if (!met && !options.skipCheck)
     throw new InstallError('something is missing, as ot-functions check says; nothing was installed');
+  if (fault) throw new InstallError(fault);
   assertImage(whole);
   cluster.say(`overlay ${overlay}`);
   const objects = await runnable(cluster, withOverlay(whole, overlay));
@@ -83,7 +86,7 @@ async function takeDown(cluster: Cluster, options: Options): Promise<Outcome> {
 /** The current image, so that an upgrade without --image keeps it. */
 async function imageOf(cluster: Cluster): Promise<string | undefined> {
   const { functions } = await inventoryOf(cluster);
-  return functions.flatMap(imagesIn).find((image) => image !== placeholder);
+  return functions.flatMap(imagesIn).find((image) => !isPlaceholder(image));
 }
 
 /** In the bundled command line the image of its release; a checkout has none. */
@@ -98,15 +101,16 @@ const imageFor = (running: string | undefined): string | undefined =>
 /** If the overlay names the image, --image would have no effect. */
 function assertUnnamed(wanted: readonly AnyObject[], image: string): void {
   const images = [...new Set(wanted.flatMap(imagesIn))];
-  if (images.length === 0 || images.includes(placeholder)) return;
+  if (images.length === 0 || images.some(isPlaceholder)) return;
   throw new InstallError(
     `expected an overlay that leaves the image to --image ${image}, found that the overlay names ${images.join(', ')}; leave out --image, or its \`images:\`. Nothing was installed.`,
   );
 }
 
 function assertImage(wanted: readonly AnyObject[]): void {
-  if (!wanted.flatMap(imagesIn).includes(placeholder)) return;
+  const [found] = wanted.flatMap(imagesIn).filter(isPlaceholder);
+  if (found === undefined) return;
   throw new InstallError(
-    `expected the image of the functions, found only the placeholder ${placeholder}; nothing was installed. Add --image <registry>/${placeholder}:<version>, or name it in an overlay of your own.`,
+    `expected the image of the functions, found only the placeholder ${found}; nothing was installed. Add --image <registry>/${placeholder}:<version>, or name it in an overlay of your own.`,
   );
 }
