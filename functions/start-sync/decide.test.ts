@@ -373,11 +373,11 @@ describe('the queue', () => {
     },
   );
   test('no image overtakes an older one that this pass cannot queue yet', () => {
-    const fresh = Array.from({ length: 30 }, (_, index) =>
+    const fresh = Array.from({ length: 60 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),
     );
     const { started } = pass([...fresh, queued('z', 90)], { data: { concurrency: '100' } });
-    expect(started).toHaveLength(25);
+    expect(started).toHaveLength(50);
     expect(started).not.toContain('z');
   });
   test('a crowd of new images is queued beside the assignment of slots, not before it', () => {
@@ -389,7 +389,7 @@ describe('the queue', () => {
     expect(others.map(({ phases }) => phases)).toEqual([['n1 Queued'], ['n2 Queued'], ['n3 Queued'], ['n4 Queued']]);
   });
   test('what is left of a crowd is looked at as soon as the last of these is queued, and only then', () => {
-    const fresh = Array.from({ length: 30 }, (_, index) =>
+    const fresh = Array.from({ length: 60 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),
     );
     const looks = (images: VMDiskImage[], more: More = {}) =>
@@ -397,9 +397,9 @@ describe('the queue', () => {
         of('requeueAfter').map(({ about, afterMs }) => [about.metadata.name, afterMs]),
       );
     const [first, ...others] = looks([queued('a', -1), queued('b', -2), ...fresh]);
-    expect([first, others.at(-1), others.slice(0, -1).flat()]).toEqual([[], [['n25', 0]], []]);
-    expect(looks(fresh, { data: { concurrency: '100' } })).toEqual([[['n25', 0]]]);
-    expect(looks(fresh.slice(0, 25)).flat()).toEqual([]);
+    expect([first, others.at(-1), others.slice(0, -1).flat()]).toEqual([[], [['n50', 0]], []]);
+    expect(looks(fresh, { data: { concurrency: '100' } })).toEqual([[['n50', 0]]]);
+    expect(looks(fresh.slice(0, 50)).flat()).toEqual([]);
   });
   test('each of a crowd is looked at again when its inspection takes too long', () => {
     const fresh = ['n0', 'n1', 'n2'].map((name, index) => aVMDiskImage({ name, createdAfterSeconds: 10 + index }));

@@ -29,7 +29,7 @@ import { correctStalled } from './stalled.ts';
 import { correctWait } from './waiting.ts';
 
 /** The limit of new images that a reconcile writes to. */
-export const newImagesPerReconcile = 25;
+export const newImagesPerReconcile = 50;
 
 /**
  * The decisions of one reconcile. One assigns the slots and queues as many new images as could get one. Each other new image is queued by a

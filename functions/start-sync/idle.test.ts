@@ -35,6 +35,7 @@ const begun = image('begun', { phase: 'Syncing' });
 const waits = { phase: 'Queued', attempt: 0, queuedAt: at(0) } as const;
 const queued = image('queued', waits);
 const done = image('done', { phase: 'Succeeded' });
+const dying = image('dying', { phase: 'Succeeded' }, { deleted: true });
 
 interface Given {
   events: readonly (VMDiskImage | DataVolume | Lease | Pod)[];
@@ -107,7 +108,9 @@ test.each<[string, Given, boolean]>([
     false,
   ],
   ['of an image that failed', { events: [image('x', { phase: 'Failed' })] }, false],
-  ['of an image that is deleted', { events: [image('x', { phase: 'Succeeded' }, { deleted: true })] }, false],
+  ['of a finished image that is deleted', { events: [image('x', { phase: 'Succeeded' }, { deleted: true })] }, true],
+  ['of a finished image that is deleted with its slot', { events: [dying], holders: [dying], cached: [] }, false],
+  ['of an image that is deleted while it waits', { events: [image('x', waits, { deleted: true })] }, false],
   ['of an image that has no finalizer', { events: [image('x', { phase: 'Succeeded' }, { finalizers: [] })] }, false],
   ['of an image of another content', { events: [image('x', { phase: 'Succeeded', contentDigest: 'other' })] }, false],
   ['of a finished image that has a slot', { events: [done], holders: [done], cached: [] }, false],

@@ -75,7 +75,9 @@ function isAtRest({ status }: VMDiskImage, isHeld: boolean, nowMs: number) {
 /** The image of an event needs nothing of start-sync: it waits for its turn, syncs in its slot, or has gone on without one. */
 function isAsWanted(image: VMDiskImage, isHeld: boolean, known: Pick<Slots, 'policy' | 'nowMs'>) {
   const { phase } = image.status ?? {};
-  if (image.metadata.deletionTimestamp || lacksFinalizer(image) || isUnacknowledged(image)) return false;
+  // Of a finished image that is deleted, only its slot is this function's.
+  if (image.metadata.deletionTimestamp) return !isHeld && phase === 'Succeeded';
+  if (lacksFinalizer(image) || isUnacknowledged(image)) return false;
   if (newRevision(image)) return false;
   // Its classes and inputs were read when it was queued, and are read again for its turn.
   if (phase === 'Queued')

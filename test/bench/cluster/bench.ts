@@ -252,10 +252,17 @@ function benchFolder(): string {
 }
 
 /** After the figures: deleting is not part of what an image costs to get ready. */
-const deleteImages = (images: number) =>
-  kubectlOrFail(
-    ...['delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=true', `--timeout=${secondsFor(images)}s`],
-  );
+async function deleteImages(images: number): Promise<void> {
+  await kubectlOrFail('delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=false');
+  const over = Date.now() + secondsFor(images) * 1000;
+  for (;;) {
+    const { length } = await adminClient().list(VMDiskImage);
+    if (length === 0) return;
+    if (Date.now() > over)
+      throw new Error(`expected ${images} images to be gone within ${secondsFor(images)} s, found ${length} left`);
+    await setTimeout(1000);
+  }
+}
 
 /** Lets inspect-source read the Secret that the images name, as the installer does for each namespace of images. */
 async function letInspect(overlay: Overlay): Promise<void> {
