@@ -520,7 +520,7 @@ export const stories: readonly Story[] = [
         expect(await kube.get(VMDiskImage, image)).toMatchObject({ spec: { name: 'harrison-vm', diskSize: '24Gi' } });
         const wide = await kubectl('get', 'otvm', '-n', 'lab', '-o', 'wide');
         expect(wide.out).toMatch(
-          /^NAME\s+PHASE\s+IMAGE\s+IP\s+NODE\s+TERMINATING\s+AGE\s+MESSAGE\ndemo-workspace-1\s.*demo-vmdi/,
+          /^NAME\s+PHASE\s+IMAGE\s+IP\s+NODE\s+TERMINATING\s+AGE\s+REASON\s+MESSAGE\ndemo-workspace-1\s.*demo-vmdi/,
         );
         expect((await kubectl('get', 'ot', '-n', 'lab', '-o', 'name')).out).toContain('demo-workspace-1');
         const selector = 'spec.vmDiskImageRef.name=demo-vmdi,spec.vmDiskImageRef.namespace=vmdi-farm';

@@ -204,10 +204,10 @@ export const stories: readonly Story[] = [
         expect(await ok(apply(kubectl, manifest(spec)))).toContain('workspace.pelotech.ot/lab1 created');
         await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
         expect(await ok(kubectl('get', 'workspaces'))).toMatch(
-          /^NAME\s+PHASE\s+READY\s+AGE\s*\nlab1\s+Ready\s+2\/2\s+\d+/,
+          /^NAME\s+PHASE\s+REASON\s+READY\s+TERMINATING\s+AGE\s*\nlab1\s+Ready\s+Ready\s+2\/2\s+\d+/,
         );
         expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(
-          /^NAME\s+PHASE\s+READY\s+AGE\s+REASON\s+MESSAGE\s*\nlab1\s+Ready\s+2\/2\s+\S+\s+Ready\s+All components are ready/,
+          /^NAME\s+PHASE\s+REASON\s+READY\s+TERMINATING\s+AGE\s+STARTS\s+EXPIRES\s+MESSAGE\s*\nlab1\s+Ready\s+Ready\s+2\/2\s+\S+\s+All components are ready/,
         );
         expect(await ok(kubectl('get', 'otws', '--field-selector', 'status.phase=Ready', '-o', 'name'))).toContain(
           'lab1',
@@ -217,9 +217,7 @@ export const stories: readonly Story[] = [
         const broken = { containerClusters: [aCluster('app', { interfaces: [one] })] };
         await ok(apply(kubectl, manifest(broken)));
         await ok(kubectl('wait', '--for=jsonpath={.status.phase}=Failed', 'workspace/lab1', '--timeout=60s'));
-        expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(
-          /lab1\s+Failed\s+2\/2\s+\S+\s+SpecInvalid\s+.*nowhere/,
-        );
+        expect(await ok(kubectl('get', 'otws', '-o', 'wide'))).toMatch(/lab1\s+Failed\s+SpecInvalid\s+2\/2\s.*nowhere/);
         expect(await ok(kubectl('events', '--for', 'otws/lab1'))).toMatch(/Warning\s+SpecInvalid/);
         await ok(apply(kubectl, manifest(spec)));
         await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
@@ -236,7 +234,7 @@ export const stories: readonly Story[] = [
         const missing = 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}=ImageMissing';
         await ok(kubectl('wait', `--for=${missing}`, 'workspace/demo-workspace-1', '--timeout=60s'));
         const wide = await ok(kubectl('get', 'otws', '-o', 'wide'));
-        expect(wide).toMatch(/Provisioning\s+\d+\/13\s+\S+\s+ImageMissing.*demo-vmdi/);
+        expect(wide).toMatch(/Provisioning\s+ImageMissing\s+\d+\/13\s.*demo-vmdi/);
         await ok(kubectl('delete', 'otws', 'demo-workspace-1', '--timeout=60s'));
       },
     },
