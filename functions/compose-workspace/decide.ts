@@ -23,7 +23,7 @@ import { type Observed, type Own, ownObjects } from './observed.ts';
 import { type Plan, planOf } from './plan.ts';
 import { nextOfSchedule, scheduled } from './schedule/schedule.ts';
 import type { Stage } from './stage.ts';
-import { asleep, conditionOfStage, formatCount, summary, updateStatus, type WorkspaceReport } from './status.ts';
+import { conditionOfStage, formatCount, hibernating, summary, updateStatus, type WorkspaceReport } from './status.ts';
 import { teardown } from './teardown.ts';
 
 /**
@@ -90,7 +90,7 @@ function invalid(workspace: Workspace, faults: readonly string[], nowMs: number)
 
 function report(
   workspace: Workspace,
-  { stages, wanted, isAsleep, schedule, lateness }: Plan,
+  { stages, wanted, isHibernating, schedule, lateness }: Plan,
   networkProvider: Provider | undefined,
   nowMs: number,
 ): Action[] {
@@ -104,7 +104,7 @@ function report(
     images: [...wanted.values()].flatMap(({ ref, image }) => (image ? [ref] : [])),
   };
   const conditions = [valid, ...stages.map(conditionOfStage), ...lateness];
-  const standing = isAsleep ? asleep(workspace, stages) : summary(stages);
+  const standing = isHibernating ? hibernating(workspace, stages) : summary(stages);
   const isWaiting = schedule && standing.phase !== 'Failed';
   const [images] = stages.filter(({ condition }) => condition === 'VMDiskImagesReady');
   return reported(

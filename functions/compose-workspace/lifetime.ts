@@ -62,11 +62,11 @@ const warnings = [
 /** The conditions that warn. */
 export function warningConditions(workspace: Workspace, nowMs: number): NewCondition<WorkspaceCondition>[] {
   const lifetime = lifetimeOf(workspace);
-  const isAsleep = isHibernated(workspace, nowMs);
+  const isHibernating = isHibernated(workspace, nowMs);
   return warnings.flatMap(({ type, at }) => {
     const atMs = at(lifetime);
     if (type === 'WillBeLate') return [];
-    if (atMs === undefined || nowMs < atMs - warningMs || (type === 'HibernatesSoon' && isAsleep)) return [];
+    if (atMs === undefined || nowMs < atMs - warningMs || (type === 'HibernatesSoon' && isHibernating)) return [];
     return [isSo(type, type, describeWarning[type](workspace.metadata.name, formatTimeOfDay(atMs, nowMs)))];
   });
 }

@@ -30,7 +30,7 @@ export interface Plan {
   stages: Stage[];
   wanted: WantedImages;
   /** It hibernates: what runs is stopped, and nothing that would run is made. */
-  isAsleep: boolean;
+  isHibernating: boolean;
   /** It is to start later. */
   schedule: Schedule | undefined;
   /** What its users are told of its start. */
@@ -42,13 +42,13 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const { workspace, policy, inside = nothingInside, outside, site, nowMs } = observed;
   const make = makeFor(observed);
   const wanted = wantedImages(observed, own.machines);
-  const isAsleep = isHibernated(workspace, nowMs);
-  const asleep = isAsleep ? hibernationGate : undefined;
-  const found = { ...observed, ...inside, ...outside, own, provider, wanted, isAsleep };
+  const isHibernating = isHibernated(workspace, nowMs);
+  const hibernation = isHibernating ? hibernationGate : undefined;
+  const found = { ...observed, ...inside, ...outside, own, provider, wanted, isHibernating };
   const schedule = scheduleOf(observed, own, wanted);
   const ahead = scheduleGates(schedule, nowMs);
   const namespace = gated(namespaceStage(observed, make), ahead.rest);
-  const images = gated(imageStage(found), asleep, ahead.images);
+  const images = gated(imageStage(found), hibernation, ahead.images);
   const started = ahead.rest ?? startGate(namespace, images, own);
   const unreadable = policyGates(workspace, policy);
   const obsolete = started || unreadable.machines || unreadable.containers ? none : garbage(found);
@@ -61,10 +61,16 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
   const connected = connectionGate(networks);
   const keys = started || !needsHostKeys(observed) ? [] : hostKeysOf(workspace, site);
   const hostKeys = keys.length > 0 ? make(hostKeysFor(keys), site?.hostKeys) : undefined;
-  const machines = gated(machineStage({ ...found, hostKeys }, make), asleep, started, connected, unreadable.machines);
-  const containers = gated(containerStage(found, make), asleep, started, connected, unreadable.containers);
+  const machines = gated(
+    machineStage({ ...found, hostKeys }, make),
+    hibernation,
+    started,
+    connected,
+    unreadable.machines,
+  );
+  const containers = gated(containerStage(found, make), hibernation, started, connected, unreadable.containers);
   const runs = runsOf(own.jobs, inside.pods);
-  const roles = started ? undefined : rolesStage({ ...found, keys, runs }, make, isDone(machines) && !isAsleep);
+  const roles = started ? undefined : rolesStage({ ...found, keys, runs }, make, isDone(machines) && !isHibernating);
   const stages = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
   const writes = [
     ...namespace.writes,
@@ -74,14 +80,14 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
     ...together(stages.flatMap(sequencesOf)),
     ...obsolete.writes,
     // Its machines stop: it begins again when they run.
-    ...(isAsleep ? unwanted(Job, own.jobs, ended(runs)) : []),
+    ...(isHibernating ? unwanted(Job, own.jobs, ended(runs)) : []),
   ];
   // What is not seen may exist: an image that is missing may no longer be needed.
   return {
     writes: observed.isForbidden ? namespace.writes : writes,
     stages: [namespace, ...stages],
     wanted,
-    isAsleep,
+    isHibernating,
     schedule,
     lateness: lateness(workspace, schedule, { images, hasBegun: hasBegun(own), nowMs }),
   };

@@ -69,7 +69,7 @@ export function summary(stages: readonly Stage[]): Pick<WorkspaceReport, 'phase'
 }
 
 /** Where a workspace stands that hibernates: what runs has to stop, and nothing else is waited for. */
-export function asleep(
+export function hibernating(
   workspace: Workspace,
   stages: readonly Stage[],
 ): Pick<WorkspaceReport, 'phase' | 'reason' | 'message'> {

@@ -51,7 +51,7 @@ export function stateOf(seen: Seen): KubeVirtState {
   const running = runningOf(seen);
   if (running) return running;
   if (isStopped(printableStatus) && spec?.runStrategy !== 'Always') {
-    return { is: 'halted', message: 'The machine is made and not started.' };
+    return { is: 'halted', message: 'The machine is stopped.' };
   }
   if (lost) return notYet(lost);
   const unsynchronized = unsynchronizedOf(seen);

@@ -35,7 +35,7 @@ export function deploymentChild(
   workspace: Workspace,
   cluster: ContainerCluster,
   policy: Policy,
-  { provider, isAsleep }: { provider: Provider; isAsleep: boolean },
+  { provider, isHibernating }: { provider: Provider; isHibernating: boolean },
 ): Child {
   const { volumes = [], networks = [] } = workspace.spec;
   const interfaces = cluster.interfaces ?? [];
@@ -49,7 +49,7 @@ export function deploymentChild(
     fields: {
       spec: {
         replicas:
-          isAsleep || isHalted(cluster, policy) || beyondCapabilities(cluster, policy)?.phase === 'Failed' ? 0 : 1,
+          isHibernating || isHalted(cluster, policy) || beyondCapabilities(cluster, policy)?.phase === 'Failed' ? 0 : 1,
         strategy: { type: 'Recreate' },
         minReadySeconds,
         revisionHistoryLimit: 1,

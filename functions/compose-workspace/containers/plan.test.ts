@@ -49,7 +49,7 @@ function componentStatus(status: object, pods: Pod[], workspace = lab(), data: R
   const deployments = [Deployment.parse({ metadata, status })];
   const found = { ...nothingInside, workspace, policy: parsePolicy({ data }), nowMs: start, deployments, pods };
   const make = makeFor({ workspace, roleBinding: undefined, refusals: new Map(), nowMs: start });
-  return containerStage({ ...found, provider: 'bridge', isAsleep: false }, make).components[0];
+  return containerStage({ ...found, provider: 'bridge', isHibernating: false }, make).components[0];
 }
 
 describe('containers that start again', () => {

@@ -18,7 +18,7 @@ interface Containers extends Pick<Inside, 'deployments' | 'services' | 'claims' 
   provider: Provider;
   nowMs: number;
   /** They are stopped. */
-  isAsleep: boolean;
+  isHibernating: boolean;
 }
 
 /** The container clusters: a Deployment each, and a Service where it has ports. */
@@ -43,14 +43,14 @@ export const portsOf = ({ containers }: ContainerCluster) => [
 ];
 
 function partOf(found: Containers, cluster: ContainerCluster, make: Make): Part {
-  const { workspace, policy, provider, services, pods, isAsleep } = found;
+  const { workspace, policy, provider, services, pods, isHibernating } = found;
   const { name } = cluster;
   const deployment = named(found.deployments, name);
   const isOurs = deployment !== undefined && owns(workspace, deployment);
   if (!isOurs && isSkipped(cluster, policy)) return { name, writes: [], status: skipped(skippedByPolicy) };
   const why = beyondCapabilities(cluster, policy) ?? takenVolume(found, cluster);
   if (why && !isOurs) return { name, writes: [], status: why };
-  const made = [make(deploymentChild(workspace, cluster, policy, { provider, isAsleep }), deployment)];
+  const made = [make(deploymentChild(workspace, cluster, policy, { provider, isHibernating }), deployment)];
   if (!why && portsOf(cluster).length > 0) made.push(make(serviceChild(cluster), named(services, name)));
   return {
     name,

@@ -15,7 +15,7 @@ interface Patience {
   workspace: Workspace;
   policy: Policy;
   nowMs: number;
-  isAsleep: boolean;
+  isHibernating: boolean;
 }
 
 /** How a container cluster stands whose objects are as they should be. */
@@ -25,12 +25,12 @@ export function statusOfDeployment(
   found: Deployment | undefined,
   podsOfAll: readonly Pod[],
 ): ComponentStatus {
-  const { workspace, policy, nowMs, isAsleep } = patience;
+  const { workspace, policy, nowMs, isHibernating } = patience;
   const { status, metadata } = found ?? {};
   if (!status || status.observedGeneration < (metadata?.generation ?? 0)) {
     return provisioning('Updating', 'Kubernetes has not looked at it yet.');
   }
-  const stopped = whyStopped(isAsleep, cluster, policy);
+  const stopped = whyStopped(isHibernating, cluster, policy);
   if (stopped) {
     return status.replicas === 0 ? ready('Halted', stopped) : provisioning('Stopping', 'It is being stopped.');
   }
@@ -54,8 +54,8 @@ export function statusOfDeployment(
     : provisioning(reason ?? 'Starting', message ?? 'Its containers are being started.');
 }
 
-function whyStopped(isAsleep: boolean, cluster: ContainerCluster, policy: Policy): string | undefined {
-  if (isAsleep) return 'Stopped, because the workspace hibernates.';
+function whyStopped(isHibernating: boolean, cluster: ContainerCluster, policy: Policy): string | undefined {
+  if (isHibernating) return 'Stopped, because the workspace hibernates.';
   if (!isHalted(cluster, policy)) return undefined;
   return "Not started, because its ignoreOnDeploy is true and the policy's ignoreOnDeploy says Halt.";
 }

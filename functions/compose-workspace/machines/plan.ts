@@ -20,7 +20,7 @@ interface Machines extends Pick<Inside, 'machines'>, Pick<RolesFound, 'workspace
   provider: Provider;
   wanted: WantedImages;
   /** They are stopped. */
-  isAsleep: boolean;
+  isHibernating: boolean;
   /** What is written before the machines that name it. */
   hostKeys: Made | undefined;
 }
@@ -37,7 +37,16 @@ export function machineStage(found: Machines, make: Make): Stage {
 }
 
 function partOf(
-  { workspace, policy, key, hostKeys, provider, machines, wanted, isAsleep }: Machines & { key: string | undefined },
+  {
+    workspace,
+    policy,
+    key,
+    hostKeys,
+    provider,
+    machines,
+    wanted,
+    isHibernating,
+  }: Machines & { key: string | undefined },
   machine: WorkspaceMachine,
   make: Make,
 ): Part {
@@ -58,7 +67,7 @@ function partOf(
   const because = 'because' in access ? access.because : keys[0]?.obstacle && statusOf(keys);
   if (!found && because) return { name, writes: [], status: because };
   const known = 'because' in access ? (found?.spec ?? {}) : access;
-  const made = make(machineChild(workspace.spec, machine, known, provider, { ref: image?.ref, isAsleep }), found);
+  const made = make(machineChild(workspace.spec, machine, known, provider, { ref: image?.ref, isHibernating }), found);
   return { name, writes: made.writes, status: statusOf([...keys, made]) ?? statusOfMachine(found) };
 }
 
@@ -80,7 +89,7 @@ function machineChild(
   machine: WorkspaceMachine,
   { users, sshHostKeySecretRef }: Access,
   provider: Provider,
-  { ref: vmDiskImageRef, isAsleep }: { ref: WantedImage['ref'] | undefined; isAsleep: boolean },
+  { ref: vmDiskImageRef, isHibernating }: { ref: WantedImage['ref'] | undefined; isHibernating: boolean },
 ): Child {
   const { name, version, baseVm, baseVmVersion, ignoreOnDeploy, resources, diskSize, interfaces = [] } = machine;
   const { vmDiskImageTemplate } = machine;
@@ -100,7 +109,7 @@ function machineChild(
         ...(baseVm === undefined ? {} : { baseVm }),
         ...(baseVmVersion === undefined ? {} : { baseVmVersion }),
         ...(ignoreOnDeploy === undefined ? {} : { ignoreOnDeploy }),
-        ...(isAsleep ? { halted: true } : {}),
+        ...(isHibernating ? { halted: true } : {}),
         ...(users === undefined ? {} : { users }),
         ...(sshHostKeySecretRef === undefined ? {} : { sshHostKeySecretRef }),
         resources: { ...resources, ...(diskSize === undefined ? {} : { diskSize }) },
