@@ -134,11 +134,11 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
   return kind === Subnet.kind ? workspaceOfSubnet(name) : workspaceIn(namespace);
 }
 
-/** Those that want one of the images that events name. Only those that are not Ready are listed: the others have theirs. */
+/** Those that want one of the images that events name. Only those are listed that are neither Ready nor hibernate: the others have theirs. */
 async function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
   const images = new Set(imagesTold(batch).map(({ name }) => name));
   if (images.size === 0) return [];
-  const open = await kube.list(Workspace, { fieldSelector: 'status.phase!=Ready' });
+  const open = await kube.list(Workspace, { fieldSelector: 'status.phase!=Ready,status.phase!=Hibernated' });
   return open.filter((workspace) => imageNamesOf(workspace).some((name) => images.has(name)));
 }
 

@@ -34,6 +34,7 @@ test('an audit tells when an image that is requested now may start, and how long
   // 500 s until the slot is free, then two images that take 600 s each.
   expect(forecastIn(lease)).toEqual({
     startsAt: '2026-01-01T00:30:00Z',
+    count: 3,
     downloadMs: 600_000,
     longMs: 900_000,
     snapshotMs: 5000,
@@ -47,7 +48,13 @@ test.each([
     'it is so already',
     {
       basis,
-      lease: leaseOf({ startsAt: '2026-01-01T00:30:00Z', downloadMs: 600_000, longMs: 600_000, snapshotMs: 0 }),
+      lease: leaseOf({
+        startsAt: '2026-01-01T00:30:00Z',
+        count: 3,
+        downloadMs: 600_000,
+        longMs: 600_000,
+        snapshotMs: 0,
+      }),
     },
   ],
   ['no download tells how long one takes', {}],
@@ -57,9 +64,10 @@ test.each([
 });
 
 test('how long downloads take is remembered when the last image that tells is gone', () => {
-  const lease = leaseOf({ downloadMs: 300_000, longMs: 400_000, snapshotMs: 5000 });
+  const lease = leaseOf({ count: 5, downloadMs: 300_000, longMs: 400_000, snapshotMs: 5000 });
   expect(forecastIn(written(2, { lease })[0])).toEqual({
     startsAt: '2026-01-01T00:15:00Z',
+    count: 5,
     downloadMs: 300_000,
     longMs: 400_000,
     snapshotMs: 5000,
@@ -70,9 +78,12 @@ test('while nothing starts, no start is told', () => {
   expect(forecastIn(written(2, { basis, data: { concurrency: '0' } })[0])?.startsAt).toBeUndefined();
 });
 
-test.each(['', '{}', '[]', '{"downloadMs":-1,"snapshotMs":0}', 'null'])('%j on the Lease says nothing', (text) => {
-  const { metadata, ...lease } = leaseOf();
-  expect(
-    forecastIn({ ...lease, metadata: { ...metadata, annotations: { [forecastAnnotation]: text } } }),
-  ).toBeUndefined();
-});
+test.each(['', '{}', '[]', '{"count":1,"downloadMs":-1,"longMs":1,"snapshotMs":0}', 'null'])(
+  '%j on the Lease says nothing',
+  (text) => {
+    const { metadata, ...lease } = leaseOf();
+    expect(
+      forecastIn({ ...lease, metadata: { ...metadata, annotations: { [forecastAnnotation]: text } } }),
+    ).toBeUndefined();
+  },
+);

@@ -1,7 +1,7 @@
 import { egressIn } from '../../shared/images/egress.ts';
 import { heldSlots, mostForecast, startsOf } from '../../shared/images/forecast.ts';
 import { queueIn } from '../../shared/images/queue.ts';
-import { forecastIn, type QueueForecast } from '../../shared/images/queue-forecast.ts';
+import { enough, forecastIn, type QueueForecast } from '../../shared/images/queue-forecast.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -32,6 +32,7 @@ export function queueForecast(
   const waitMs = startMs === undefined ? 0 : (startMs - nowMs) * Math.max(1, line.length / mostForecast);
   return {
     ...(waitMs > 0 ? { startsAt: toTime(Math.ceil((nowMs + waitMs) / roundMs) * roundMs) } : {}),
+    count: Math.min(enough, basis?.count ?? before?.count ?? 1),
     downloadMs: inSeconds(downloadMs),
     longMs: inSeconds(longMs ?? before?.longMs ?? downloadMs),
     snapshotMs: inSeconds(snapshotMs ?? before?.snapshotMs ?? 0),

@@ -4,9 +4,14 @@ import type { Lease } from '../kinds/coordination/lease.ts';
 /** On the slot Lease: what is to be expected of an image that is requested now, as of the last audit. start-sync writes it. */
 export const forecastAnnotation = 'pelotech.ot/forecast';
 
+/** Of fewer downloads the longest of ten is not known. */
+export const enough = 10;
+
 const QueueForecast = z.object({
   /** When it may get a slot; absent if that is at once. */
   startsAt: z.string().optional(),
+  /** How many downloads tell, at most `enough`. */
+  count: z.number().int().positive(),
   /** The median of the downloads, in milliseconds. */
   downloadMs: z.number().positive(),
   /** Nine of ten downloads took no longer. */

@@ -1,6 +1,6 @@
 import { downloadShareOf, estimateOf } from '../../../shared/images/download-share.ts';
 import { endOf } from '../../../shared/images/forecast.ts';
-import type { QueueForecast } from '../../../shared/images/queue-forecast.ts';
+import { enough, type QueueForecast } from '../../../shared/images/queue-forecast.ts';
 import { isFinished, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Policy } from '../../../shared/policy.ts';
@@ -10,7 +10,7 @@ import type { Booking } from './queue.ts';
 /** Images are requested as long before the start as they are forecast to take, and half of that again. */
 const margin = 1.5;
 
-/** How long before the start they are requested while nothing tells how long they take. */
+/** How long before the start they are requested at least while too few downloads tell how long they take. */
 export const leadWithoutForecastMs = 3_600_000;
 
 /** A download that has taken longer than the others takes at least this share of its time more. */
@@ -23,13 +23,13 @@ export function usableAtMs(image: VMDiskImage, forecast: QueueForecast | undefin
   if (isUsable(image)) return nowMs;
   if (metadata.deletionTimestamp || isFinished(phase)) return Number.POSITIVE_INFINITY;
   if (!forecast) return undefined;
-  const { downloadMs, snapshotMs, bytesPerMs } = forecast;
-  const fromQueueMs = downloadMs + snapshotMs;
+  const { longMs, snapshotMs, bytesPerMs } = forecast;
+  const fromQueueMs = longMs + snapshotMs;
   switch (phase) {
     case 'Snapshotting':
       return latest(nowMs, msOf(snapshottingAt) + snapshotMs);
     case 'Syncing':
-      return downloadedAtMs(image, startedAt ?? '', { downloadMs, bytesPerMs, nowMs }) + snapshotMs;
+      return downloadedAtMs(image, startedAt ?? '', { longMs, bytesPerMs, nowMs }) + snapshotMs;
     case 'Retrying':
       return latest(nowMs, msOf(nextAttemptAt), msOf(forecast.startsAt)) + fromQueueMs;
     default:
@@ -40,7 +40,7 @@ export function usableAtMs(image: VMDiskImage, forecast: QueueForecast | undefin
 function downloadedAtMs(
   image: VMDiskImage,
   since: string,
-  { downloadMs: medianMs, bytesPerMs, nowMs }: { downloadMs: number; bytesPerMs: number | undefined; nowMs: number },
+  { longMs: medianMs, bytesPerMs, nowMs }: { longMs: number; bytesPerMs: number | undefined; nowMs: number },
 ): number {
   const holder = { uid: image.metadata.uid, image: keyOf(image.metadata), revision: 1, attempt: 1, since };
   const held = { holder, share: downloadShareOf(image), estimate: estimateOf(image, bytesPerMs) };
@@ -88,5 +88,6 @@ export function leadOf(
     for (const image of one.images) if (!own.has(image)) ahead.add(image);
     tookMs = takesMs(missing.length, ahead.size, forecast, policy, nowMs);
   }
-  return { leadMs: margin * tookMs, takesMs: tookMs };
+  const leastMs = forecast.count < enough ? leadWithoutForecastMs : 0;
+  return { leadMs: Math.max(leastMs, margin * tookMs), takesMs: tookMs };
 }

@@ -13,7 +13,7 @@ import { leadOf, usableAtMs } from './forecast.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-const forecast = { downloadMs: 10 * minute, longMs: 10 * minute, snapshotMs: minute };
+const forecast = { count: 10, downloadMs: 10 * minute, longMs: 10 * minute, snapshotMs: minute };
 const policy = (data: Record<string, string> = {}) =>
   parsePolicy({ data: { allowedSources, concurrency: '2', ...data } });
 
@@ -60,6 +60,11 @@ describe('how long before the start images are requested', () => {
       leadOf(request, [], { forecast: { ...forecast, longMs: 20 * minute }, policy: policy(), nowMs: start }).leadMs /
         minute,
       31.5,
+    ],
+    [
+      'at least an hour while few downloads tell',
+      leadOf(request, [], { forecast: { ...forecast, count: 9 }, policy: policy(), nowMs: start }).leadMs / minute,
+      60,
     ],
     ['as with one slot while the queue is paused', lead([], ['a', 'b'], { concurrency: '0' }), 31.5],
   ])('%s', (_, found, expected) => {
