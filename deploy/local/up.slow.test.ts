@@ -65,7 +65,7 @@ describe('npm start', { timeout: 2 * minuteMs }, () => {
     );
     await command.until(/vmdi-farm\/missing {2}Failed {2}Expected an object at .*NoSuchKey/);
     await command.until(/vmdi-farm\/ubuntu {2}Succeeded {2}Ready to clone/);
-    await command.until(/ws-demo-workspace-1\/demo-vm {2}Ready {2}The machine is made/);
+    await command.until(/ws-demo-workspace-1\/demo-vm {2}Ready {2}The machine is stopped\./);
     await command.until(/default\/ubuntu-1 {2}Ready {2}The machine runs\./);
     const [, page = ''] = await command.until(/in a browser at (http:\/\/127\.0\.0\.1:\d+),/);
     expect(await firstShownAt(page)).toMatchObject({ viewer: 'kubernetes-admin', seesAnything: true });

@@ -86,7 +86,7 @@ export const stories: readonly Story[] = [
     name: 'a guest that stops answering is started again if onFailure says Restart',
     run: async (world) => {
       const { namespace } = world;
-      await aMachineAsking(world, { guestAgent: true, timeout: '1s', failureThreshold: 1, onFailure: 'Restart' });
+      await aMachineAsking(world, { guestAgent: true, timeout: '1m', failureThreshold: 1, onFailure: 'Restart' });
       await untilMachine(world, 'vm', 'Ready');
       const first = await instanceOf(world);
       await hang(world, 'now');

@@ -296,6 +296,11 @@ export const bugs: readonly Bug[] = [
   {
     name: 'restartCount is ignored',
     breaks: ['S6'],
+    // Of the kinds of failure only this one shows in nothing else.
+    plan: plainly(
+      [{ seconds: 0, do: 'createImage', image: 'a' }],
+      [{ kind: 'download', at: 0, count: 6, how: 'restartOnly' }],
+    ),
     sabotage: {
       through: (kube, name) => {
         if (name !== 'follow-sync') return kube;
