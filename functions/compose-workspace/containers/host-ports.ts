@@ -21,7 +21,7 @@ export function withoutHostPorts(
     .flatMap(({ portMappings = [] }) => portMappings)
     .filter((mapping) => mapping.hostPort !== undefined && hostPortOf(mapping, policy) === undefined)
     .map(formatHostPort);
-  if (status.phase !== 'Ready' || lacking.length === 0) return status;
+  if (status.phase !== 'Ready' || status.reason === 'Halted' || lacking.length === 0) return status;
   return {
     ...status,
     reason: 'HostPortNotAllowed',
