@@ -1,14 +1,13 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { facts } from '../../../shared/events.ts';
+import { buildGo, goMissing } from '../../support/tools/go.ts';
 
-const isGoThere = spawnSync('go', ['version']).status === 0;
-if (!isGoThere) console.log('skipped: Argo Events is asked only where there is Go');
+if (goMissing) console.log(`skipped: Argo Events is not asked: ${goMissing}`);
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const example = here('../../../deploy/pipelines/argo-events.yaml');
@@ -32,15 +31,12 @@ const posted = (type: string) => ({
   body,
 });
 
-test.skipIf(!isGoThere)(
+test.skipIf(goMissing)(
   'the code of Argo Events takes the example, and makes a Workflow of an image that failed and of nothing else',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ot-argo-events-'));
     onTestFinished(() => rm(folder, { recursive: true }));
-    const program = join(folder, 'sensor');
-    // A download may stand still; the first build takes minutes.
-    const build = { cwd: here('sensor'), timeout: 420_000, killSignal: 'SIGKILL' } as const;
-    await promisify(execFile)('go', ['build', '-o', program, '.'], build);
+    const program = await buildGo(new URL('sensor', import.meta.url), folder);
     const requests = [failed, 'ot.pelotech.disk-image.succeeded.v1', `x${failed}`].map(posted);
     const input = requests.map((request) => JSON.stringify(request)).join('\n');
     const [workflow = '', ...others] = execFileSync(program, [example], { input, encoding: 'utf8' }).trim().split('\n');

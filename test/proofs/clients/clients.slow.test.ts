@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type LocalCluster, startLocal } from '../../../deploy/local/start.ts';
+import { buildGo, goMissing } from '../../support/tools/go.ts';
 
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -23,13 +24,14 @@ afterAll(async () => {
 });
 
 const languages = [
-  { name: 'Go', command: ['go', 'version'], prepare: buildGo, calls: 49 },
-  { name: 'Python', command: ['python3', '-c', 'import venv, ensurepip'], prepare: installPython, calls: 31 },
-].map((language) => ({ ...language, isThere: isThere(language.command) }));
-
-function isThere([program = '', ...args]: string[]) {
-  return spawnSync(program, args).status === 0;
-}
+  { name: 'Go', isThere: goMissing === undefined, prepare: buildSmoke, calls: 49 },
+  {
+    name: 'Python',
+    isThere: spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0,
+    prepare: installPython,
+    calls: 31,
+  },
+];
 
 for (const { name, isThere, prepare, calls } of languages) {
   if (!isThere)
@@ -47,14 +49,12 @@ for (const { name, isThere, prepare, calls } of languages) {
   );
 }
 
-/** A download may stand still; the first build of a module takes minutes. */
-const withinTime = { timeout: 420_000, killSignal: 'SIGKILL' } as const;
-
-async function buildGo(): Promise<[string, ...string[]]> {
-  const program = join(folder, 'smoke');
-  await run('go', ['build', '-o', program, '.'], { cwd: here('go'), ...withinTime });
-  return [program];
+async function buildSmoke(): Promise<[string, ...string[]]> {
+  return [await buildGo(new URL('go', import.meta.url), folder)];
 }
+
+/** A download may stall. */
+const withinTime = { timeout: 420_000, killSignal: 'SIGKILL' } as const;
 
 async function installPython(): Promise<[string, ...string[]]> {
   const venv = join(folder, 'venv');

@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { argoScripts, askKstatus, isGoThere } from './kstatus.ts';
+import { goMissing } from '../../support/tools/go.ts';
+import { argoScripts, askKstatus } from './kstatus.ts';
 import { states } from './states.ts';
 
-if (!isGoThere) console.log('skipped: kstatus, Argo CD and Flux are asked only where there is Go');
+if (goMissing) console.log(`skipped: kstatus, Argo CD and Flux are not asked: ${goMissing}`);
 
-test.skipIf(!isGoThere)(
+test.skipIf(goMissing)(
   'kstatus itself, Argo CD with our Lua, and Flux with our expressions, tell every state',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ot-kstatus-'));

@@ -13,6 +13,7 @@ import { putImage } from '../../stories/images.ts';
 import { hasKubectl, onLocalCluster } from '../../stories/local-world.ts';
 import { createMachine, untilMachine } from '../../stories/machines.ts';
 import { untilPhase, type World } from '../../stories/world.ts';
+import { goMissing } from '../../support/tools/go.ts';
 import { findHelm } from '../../support/tools/helm/helm.ts';
 import { writeImageChart } from './image-chart.ts';
 import { askKstatus } from './kstatus.ts';
@@ -84,7 +85,8 @@ type Reader = keyof typeof vocabularies;
 type Words = Readonly<Record<string, string>>;
 
 const helm = await findHelm();
-const missing = helm.missing ?? ((await hasKubectl()) ? undefined : 'expected kubectl on the PATH, found none');
+const missing =
+  helm.missing ?? goMissing ?? ((await hasKubectl()) ? undefined : 'expected kubectl on the PATH, found none');
 if (missing !== undefined) console.log(`skipped: what nine readers take an image for is not compared: ${missing}`);
 
 const run = promisify(execFile);
