@@ -49,9 +49,13 @@ export const documents = (text: string): KubernetesObject[] =>
     .map((document) => document.toJS() as KubernetesObject | null)
     .filter((object) => object !== null);
 
-/** Applies as `kubectl apply --server-side` would: definitions first, then namespaces, then the rest. */
+/** Definitions first, then namespaces, then the rest. */
+export const inInstallOrder = <T extends { kind: string }>(objects: readonly T[]): T[] =>
+  objects.toSorted((a, b) => rank(a) - rank(b));
+
+/** Applies as `kubectl apply --server-side` would, in the order of an installation. */
 export async function applyManifests(kube: Kube, objects: readonly KubernetesObject[]): Promise<void> {
-  for (const object of [...objects].sort((a, b) => rank(a) - rank(b))) {
+  for (const object of inInstallOrder(objects)) {
     try {
       await kube.apply(resourceOf(object), object, { fieldManager: 'ot-install', force: true });
     } catch (error) {
@@ -61,7 +65,7 @@ export async function applyManifests(kube: Kube, objects: readonly KubernetesObj
   }
 }
 
-const rank = ({ kind }: KubernetesObject) => {
+const rank = ({ kind }: { kind: string }) => {
   const found = ['CustomResourceDefinition', 'Namespace'].indexOf(kind);
   return found < 0 ? 2 : found;
 };

@@ -4,8 +4,9 @@ import { type Body, type Call, exit, NotFound, type Outcome } from './command.ts
 import { namespaceOptions } from './help.ts';
 import { waitFor } from './install/wait.ts';
 import { completeNamed } from './names.ts';
+import { type Progress, progressOf } from './progress.ts';
 import { findTarget, formatName, formatTyped, kindOf, readNamed, resourceOfKind, type Target } from './target.ts';
-import { type Progress, progressBar, progressLine, progressOf } from './wait-view.ts';
+import { progressBar, progressLine } from './wait-view.ts';
 
 const defaultTimeout = '1h';
 

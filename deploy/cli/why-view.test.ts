@@ -4,8 +4,8 @@ import { aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/bui
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aKupenStackMachine, aVolume } from '../../test/support/builders/openstack.ts';
 import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
+import { progressOf } from './progress.ts';
 import { queueOf } from './queue-view.ts';
-import { progressOf } from './wait-view.ts';
 import { type Known, whyLines, whyOf } from './why-view.ts';
 
 const condition = (type: string, status: 'True' | 'False', reason: string) => ({

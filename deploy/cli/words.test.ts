@@ -11,10 +11,11 @@ import { helpOf, overview } from './help.ts';
 import { nearestOf } from './nearest.ts';
 import { settingOf } from './policy.ts';
 import { publicationOf, refusalOf } from './preload.ts';
+import { progressOf } from './progress.ts';
 import { refusalToRetry } from './retry.ts';
 import { readNamed } from './target.ts';
 import { ended } from './wait.ts';
-import { progressBar, progressOf } from './wait-view.ts';
+import { progressBar } from './wait-view.ts';
 
 test.each([
   [['ubuntu'], undefined, { name: 'ubuntu' }],

@@ -7,7 +7,7 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { reconcile } from '../../shared/runtime/reconcile.ts';
 import type { Telemetry } from '../../shared/runtime/telemetry/telemetry.ts';
-import { progressOf } from '../cli/wait-view.ts';
+import { progressOf } from '../cli/progress.ts';
 import type { FindImage, Images, MakeImage } from './app.ts';
 import { Refusal } from './refusal.ts';
 

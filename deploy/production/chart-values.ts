@@ -4,6 +4,7 @@ import { usualSurroundings } from '../../knative/network-policies.ts';
 import { image, knativeServices } from '../../knative/services.ts';
 import { schedules } from '../../knative/timers.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
+import { exampleImage, imageParts } from '../image-name.ts';
 import { sizeOf } from './sizes.ts';
 import { documentOf, header } from './yaml-text.ts';
 
@@ -175,9 +176,11 @@ function leavesOf(values: Record<string, unknown>, prefix = ''): [key: string, v
   });
 }
 
+const exampleParts = imageParts(exampleImage);
+
 /** The content of values-production.yaml, with which the chart renders deploy/production/serving. */
 export const productionValues = (functions: readonly FunctionDeclaration[]) => ({
-  image: { repository: 'registry.example/ot-functions', tag: '0.1.0' },
+  image: { repository: exampleParts.repository, tag: exampleParts.tag },
   roles: { enabled: true },
   podDisruptionBudgets: { enabled: true },
   eventTypes: { enabled: true },

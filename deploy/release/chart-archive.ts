@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parse, parseDocument } from 'yaml';
+import { imageParts } from '../image-name.ts';
 import { type Entry, tarGzipOf, tarOf } from './archive.ts';
-import { filesIn, imageParts } from './command.ts';
+import { filesIn } from './manifest-files.ts';
 
 const root = new URL('../../', import.meta.url);
 const folder = 'deploy/production/chart';

@@ -1,16 +1,16 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { policyName } from '../../shared/policy.ts';
 import { bundle } from '../bundle.ts';
 import { withImage } from '../cli/install/manifests.ts';
-import { generatedFolders, readManifests } from '../manifests.ts';
+import { generatedFolders, inInstallOrder, readManifests } from '../manifests.ts';
 import { documentOf } from '../production/yaml-text.ts';
 import { tarGzipOf } from './archive.ts';
 import { chartArchive, chartLayout, sha256 } from './chart-archive.ts';
-import { bundleCommand, manifestFiles } from './command.ts';
+import { bundleCommand } from './command.ts';
 import { krewManifest } from './krew.ts';
+import { manifestFiles } from './manifest-files.ts';
 import { releaseNotes } from './notes.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -22,17 +22,17 @@ export interface ReleaseOptions {
   image: string;
   /** Where the files will be, without a slash at the end. */
   url: string;
-  /** The time that all files bear, in seconds since 1970. */
+  /** The modification time of all files, in seconds since 1970. */
   atS: number;
   commits: Parameters<typeof releaseNotes>[2];
 }
 
-/** All files of a release by their names; the same checkout and options give the same bytes. */
+/** All files of a release by their names: a new one goes here. The same checkout and options give the same bytes. */
 export async function releaseFiles(options: ReleaseOptions): Promise<Map<string, string | Buffer>> {
   const { version, image, atS } = options;
-  const command = await bundleCommand(image);
-  const chart = await chartArchive(version, image, atS);
   const manifests = await manifestFiles(image);
+  const command = await bundleCommand(image, manifests);
+  const chart = await chartArchive(version, image, atS);
   const [license, readme, changelog, policy] = await Promise.all([
     textOf('LICENSE'),
     textOf('README.md'),
@@ -86,16 +86,9 @@ const textOf = (name: string) => readFile(new URL(name, root), 'utf8');
 /** Everything for `kubectl apply --server-side -f`, definitions and namespace first; the policy is the admin's, in a file of its own. */
 async function installFile(overlay: 'serving' | 'deployments', image: string): Promise<string> {
   const objects = await readManifests('crds', 'deploy/base', ...generatedFolders, `knative/${overlay}`);
-  return withImage(
-    objects.filter(({ metadata }) => metadata.name !== policyName),
-    image,
-  )
-    .toSorted((a, b) => rank(a) - rank(b))
-    .map(documentOf)
-    .join('---\n');
+  const withoutPolicy = objects.filter(({ metadata }) => metadata.name !== policyName);
+  return inInstallOrder(withImage(withoutPolicy, image)).map(documentOf).join('---\n');
 }
-
-const rank = ({ kind }: KubernetesObject) => ['CustomResourceDefinition', 'Namespace'].indexOf(kind) >>> 0;
 
 async function imageSbom(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ot-release-'));

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { exampleImage, imageParts } from '../../image-name.ts';
 import { documents, manifestKey, readManifests } from '../../manifests.ts';
 import { projectFolder } from '../../project-folder.ts';
 import { InstallError } from './cluster.ts';
@@ -59,14 +60,11 @@ export const imagesIn = (object: AnyObject): string[] =>
 /** The image name in our manifests; only the admin knows the registry. */
 export const placeholder = 'ot-functions';
 
-/** What the overlays of production name until an admin, or --image, does. */
-const example = 'registry.example/ot-functions:0.1.0';
-
 /** An image that stands for one that only the admin knows. */
-export const isPlaceholder = (image: string) => image === placeholder || image === example;
+export const isPlaceholder = (image: string) => image === placeholder || image === exampleImage;
 
 /** An image without tag and digest. */
-export const repositoryOf = (image: string): string => image.replace(/@.*$/, '').replace(/:[^/]*$/, '');
+export const repositoryOf = (image: string): string => imageParts(image).repository;
 
 /** The manifests with that image instead of the placeholder. */
 export const withImage = (objects: readonly AnyObject[], image: string | undefined): AnyObject[] =>
