@@ -31,9 +31,9 @@ interface Definition {
   selectableFields: string[];
 }
 
-/** Since when it is being deleted, of a kind that has no phase for that. */
 /** Why it is in its phase. */
 const reason = { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' };
+/** Since when it is being deleted, of a kind that has no phase for that. */
 const terminating = { name: 'Terminating', type: 'date', jsonPath: '.metadata.deletionTimestamp' };
 
 const definitions: readonly Definition[] = [

@@ -244,7 +244,7 @@ export const hardware = {
     'A VirtualMachineClusterPreference of KubeVirt, such as windows.2k22: it sets what the fields beside it leave open.',
   ).optional(),
   instancetype: objectName(
-    "A VirtualMachineClusterInstancetype of KubeVirt in place of cpu and memory; the policy's instancetypes has to name it.",
+    "A VirtualMachineClusterInstancetype of KubeVirt in place of cpu and memory; the policy's machineInstancetypes has to name it.",
   ).optional(),
   firmware: z
     .object({
@@ -277,7 +277,6 @@ export const hardware = {
     'How the guest shows that it is up (condition GuestReady), which then counts for Ready. By default a machine is Ready once KubeVirt runs it.',
   ),
 };
-export type Hardware = z.infer<z.ZodObject<typeof hardware>>;
 
 /** KubeVirt refuses a machine with a size beside its instancetype (pkg/instancetype/apply). */
 export const sizeOnce = [

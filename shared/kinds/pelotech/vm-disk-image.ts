@@ -7,6 +7,7 @@ export const diskImageFinalizer = 'pelotech.ot/disk-image';
 
 /** A new value asks for a new download: retry and refresh by people, with kubectl. */
 export const syncRequested = 'pelotech.ot/sync-requested';
+
 /** The command that asks for a new download, the same in messages, remedies and documents. */
 export const requestDownload = ({ namespace, name }: ObjectReference) =>
   `kubectl annotate vmdi ${name} -n ${namespace} ${syncRequested}=$(date +%s) --overwrite`;
