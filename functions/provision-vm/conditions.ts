@@ -1,7 +1,6 @@
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
-import { type Cause, type Reason, repeated } from '../../shared/reasons/reason.ts';
+import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import { imageCondition } from './image-ready.ts';
 import type { NewMachineCondition, Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';
@@ -75,16 +74,9 @@ function machineConditions({ state }: Seen): NewMachineCondition[] {
   return [(state.is === 'running' ? isSo : isNotSo)('MachineReady', said.reason, said.message)];
 }
 
-/** While KubeVirt pauses or moves a machine it tells nothing of the guest, and the condition stays. */
-function guestCondition(
-  { spec, status }: VirtualMachine,
-  state: KubeVirtState | undefined,
-): NewMachineCondition | undefined {
+function guestCondition({ spec }: VirtualMachine, state: KubeVirtState | undefined): NewMachineCondition | undefined {
   if (!spec.readiness || !state) return undefined;
-  if (state.is === 'running') {
-    const before = conditionOf(status?.conditions, 'GuestReady');
-    return state.guest?.condition ?? (before && { ...before, type: 'GuestReady', reason: repeated(before.reason) });
-  }
+  if (state.is === 'running') return state.guest?.condition;
   const { reason, message } = state.is === 'halted' ? readiness(state) : state.obstacle;
   return isNotSo('GuestReady', reason, message);
 }

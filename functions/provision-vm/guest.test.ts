@@ -112,6 +112,16 @@ describe('a guest that is to answer', () => {
     );
     expect(found.status?.phase).toBe('Ready');
   });
+  test.each(['Paused', 'Migrating'])('that is silent is not Ready because KubeVirt says %s', (printableStatus) => {
+    const { machine } = asked();
+    const ready = written(machine, pass(asked({ ready: true })).status);
+    const silent = written(ready, pass({ ...asked(), machine: ready }).status);
+    const made = aMadeMachine({ spec: readiness() }, { machine: { printableStatus } });
+    const instance = anInstance(made.machine, { phase: 'Running', conditions: [] }, probe);
+    const found = written(silent, pass({ ...made, instance, machine: silent }).status);
+    expect(found.status).toMatchObject({ phase: silent.status?.phase, trouble: silent.status?.trouble });
+    expect(found.status?.trouble?.reason).toBe('GuestNotAnswering');
+  });
   test('that is no longer to answer has no condition, and its machine is Ready at once', () => {
     const seen = asked();
     const waiting = { ...seen, machine: written(seen.machine, pass(seen).status) };

@@ -3,6 +3,7 @@ import type { Readiness, VirtualMachine } from '../../shared/kinds/pelotech/virt
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { parseDurationMs } from '../../shared/kubernetes/duration.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
+import { repeated } from '../../shared/reasons/reason.ts';
 import { type NewMachineCondition, type Obstacle, step, trouble } from './observed.ts';
 
 /** Seconds between two checks, and the seconds that one may take. */
@@ -63,6 +64,16 @@ export function guestOf(
     condition: isNotSo(type, found.reason, found.message),
     obstacle: { ...found, limitMs: timeoutMsOf(readiness) },
   };
+}
+
+/** The guest of a machine that KubeVirt pauses or moves: KubeVirt tells nothing of it then, and what was said before stays. */
+export function guestBefore(machine: VirtualMachine, instance: KubeVirtInstance | undefined): Guest | undefined {
+  const before = conditionOf(machine.status?.conditions, type);
+  if (!machine.spec.readiness || !before) return undefined;
+  const reason = repeated(before.reason);
+  return reason === 'GuestStarting' || reason === 'GuestNotAnswering'
+    ? guestOf(machine, { instance, isReady: false })
+    : { condition: { ...before, type, reason } };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
 import { oneLine } from '../../shared/sentence.ts';
-import { type Guest, guestOf, isProbed } from './guest.ts';
+import { type Guest, guestBefore, guestOf, isProbed } from './guest.ts';
 import { type Obstacle, step, trouble } from './observed.ts';
 
 /** How KubeVirt's machine stands: it runs, it is stopped as it should be, or what is in the way. */
@@ -74,7 +74,11 @@ function runningOf({ machine, instance, of, wasReady }: Seen): KubeVirtState | u
     return { is: 'running', message: 'The machine runs.', guest: guestOf(of, { instance, isReady }) };
   }
   return wasReady && (printableStatus === 'Migrating' || printableStatus === 'Paused')
-    ? { is: 'running', message: `The machine is ready; KubeVirt says ${printableStatus}.` }
+    ? {
+        is: 'running',
+        message: `The machine is ready; KubeVirt says ${printableStatus}.`,
+        guest: guestBefore(of, instance),
+      }
     : undefined;
 }
 
