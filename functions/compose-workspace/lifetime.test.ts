@@ -120,6 +120,16 @@ describe('hibernation', () => {
     expect(replicasIn(woken.objects)).toBe(1);
     expect(woken.workspace.status?.phase).toBe('Ready');
   });
+  test('waking a lab of machines alone does not call it Ready while they are stopped', () => {
+    const machinesOnly = { containerClusters: [] };
+    const ready = settled(lab(machinesOnly), 0);
+    const stopped = { ...ready.workspace, metadata: lab({}, { 'pelotech.ot/hibernate': 'true' }).metadata };
+    const sleeping = settled(stopped, 60, ready.objects);
+    expect(sleeping.workspace.status?.phase).toBe('Hibernated');
+    const first = decide(seen({ ...sleeping.workspace, metadata: lab().metadata }, 120, sleeping.objects));
+    expect(withStatus(sleeping.workspace, first).status).toMatchObject({ phase: 'Provisioning' });
+    expect(facts(first)).toEqual([]);
+  });
   test('nothing that would run is made meanwhile', () => {
     const fresh = settled(lab({}, { 'pelotech.ot/hibernate': 'true' }), 0);
     expect([machineIn(fresh.objects), replicasIn(fresh.objects)]).toEqual([undefined, undefined]);

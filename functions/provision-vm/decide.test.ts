@@ -830,6 +830,12 @@ describe('halted', () => {
     expect(again.kubeVirtMachine?.spec?.runStrategy).toBe('Halted');
     expect(written(again, {})?.spec?.runStrategy).toBe('Always');
   });
+  test('a machine is judged by how it is to run from now on, not by how it ran until now', () => {
+    const stopped = put(runs, written(runs, { halted: true }));
+    const shown = { ...stopped.kubeVirtMachine, status: { printableStatus: 'Stopped', ready: false, conditions: [] } };
+    const found = pass(changed({ ...stopped, kubeVirtMachine: shown as KubeVirtMachine }, { halted: false }));
+    expect(found.conditions).toMatchObject({ MachineReady: 'False Starting', Ready: 'False Starting' });
+  });
   test('a machine that is made halted starts when it is taken back', () => {
     const made = aMadeMachine({ spec: { halted: true } });
     expect(made.kubeVirtMachine?.spec?.runStrategy).toBe('Halted');

@@ -25,6 +25,8 @@ export interface Plan {
   outdated: Obstacle | undefined;
   /** The cloud-init Secret that was there, as it is after this reconcile. */
   secret: Secret | undefined;
+  /** The KubeVirt machine that was there, as it is after this reconcile. */
+  kubeVirtMachine: KubeVirtMachine | undefined;
 }
 
 /** What to make and to change of a machine, given what stands under the names of its children. */
@@ -34,25 +36,28 @@ export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
   const fault = faultOf(own);
   const policyFault = unreadablePolicy(machine, own.policy);
   const blocker = skipped(own) ?? taken ?? refusedChild(own) ?? blockerOfNew(own, fault ?? policyFault, image);
-  const plan = { own, image, blocker, fault, writes: [], disk: undefined, outdated: undefined, secret: own.secret };
+  const asFound = { disk: undefined, outdated: undefined, secret: own.secret, kubeVirtMachine: own.kubeVirtMachine };
+  const plan = { own, image, blocker, fault, writes: [], ...asFound };
   if (blocker) return plan;
   const disk = dataVolume || 'obstacle' in image ? undefined : dataVolumeFor(machine, image.image, image.snapshot);
   const outdated = outdatedDisk(own, image);
   // A spec that cannot be applied changes no existing object.
   const secret =
     fault || !own.secret ? undefined : changedSecret(own, own.secret, { hasStarted: hasStarted(own), nowMs });
-  const mayChange = !fault && !policyFault;
+  const changed = fault || policyFault ? undefined : changedMachine(own);
   return {
     ...plan,
     disk,
     outdated,
     secret: secret ?? own.secret,
+    kubeVirtMachine: changed ?? own.kubeVirtMachine,
     writes: [
       ...(outdated ? removeDisk(own) : []),
       ...(disk ? [make(own, { resource: DataVolume, object: disk })] : []),
       ...(own.secret || fault ? [] : [make(own, { resource: Secret, object: secretFor(own) })]),
       ...(secret ? [replace(own, Secret, secret)] : []),
-      ...(mayChange ? kubeVirtWrites(own) : []),
+      ...(changed ? [replace(own, KubeVirtMachine, changed)] : []),
+      ...(own.kubeVirtMachine || fault || policyFault ? [] : [makeMachine(own)]),
     ],
   };
 }
@@ -106,13 +111,13 @@ const hasStarted = ({ kubeVirtMachine, dataVolume, instance }: Observed) =>
   kubeVirtMachine !== undefined &&
   (isToRun(kubeVirtMachine) || instance !== undefined);
 
-function kubeVirtWrites(own: Observed): Action[] {
-  const { machine, policy, kubeVirtMachine: found } = own;
-  const runStrategy = runStrategyFor(machine, policy);
-  if (!found)
-    return [make(own, { resource: KubeVirtMachine, object: kubeVirtMachineFor(machine, policy, runStrategy) })];
-  if (found.metadata.deletionTimestamp) return [];
-  const object = changedKubeVirtMachine(machine, policy, { found, runStrategy });
-  if (!object) return [];
-  return [replace(own, KubeVirtMachine, object)];
+function makeMachine(own: Observed): Action {
+  const { machine, policy } = own;
+  const object = kubeVirtMachineFor(machine, policy, runStrategyFor(machine, policy));
+  return make(own, { resource: KubeVirtMachine, object });
+}
+
+function changedMachine({ machine, policy, kubeVirtMachine: found }: Observed): KubeVirtMachine | undefined {
+  if (!found || found.metadata.deletionTimestamp) return undefined;
+  return changedKubeVirtMachine(machine, policy, { found, runStrategy: runStrategyFor(machine, policy) });
 }

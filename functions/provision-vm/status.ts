@@ -7,6 +7,7 @@ import {
   VirtualMachine,
   type VirtualMachineStatus,
 } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { factsOf, type Reporting, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { givenAddresses, reportedAddresses } from './addresses.ts';
@@ -44,8 +45,8 @@ export const updateStatus = (machine: VirtualMachine, report: MachineReport, now
 
 /** The status of a machine as it is, with what is made in this reconcile. */
 export function report(plan: Plan): Action[] {
-  const { own } = plan;
-  const { machine, nowMs, policy, dataVolume, kubeVirtMachine, instance } = own;
+  const { own, kubeVirtMachine } = plan;
+  const { machine, nowMs, policy, dataVolume, instance } = own;
   const wasReady = machine.status?.readyAt !== undefined;
   const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
   const seen = {
@@ -95,9 +96,8 @@ export function report(plan: Plan): Action[] {
 
 /** A guest that answers for the first time since KubeVirt started it. */
 function firstAnswer({ machine, instance, nowMs }: Observed, conditions: readonly NewMachineCondition[]): Action[] {
-  const [before, now] = [machine.status?.conditions, conditions].map((all) =>
-    all?.find(({ type }) => type === 'GuestReady'),
-  );
+  const before = conditionOf(machine.status?.conditions, 'GuestReady');
+  const now = conditions.find(({ type }) => type === 'GuestReady');
   const since = instance && startedAt(instance);
   const isFirst = before?.status !== 'True' && before?.reason !== 'GuestNotAnswering';
   return now?.status === 'True' && isFirst && since

@@ -68,7 +68,10 @@ function partOf(
   if (!found && because) return { name, writes: [], status: because };
   const known = 'because' in access ? (found?.spec ?? {}) : access;
   const made = make(machineChild(workspace.spec, machine, known, provider, { ref: image?.ref, isHibernating }), found);
-  return { name, writes: made.writes, status: statusOf([...keys, made]) ?? statusOfMachine(found) };
+  // It is stopped until provision-vm has seen that it is to run again.
+  const isWaking = found?.spec.halted && !isHibernating;
+  const standing = isWaking ? provisioning('Starting', 'It is being started.') : statusOfMachine(found);
+  return { name, writes: made.writes, status: statusOf([...keys, made]) ?? standing };
 }
 
 /**
