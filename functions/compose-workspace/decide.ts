@@ -16,6 +16,7 @@ import {
   lookAgain,
   warn,
   warningConditions,
+  warningTypes,
 } from './lifetime.ts';
 import { untilSettled } from './namespace/plan.ts';
 import { foundProvider, type Provider, providerFor } from './network/plan.ts';
@@ -75,7 +76,7 @@ const makesNetworks = ({ condition, writes }: Stage) => condition === 'NetworksR
 const valid = isSo('SpecValid', 'Valid', 'The spec fits together.');
 
 /** The conditions that every look at a valid spec or an invalid one writes again. */
-const ofThisLook = ['SpecValid', 'Ready', 'Reconciling', 'Stalled', 'HibernatesSoon', 'ExpiresSoon', 'WillBeLate'];
+const ofThisLook = ['SpecValid', 'Ready', 'Reconciling', 'Stalled', ...warningTypes];
 
 /** Existing objects stay as they are, and the other conditions keep what was found under the last valid spec. */
 function invalid(workspace: Workspace, faults: readonly string[], nowMs: number): Action[] {

@@ -46,6 +46,7 @@ import { hostKeysName } from './roles/host-keys.ts';
 import { skipReason } from './roles/roles.ts';
 import type { Booking, Queue } from './schedule/queue.ts';
 import { isToStart } from './schedule/schedule.ts';
+import { atRest } from './status.ts';
 
 /** Up to this many workspaces are read concurrently. */
 const atOnce = 10;
@@ -65,11 +66,19 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
 
 /** What the workspaces that are to start later share, read once for all of them. */
 async function readQueue(kube: Reader, policy: Policy, nowMs: number): Promise<Queue> {
-  const booked: Booking[] = [];
-  const lease = await kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
-  for await (const { items } of kube.pages(Workspace, { fieldSelector: 'status.phase=Scheduled' }))
-    booked.push(...items.map(bookingOf));
+  const [lease, booked] = await Promise.all([
+    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+    bookings(kube),
+  ]);
   return { forecast: forecastIn(lease), stopped: stopOf(policy, egressIn(lease), nowMs)?.why, booked };
+}
+
+/** Of those that have images to request. */
+async function bookings(kube: Reader): Promise<Booking[]> {
+  const booked: Booking[] = [];
+  for await (const { items } of kube.pages(Workspace, { fieldSelector: 'status.phase=Scheduled' }))
+    booked.push(...items.map(bookingOf).filter(({ images }) => images.length > 0));
+  return booked;
 }
 
 const bookingOf = (workspace: Workspace): Booking => ({
@@ -113,11 +122,9 @@ async function underWay(kube: Reader, nowMs: number): Promise<Workspace[]> {
   return rows[Math.floor(nowMs / sweepMs) % rows.length] ?? [];
 }
 
-const atRest = ['Ready', 'Scheduled', 'Hibernated'];
-
 /** Or something has come due that the workspace waited for, or the images that it has requested before its start are on their way. */
 const isUnderWay = ({ metadata, status }: Workspace, nowMs: number) =>
-  !atRest.includes(status?.phase ?? '') ||
+  !['Ready', ...atRest].includes(status?.phase ?? '') ||
   (status?.phase === 'Scheduled' && hasImagesUnderWay(status)) ||
   metadata.deletionTimestamp !== undefined ||
   status?.observedGeneration !== metadata.generation ||

@@ -11,7 +11,7 @@ import { isHibernated, isOver, type Lifetime, lifetimeOf, warningMs } from '../.
 /** The workspace is deleted, unless it was extended since it was observed. */
 export function expire(workspace: Workspace, nowMs: number): Action[] {
   const { expiresAtMs } = lifetimeOf(workspace);
-  if (expiresAtMs === undefined || !isOver(expiresAtMs, nowMs) || beginsTooLate(workspace)) return [];
+  if (expiresAtMs === undefined || !isOver(expiresAtMs, nowMs) || endsBeforeCreation(workspace)) return [];
   const message = `Its time was over at ${toTime(expiresAtMs)}; it is deleted with everything in it.`;
   return [
     { do: 'delete', resource: Workspace, of: workspace, unchanged: true },
@@ -20,12 +20,12 @@ export function expire(workspace: Workspace, nowMs: number): Action[] {
 }
 
 /** A mistyped year, or a manifest of last week that is applied again, would be deleted at once, and applied again. */
-const beginsTooLate = (workspace: Workspace) =>
+const endsBeforeCreation = (workspace: Workspace) =>
   (lifetimeOf(workspace).expiresAtMs ?? Number.POSITIVE_INFINITY) <= Date.parse(workspace.metadata.creationTimestamp);
 
 /** What is wrong with the times of a workspace. */
 export const lifetimeFaults = (workspace: Workspace): string[] =>
-  beginsTooLate(workspace)
+  endsBeforeCreation(workspace)
     ? [
         `schedule.endAt: expected a time after ${workspace.metadata.creationTimestamp}, when the workspace was created, found ${workspace.spec.schedule?.endAt}.`,
       ]
@@ -52,42 +52,59 @@ export function lookAgain(workspace: Workspace, nextAt: string | undefined, nowM
   return afterMs <= warningMs ? [{ do: 'requeueAfter', about: workspace, afterMs }] : [];
 }
 
-/** What users are warned of: the ends an hour ahead, a late start as soon as it is known. */
+/** The ends that users are warned of an hour ahead. */
+const ends = [
+  {
+    type: 'HibernatesSoon',
+    fact: 'hibernating',
+    at: ({ hibernatesAtMs }: Lifetime) => hibernatesAtMs,
+    told: ({ status }: Workspace) => status?.hibernatesAt,
+    describe: (name: string, at: string) =>
+      `Its machines and containers are stopped at ${at}; disks stay. To prevent it: kubectl ot wake ${name}`,
+  },
+  {
+    type: 'ExpiresSoon',
+    fact: 'expiring',
+    at: ({ expiresAtMs }: Lifetime) => expiresAtMs,
+    told: ({ status }: Workspace) => status?.expiresAt,
+    describe: (name: string, at: string) =>
+      `It is deleted at ${at}, with everything in it. For two hours more: kubectl ot extend ${name} 2h`,
+  },
+] as const;
+
+/** All that users are warned of; a late start as soon as it is known. `told` is the time that the status says. */
 const warnings = [
-  { type: 'WillBeLate', fact: 'late', at: ({ startsAtMs }: Lifetime) => startsAtMs },
-  { type: 'HibernatesSoon', fact: 'hibernating', at: ({ hibernatesAtMs }: Lifetime) => hibernatesAtMs },
-  { type: 'ExpiresSoon', fact: 'expiring', at: ({ expiresAtMs }: Lifetime) => expiresAtMs },
+  {
+    type: 'WillBeLate',
+    fact: 'late',
+    at: ({ startsAtMs }: Lifetime) => startsAtMs,
+    told: (workspace: Workspace) => timeOf(lifetimeOf(workspace).startsAtMs),
+  },
+  ...ends,
 ] as const;
 
 /** The conditions that warn. */
+export const warningTypes: readonly string[] = warnings.map(({ type }) => type);
+
+/** Those of the ends that are near. */
 export function warningConditions(workspace: Workspace, nowMs: number): NewCondition<WorkspaceCondition>[] {
   const lifetime = lifetimeOf(workspace);
   const isHibernating = isHibernated(workspace, nowMs);
-  return warnings.flatMap(({ type, at }) => {
+  return ends.flatMap(({ type, at, describe }) => {
     const atMs = at(lifetime);
-    if (type === 'WillBeLate') return [];
     if (atMs === undefined || nowMs < atMs - warningMs || (type === 'HibernatesSoon' && isHibernating)) return [];
-    return [isSo(type, type, describeWarning[type](workspace.metadata.name, formatTimeOfDay(atMs, nowMs)))];
+    return [isSo(type, type, describe(workspace.metadata.name, formatTimeOfDay(atMs, nowMs)))];
   });
 }
 
-const describeWarning = {
-  HibernatesSoon: (name: string, at: string) =>
-    `Its machines and containers are stopped at ${at}; disks stay. To prevent it: kubectl ot wake ${name}`,
-  ExpiresSoon: (name: string, at: string) =>
-    `It is deleted at ${at}, with everything in it. For two hours more: kubectl ot extend ${name} 2h`,
-};
-
 /** Once for each time that is warned of: an Event for people, and a domain event. */
 export function warn(workspace: Workspace, conditions: readonly NewCondition[], nowMs: number): Action[] {
-  const { hibernatesAt, expiresAt } = workspace.status ?? {};
   const lifetime = lifetimeOf(workspace);
-  const told = { HibernatesSoon: hibernatesAt, ExpiresSoon: expiresAt, WillBeLate: timeOf(lifetime.startsAtMs) };
-  return warnings.flatMap(({ type, fact, at }) => {
+  return warnings.flatMap(({ type, fact, at, told }) => {
     const condition = conditions.find((one) => one.type === type);
     const before = conditionOf(workspace.status?.conditions, type);
     const atTime = timeOf(at(lifetime));
-    if (condition?.status !== 'True' || !atTime || (before?.status === 'True' && told[type] === atTime)) return [];
+    if (condition?.status !== 'True' || !atTime || (before?.status === 'True' && told(workspace) === atTime)) return [];
     const time = before?.status === 'True' ? before.lastTransitionTime : toTime(nowMs);
     return [
       recordEvent(workspace, true, condition.reason, condition.message, atTime),
@@ -98,11 +115,9 @@ export function warn(workspace: Workspace, conditions: readonly NewCondition[], 
 
 /** The domain events of the warnings, rebuilt from the status. */
 export const warningFacts = (workspace: Workspace): Publish[] =>
-  warnings.flatMap(({ type, fact }) => {
-    const { hibernatesAt, expiresAt, conditions } = workspace.status ?? {};
-    const condition = conditionOf(conditions, type);
-    const startsAt = timeOf(lifetimeOf(workspace).startsAtMs);
-    const at = { HibernatesSoon: hibernatesAt, ExpiresSoon: expiresAt, WillBeLate: startsAt }[type];
+  warnings.flatMap(({ type, fact, told }) => {
+    const condition = conditionOf(workspace.status?.conditions, type);
+    const at = told(workspace);
     if (condition?.status !== 'True' || at === undefined) return [];
     const { reason, message, lastTransitionTime: time } = condition;
     return [publish(workspace, { fact, at, time, reason, message })];

@@ -119,7 +119,7 @@ const hibernationGate: Gate = {
   because: waiting('Hibernated', 'Not made while the workspace hibernates.'),
 };
 
-/** The Jobs that have ended. */
+/** The Jobs that have ended: they are kept. */
 const ended = (runs: Runs) =>
   new Set([...runs].flatMap(([name, { phase }]) => (phase === 'Provisioning' ? [] : [name])));
 

@@ -20,7 +20,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { repeated } from '../../shared/reasons/reason.ts';
 import { lifetimeOf } from '../../shared/workspaces/lifetime.ts';
-import { warningFacts } from './lifetime.ts';
+import { warningFacts, warningTypes } from './lifetime.ts';
 import { formatComponent, isWell, type Stage } from './stage.ts';
 
 /** The state of a workspace, as one look at everything says. */
@@ -89,7 +89,7 @@ export function hibernating(
 }
 
 /** In these phases nothing is on its way. */
-const atRest: readonly WorkspacePhase[] = ['Scheduled', 'Hibernated'];
+export const atRest: readonly string[] = ['Scheduled', 'Hibernated'] satisfies WorkspacePhase[];
 
 /** Writes the state of a workspace if its status differs, and reports that it is Ready or Failed. */
 export const updateStatus = (workspace: Workspace, report: WorkspaceReport, nowMs: number): Action[] =>
@@ -123,4 +123,4 @@ export const workspaceFacts: Facts<Workspace> = {
 
 /** A stage without parts takes no time, and a skipped stage has none. */
 const isStage = ({ type, reason }: Condition) => !notStages.includes(type) && reason !== none;
-const notStages: readonly string[] = ['SpecValid', 'AnsibleSkipped', 'WillBeLate', 'HibernatesSoon', 'ExpiresSoon'];
+const notStages: readonly string[] = ['SpecValid', 'AnsibleSkipped', ...warningTypes];

@@ -118,7 +118,11 @@ export function startsOf(
 }
 
 /** When a slot may be free: by the estimate or the pace of its download, else the duration of the others. A late one may end at any moment. */
-export function endOf({ holder, share, estimate }: Held, { medianMs }: Basis, nowMs: number): number {
+export function endOf(
+  { holder, share, estimate }: Pick<Held, 'share' | 'estimate'> & { holder: Pick<Holder, 'since'> },
+  { medianMs }: Pick<Basis, 'medianMs'>,
+  nowMs: number,
+): number {
   if (estimate) return Math.max(nowMs, estimate.toMs);
   const elapsedMs = Math.max(0, nowMs - Date.parse(holder.since)) || 0;
   const leftMs =

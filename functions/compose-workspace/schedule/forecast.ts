@@ -2,7 +2,6 @@ import { downloadShareOf, estimateOf } from '../../../shared/images/download-sha
 import { endOf } from '../../../shared/images/forecast.ts';
 import { enough, type QueueForecast } from '../../../shared/images/queue-forecast.ts';
 import { isFinished, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { isUsable } from '../images/status.ts';
 import type { Booking } from './queue.ts';
@@ -42,10 +41,9 @@ function downloadedAtMs(
   since: string,
   { longMs: medianMs, bytesPerMs, nowMs }: { longMs: number; bytesPerMs: number | undefined; nowMs: number },
 ): number {
-  const holder = { uid: image.metadata.uid, image: keyOf(image.metadata), revision: 1, attempt: 1, since };
-  const held = { holder, share: downloadShareOf(image), estimate: estimateOf(image, bytesPerMs) };
-  const endMs = endOf(held, { count: 1, medianMs, leastMs: medianMs, mostMs: medianMs }, nowMs);
-  return endMs > nowMs || downloadShareOf(image) === 1 ? endMs : nowMs + lateShare * (nowMs - (msOf(since) || nowMs));
+  const share = downloadShareOf(image);
+  const endMs = endOf({ holder: { since }, share, estimate: estimateOf(image, bytesPerMs) }, { medianMs }, nowMs);
+  return endMs > nowMs || share === 1 ? endMs : nowMs + lateShare * (nowMs - (msOf(since) || nowMs));
 }
 
 const msOf = (text: string | undefined) => Date.parse(text ?? '') || 0;
