@@ -55,9 +55,9 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
   const stopped = stoppedBy(policy, lease, { hasWaiting: images.some(isQueued), nowMs }) ?? null;
   const from = { images, holders, limits: policy.values, isStopped: stopped !== null, basis };
   const { queue: line, slots, starts } = forecastOf(from, nowMs);
-  const egress = egressIn(lease);
-  const underWay = contentsUnderWay(images, holders);
-  const eligible = new Set(eligibleOf(line, { holders, underWay, policy, egress, nowMs }));
+  const bytesLeft = budgetLeft(policy, egressIn(lease), nowMs);
+  const gates = { policy, holders, bytesLeft, nowMs, underWay: contentsUnderWay(images, holders) };
+  const eligible = new Set(eligibleOf(line, gates));
   const next = new Set(
     stopped
       ? []
@@ -67,7 +67,6 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
           policy.values,
         ),
   );
-  const gates = { policy, holders, bytesLeft: budgetLeft(policy, egress, nowMs), nowMs, underWay };
   const waitsFor = (image: VMDiskImage) => {
     const { reason = null } = waitOf(image, gates) ?? {};
     // Another of its content is ahead of it in the queue.

@@ -166,9 +166,9 @@ const imagesNamed = (batch: Batch): readonly ObjectReference[] => [
 ];
 
 /** What events report of the children of each image; nothing of an image that a fact is about, so that all is read. */
-function eventsByImage({ subjects, ...batch }: Batch): (image: VMDiskImage) => readonly Subject[] {
-  const told = new Set(imagesTold({ ...batch, subjects }).map(keyOf));
-  const groups = Map.groupBy(subjects, (subject) => {
+function eventsByImage(batch: Batch): (image: VMDiskImage) => readonly Subject[] {
+  const told = new Set(imagesTold(batch).map(keyOf));
+  const groups = Map.groupBy(batch.subjects, (subject) => {
     const ref = imageOf(subject);
     return ref && keyOf(ref);
   });

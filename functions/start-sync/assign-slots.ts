@@ -1,5 +1,5 @@
 import { type Action, requeueNamed } from '../../shared/actions.ts';
-import { egressIn, withinBudget } from '../../shared/images/egress.ts';
+import { budgetLeft, egressIn, withinBudget } from '../../shared/images/egress.ts';
 import { egressAnnotationsWith } from '../../shared/images/egress-shares.ts';
 import { eligibleOf } from '../../shared/images/eligible.ts';
 import { inspectionWaitMs } from '../../shared/images/inspection.ts';
@@ -139,7 +139,8 @@ function grants(
   const others = unfinished.filter(({ metadata }) => !moved.has(metadata.uid));
   const underWay = contentsUnderWay([...images, ...others], kept);
   const egress = egressIn(lease);
-  const queue = eligibleOf(images, { holders: kept, underWay, policy, egress, nowMs })
+  const bytesLeft = budgetLeft(policy, egress, nowMs);
+  const queue = eligibleOf(images, { holders: kept, underWay, policy, bytesLeft, nowMs })
     .filter(({ status }) => firstUnseen === undefined || (status?.queuedAt ?? '') < firstUnseen)
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const next = nextInQueue(queue, kept, policy.values);

@@ -38,7 +38,7 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     ...referenceOf(image),
   }));
   const slots = {
-    egress: {},
+    bytesLeft: undefined,
     nowMs: start,
     dataVolumes: [],
     pods: [],

@@ -1,7 +1,6 @@
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
-import type { Egress } from '../../shared/images/egress.ts';
 import { eligibleOf } from '../../shared/images/eligible.ts';
 import { byPlace, isQueued, nextInQueue, placeOf } from '../../shared/images/queue.ts';
 import { contentOf, contentsUnderWay, waitsForContent, wantedContent } from '../../shared/images/shared-content.ts';
@@ -36,7 +35,8 @@ const mostNamed = 100;
 interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'> {
   holders: readonly Holder[];
   policy: Policy;
-  egress: Egress;
+  /** The bytes that the policy's egressBudget leaves; undefined without one. */
+  bytesLeft: number | undefined;
 }
 
 /**
@@ -77,7 +77,7 @@ async function readLive(kube: Context['kube'], { live, unfinished }: Look, refs:
 export async function focusOf(
   kube: Context['kube'],
   look: Look,
-  { holders, policy, egress, ...downloads }: Slots,
+  { holders, policy, bytesLeft, ...downloads }: Slots,
 ): Promise<Focus | undefined> {
   const { live, unfinished } = look;
   const named = new Set(live.keys());
@@ -94,7 +94,7 @@ export async function focusOf(
   const { first, next, kept, awaited } = inLine([...unfinished.values()], {
     holders,
     policy,
-    egress,
+    bytesLeft,
     ...downloads,
   });
   // What is ahead of those, and waits for another to be downloaded, may wait no longer.
@@ -115,7 +115,7 @@ export async function focusOf(
  * wait for.
  */
 export function inLine(unfinished: readonly VMDiskImage[], slots: Slots) {
-  const { holders, policy, egress, ...downloads } = slots;
+  const { holders, policy, bytesLeft, ...downloads } = slots;
   const { concurrency, slotsPerNamespace } = policy.values;
   const kept = withImages(holders, unfinished).filter(
     ({ holder, image }) => keptBy(holder, image, downloads) !== undefined,
@@ -125,8 +125,8 @@ export function inLine(unfinished: readonly VMDiskImage[], slots: Slots) {
   const underWay = contentsUnderWay(unfinished, held);
   const waiting = unfinished.filter((image) => !uids.has(image.metadata.uid) && waitsForContent(image, underWay));
   const awaitedContents = new Set(waiting.map(wantedContent));
-  const awaited = unfinished.filter((image) => awaitedContents.has(contentOf(image)) && !isQueued(image));
-  const queue = eligibleOf(unfinished, { holders: held, underWay, policy, egress, nowMs: downloads.nowMs });
+  const awaited = unfinished.filter((image) => !isQueued(image) && awaitedContents.has(contentOf(image)));
+  const queue = eligibleOf(unfinished, { holders: held, underWay, policy, bytesLeft, nowMs: downloads.nowMs });
   // Twice the number of slots: some images may not be allowed to sync.
   const open =
     slotsPerNamespace === undefined

@@ -1,6 +1,5 @@
 import { egressIn } from '../../shared/images/egress.ts';
-import { heldSlots, mostForecast, startsOf } from '../../shared/images/forecast.ts';
-import { queueIn } from '../../shared/images/queue.ts';
+import { forecastOf, mostForecast } from '../../shared/images/forecast.ts';
 import { enough, forecastIn, type QueueForecast } from '../../shared/images/queue-forecast.ts';
 import type { Holder } from '../../shared/images/slots.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
@@ -19,17 +18,25 @@ export function queueForecast(
   images: readonly VMDiskImage[],
   holders: readonly Holder[],
 ): QueueForecast | undefined {
+  if (!isAudit) return undefined;
   const before = forecastIn(lease);
   const downloadMs = basis?.medianMs ?? before?.downloadMs;
-  if (!isAudit || !downloadMs) return undefined;
+  if (!downloadMs) return undefined;
   const known = basis ?? { count: 0, medianMs: downloadMs, leastMs: downloadMs, mostMs: downloadMs };
   const bytesPerMs = rate ?? before?.bytesPerMs;
-  const line = queueIn(images, holders);
-  const first = line.slice(0, mostForecast);
-  const held = heldSlots(holders, images, nowMs, bytesPerMs);
   const isStopped = stopOf(policy, egressIn(lease), nowMs) !== undefined;
-  const startMs = isStopped ? undefined : startsOf([...first, next(policy)], held, policy.values, known, nowMs).at(-1);
-  const waitMs = startMs === undefined ? 0 : (startMs - nowMs) * Math.max(1, line.length / mostForecast);
+  const from = {
+    images,
+    holders,
+    limits: policy.values,
+    isStopped,
+    basis: known,
+    rate: bytesPerMs,
+    last: next(policy),
+  };
+  const { queue, starts } = forecastOf(from, nowMs);
+  const startMs = starts.at(-1);
+  const waitMs = startMs === undefined ? 0 : (startMs - nowMs) * Math.max(1, queue.length / mostForecast);
   return {
     ...(waitMs > 0 ? { startsAt: toTime(Math.ceil((nowMs + waitMs) / roundMs) * roundMs) } : {}),
     count: Math.min(enough, basis?.count ?? before?.count ?? 1),

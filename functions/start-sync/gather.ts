@@ -1,8 +1,8 @@
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf, type Unreadable } from '../../shared/function.ts';
-import { medianRate, rateIn } from '../../shared/images/download-share.ts';
-import { type Egress, egressIn } from '../../shared/images/egress.ts';
-import { basisFrom, durationOf, longOf, snapshotDurationOf } from '../../shared/images/forecast.ts';
+import { quantileOf, rateIn } from '../../shared/images/download-share.ts';
+import { budgetLeft, egressIn } from '../../shared/images/egress.ts';
+import { basisFrom, durationOf, snapshotDurationOf } from '../../shared/images/forecast.ts';
 import { isQueued } from '../../shared/images/queue.ts';
 import { wantedContent } from '../../shared/images/shared-content.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
@@ -58,7 +58,8 @@ interface Start extends Pick<Context, 'kube' | 'cached' | 'nowMs'> {
   /** Undefined if the Lease cannot be read: any image may hold a slot then. */
   holders: readonly Holder[] | undefined;
   policy: Policy;
-  egress: Egress;
+  /** The bytes that the policy's egressBudget leaves; undefined without one. */
+  bytesLeft: number | undefined;
   /** Failed reads after which not all slots are known, and reads of Secrets and ConfigMaps, which show no slots. */
   failures: Failure[];
   inputFailures: Failure[];
@@ -85,7 +86,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     batch,
     holders,
     policy,
-    egress: egressIn(lease),
+    bytesLeft: budgetLeft(policy, egressIn(lease), nowMs),
     failures: [],
     inputFailures: [],
   };
@@ -139,9 +140,9 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     later: focus.images.filter(isAmong(groups.later)).map(referenceOf),
     lacking,
     basis: basisFrom(tookMs),
-    rate: medianRate(rates),
-    longMs: longOf(tookMs),
-    snapshotMs: basisFrom(snapshotsMs)?.medianMs,
+    rate: quantileOf(rates, 0.5),
+    longMs: quantileOf(tookMs, 0.9),
+    snapshotMs: quantileOf(snapshotsMs, 0.5),
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
   const named = new Set(subjectsOf(batch, VMDiskImage).map(keyOf));
@@ -171,14 +172,15 @@ interface Glance {
  */
 async function glanceAt(context: Context, batch: Batch): Promise<Glance | undefined> {
   const { kube, cached, nowMs } = context;
-  const [policies, leases] = [await cached?.(ConfigMap), await cached?.(Lease)];
+  const [policies, leases] = await Promise.all([cached?.(ConfigMap), cached?.(Lease)]);
   if (!policies || !leases) return undefined;
   const [[policyMap], [lease]] = [policies, leases];
   const holders = holdersOf(lease);
   const look = holders && (await lookAt(context, batch));
   if (!look) return undefined;
   const volumesOfHeld = volumesOf(kube, holders);
-  const slots = { policy: parsePolicy(policyMap), egress: egressIn(lease), nowMs, holders, volumesOfHeld };
+  const policy = parsePolicy(policyMap);
+  const slots = { policy, bytesLeft: budgetLeft(policy, egressIn(lease), nowMs), nowMs, holders, volumesOfHeld };
   const foundIdle = await isIdle(batch, look, slots).catch(ifFailed);
   return { lease, look, volumesOfHeld, isIdle: foundIdle === true };
 }
@@ -474,7 +476,7 @@ const readClasses = (start: Start, images: readonly VMDiskImage[]) =>
 
 /** No image fails for a class that a cache does not have yet. */
 async function classesFor({ kube, cached }: Start, images: readonly VMDiskImage[]): Promise<Classes> {
-  const [storage, snapshot] = [await cached?.(StorageClass), await cached?.(VolumeSnapshotClass)];
+  const [storage, snapshot] = await Promise.all([cached?.(StorageClass), cached?.(VolumeSnapshotClass)]);
   const known = storage && snapshot && classesIn(storage, snapshot);
   const areAllKnown = images.every(
     ({ spec }) => known?.storage.has(spec.storageClass) && known.snapshot.has(spec.snapshotClass),

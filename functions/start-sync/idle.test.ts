@@ -67,7 +67,7 @@ async function idle({
   const slots = {
     holders: holders.map((one) => aHolder(one)),
     policy: parsePolicy({ data: { concurrency: '1', inspectTimeout: '0s' } }),
-    egress: {},
+    bytesLeft: undefined,
     nowMs: start,
     volumesOfHeld,
   };

@@ -1,5 +1,4 @@
 import { type Batch, subjectsOf } from '../../shared/function.ts';
-import type { Egress } from '../../shared/images/egress.ts';
 import { eligibleOf } from '../../shared/images/eligible.ts';
 import { contentsUnderWay } from '../../shared/images/shared-content.ts';
 import type { Holder } from '../../shared/images/slots.ts';
@@ -18,7 +17,7 @@ import { newRevision } from './revision.ts';
 interface Slots {
   holders: readonly Holder[];
   policy: Policy;
-  egress: Egress;
+  bytesLeft: number | undefined;
   nowMs: number;
   /** Lists the DataVolumes of the holders. */
   volumesOfHeld(): Promise<readonly DataVolume[]>;
@@ -32,18 +31,20 @@ interface Slots {
 export async function isIdle(
   batch: Batch,
   { live, unfinished }: Look,
-  { holders, policy, egress, nowMs, volumesOfHeld }: Slots,
+  { holders, policy, bytesLeft, nowMs, volumesOfHeld }: Slots,
 ): Promise<boolean> {
   const [ended, pods] = [subjectsOf(batch, DataVolume), subjectsOf(batch, Pod)];
   if (ended.length + pods.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
   const uids = new Set(holders.map(({ uid }) => uid));
   const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
-  const images = [...unfinished.values()];
-  const underWay = contentsUnderWay(images, holders);
-  const isFree = holders.length < policy.values.concurrency;
-  if (isFree && eligibleOf(images, { holders, underWay, policy, egress, nowMs }).length > 0) return false;
-  if (!images.every((image) => isAtRest(image, isHeld(image), nowMs))) return false;
   if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), { policy, nowMs }))) return false;
+  // Of all that wait no more is asked than that needs: there may be thousands.
+  const images = [...unfinished.values()];
+  if (!images.every((image) => isAtRest(image, isHeld(image), nowMs))) return false;
+  if (holders.length < policy.values.concurrency) {
+    const underWay = contentsUnderWay(images, holders);
+    if (eligibleOf(images, { holders, underWay, policy, bytesLeft, nowMs }).length > 0) return false;
+  }
   const attempts = withImages(holders, images);
   if (!attempts.every(({ holder, image }) => image?.status?.phase === 'Syncing' && isActiveAttempt(holder, image)))
     return false;

@@ -15,11 +15,15 @@ export interface Estimate {
 }
 
 /** Bytes in a millisecond: the median of the downloads that are done, each of one of the slots; undefined if none tells. */
-export const rateOf = (images: readonly VMDiskImage[]) => medianRate(images.flatMap((image) => rateIn(image) ?? []));
+export const rateOf = (images: readonly VMDiskImage[]) =>
+  quantileOf(
+    images.flatMap((image) => rateIn(image) ?? []),
+    0.5,
+  );
 
-/** The same from the rate of each of them. */
-export const medianRate = (rates: readonly number[]): number | undefined =>
-  rates.toSorted((a, b) => a - b)[Math.floor(rates.length / 2)];
+/** The value that this share of them is below; undefined of none. */
+export const quantileOf = (values: readonly number[], share: number): number | undefined =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 
 /** Bytes in a millisecond of the download of one image; undefined if it does not tell. */
 export function rateIn({ status }: VMDiskImage): number | undefined {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { parsePolicy } from '../policy.ts';
-import type { Egress } from './egress.ts';
+import { budgetLeft, type Egress } from './egress.ts';
 import { eligibleOf, gateOf } from './eligible.ts';
 
 const policyOf = (egressBudget?: string) =>
@@ -25,10 +25,12 @@ test('a spent budget keeps back all but what an admin of an image namespace lets
     aVMDiskImage({ name: 'b', ...urgent }),
     aVMDiskImage({ name: 'c', namespace: 'lab', ...urgent }),
   ];
+  const limited = (budget: string) => {
+    const policy = policyOf(budget);
+    return { policy, bytesLeft: budgetLeft(policy, spent, start) };
+  };
   const names = (budget: string) =>
-    eligibleOf(images, { ...gates, policy: policyOf(budget), holders: [], egress: spent }).map(
-      ({ metadata }) => metadata.name,
-    );
+    eligibleOf(images, { ...gates, ...limited(budget), holders: [] }).map(({ metadata }) => metadata.name);
   expect(names('3Gi/1d')).toEqual(['b']);
   expect(names('4Gi/1d')).toEqual(['a', 'b', 'c']);
 });

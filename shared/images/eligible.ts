@@ -1,6 +1,6 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import type { Policy } from '../policy.ts';
-import { budgetLeft, type Egress, ignoresBudget } from './egress.ts';
+import { ignoresBudget } from './egress.ts';
 import { inspectionOf, inspectionWaitMs } from './inspection.ts';
 import { isQueued } from './queue.ts';
 import { oneOfEachContent, waitsForContent } from './shared-content.ts';
@@ -31,15 +31,13 @@ export function gateOf(image: VMDiskImage, { underWay, policy, bytesLeft, nowMs 
   return inspectionWaitMs(image, policy, nowMs) > 0 ? 'Inspection' : undefined;
 }
 
-interface Given extends Omit<Gates, 'bytesLeft'> {
+interface Given extends Gates {
   holders: readonly Pick<Holder, 'uid'>[];
-  egress: Egress;
 }
 
 /** The queued images that may get a slot now. One behind a closed gate, or behind another of its content, keeps none behind it waiting. */
-export function eligibleOf(images: readonly VMDiskImage[], { holders, egress, ...given }: Given): VMDiskImage[] {
+export function eligibleOf(images: readonly VMDiskImage[], { holders, ...gates }: Given): VMDiskImage[] {
   const holding = new Set(holders.map(({ uid }) => uid));
-  const gates = { ...given, bytesLeft: budgetLeft(given.policy, egress, given.nowMs) };
   return oneOfEachContent(
     images.filter((image) => isQueued(image) && !holding.has(image.metadata.uid) && gateOf(image, gates) === undefined),
   );

@@ -26,10 +26,6 @@ export function basisFrom(durationsMs: readonly number[]): Basis | undefined {
   return { count: tookMs.length, medianMs, leastMs, mostMs };
 }
 
-/** How many milliseconds nine of ten of them took at most. */
-export const longOf = (durationsMs: readonly number[]): number | undefined =>
-  durationsMs.toSorted((a, b) => a - b)[Math.floor(durationsMs.length * 0.9)];
-
 /** From the slot until the download was done, when the slot is free again: a snapshot needs none. */
 export function durationOf({ status }: VMDiskImage): number | undefined {
   const { phase, startedAt, snapshottingAt, completedAt, adoption, revision, sharedFrom } = status ?? {};
@@ -80,16 +76,19 @@ export interface ForecastFrom {
   basis: Basis | undefined;
   /** Of finished downloads, in bytes a millisecond; computed from the images by default. */
   rate?: number | undefined;
+  /** An image that is not there yet: its start follows those of the first images of the queue. */
+  last?: VMDiskImage;
 }
 
 /**
  * The queue in its order, the slots, and when each of the first images of the queue may start; undefined if nothing can be computed: no
  * download to derive it from, nothing starts at all, or too many are before it.
  */
-export function forecastOf({ images, holders, limits, isStopped, basis, rate }: ForecastFrom, nowMs: number) {
+export function forecastOf({ images, holders, limits, isStopped, basis, rate, last }: ForecastFrom, nowMs: number) {
   const queue = queueIn(images, holders);
   const slots = heldSlots(holders, images, nowMs, rate);
-  const starts = isStopped ? [] : startsOf(queue.slice(0, mostForecast), slots, limits, basis, nowMs);
+  const first = queue.slice(0, mostForecast);
+  const starts = isStopped ? [] : startsOf(last ? [...first, last] : first, slots, limits, basis, nowMs);
   return { queue, slots, starts };
 }
 
