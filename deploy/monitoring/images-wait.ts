@@ -1,5 +1,5 @@
 import type { Dashboard } from './dashboard.ts';
-import { here, quantile, rise, series, state, stateOfAll } from './expressions.ts';
+import { halfAndNineOfTen, here, quantile, rise, series, state, stateOfAll } from './expressions.ts';
 
 /** How long images wait, and what for. */
 export const imagesWait: Dashboard = {
@@ -121,10 +121,7 @@ export const imagesWait: Dashboard = {
           description: 'Half of the images waited no longer than the lower line, nine of ten no longer than the upper.',
           unit: 's',
           shape: 'lines',
-          queries: [
-            { expr: quantile(0.5, 'ot.image.queue.wait.duration', here), legend: 'half' },
-            { expr: quantile(0.9, 'ot.image.queue.wait.duration', here), legend: 'nine of ten' },
-          ],
+          queries: halfAndNineOfTen('ot.image.queue.wait.duration', here),
           alerts: ['OtImagesWaitLong'],
         },
         {
@@ -139,10 +136,7 @@ export const imagesWait: Dashboard = {
           description: 'What people wait for, of attempts that succeeded.',
           unit: 's',
           shape: 'lines',
-          queries: [
-            { expr: quantile(0.5, 'ot.image.ready.duration', here), legend: 'half' },
-            { expr: quantile(0.9, 'ot.image.ready.duration', here), legend: 'nine of ten' },
-          ],
+          queries: halfAndNineOfTen('ot.image.ready.duration', here),
         },
         {
           title: 'Slot without progress',

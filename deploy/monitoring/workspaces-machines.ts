@@ -1,5 +1,5 @@
 import type { Dashboard } from './dashboard.ts';
-import { counts, here, quantile, rise, series, stateOfAll } from './expressions.ts';
+import { counts, halfAndNineOfTen, here, quantile, rise, series, stateOfAll } from './expressions.ts';
 
 /** How labs and machines stand, who uses which images, and what OpenStack answers. */
 export const workspacesMachines: Dashboard = {
@@ -112,20 +112,14 @@ export const workspacesMachines: Dashboard = {
           description: 'The wait for an image that is not there yet included.',
           unit: 's',
           shape: 'lines',
-          queries: [
-            { expr: quantile(0.5, 'ot.machine.ready.duration', here), legend: 'half' },
-            { expr: quantile(0.9, 'ot.machine.ready.duration', here), legend: 'nine of ten' },
-          ],
+          queries: halfAndNineOfTen('ot.machine.ready.duration', here),
         },
         {
           title: 'From a machine that runs to a guest that answers, over the last hour',
           description: 'Of machines with readiness, at each start.',
           unit: 's',
           shape: 'lines',
-          queries: [
-            { expr: quantile(0.5, 'ot.machine.guest.ready.duration', here), legend: 'half' },
-            { expr: quantile(0.9, 'ot.machine.guest.ready.duration', here), legend: 'nine of ten' },
-          ],
+          queries: halfAndNineOfTen('ot.machine.guest.ready.duration', here),
         },
         {
           title: 'Images by how many machines use them',

@@ -5,17 +5,9 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { snapshotName } from '../../shared/kubernetes/names.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import {
-  aDataVolume,
-  aSnapshot,
-  at,
-  aVMDiskImage,
-  type ImageOptions,
-  noClouds,
-  start,
-} from '../../test/support/builders/images.ts';
+import { done, queued, snapshotting, syncing } from '../../test/support/builders/image-stages.ts';
+import { aDataVolume, aSnapshot, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
 import declaration from './index.ts';
 
 const asSubject = ({ apiVersion, kind }: Resource, name: string, verb?: ChangeVerb): Subject => ({
@@ -54,24 +46,6 @@ const volumes = [own, 'list DataVolume'];
 const withPods = [...volumes, 'get ConfigMap', 'list Pod'];
 const withSnapshots = [...volumes, 'get ConfigMap', 'list VolumeSnapshot'];
 const withBoth = [...volumes, 'get ConfigMap', 'list Pod', 'list VolumeSnapshot'];
-
-const queued = (options: ImageOptions = {}) => aVMDiskImage({ status: { phase: 'Queued', attempt: 0 }, ...options });
-const ready = (status: 'True' | 'False', reason: string) => [
-  { type: 'Ready', status, reason, message: '', lastTransitionTime: at(0) },
-];
-const syncing = aVMDiskImage({ status: { phase: 'Syncing', revision: 1, attempt: 1 } });
-const snapshotting = (reason: string) =>
-  aVMDiskImage({ status: { ...syncing.status, phase: 'Snapshotting', conditions: ready('False', reason) } });
-const snapshot = { name: snapshotName(syncing.metadata, 1), revision: 1 };
-const done = (status: object = {}, options: ImageOptions = {}) =>
-  aVMDiskImage({
-    status: {
-      ...{ phase: 'Succeeded', revision: 1, attempt: 1, snapshot, conditions: ready('True', 'SnapshotReady') },
-      revisions: [{ revision: 1, snapshot: snapshot.name }],
-      ...status,
-    },
-    ...options,
-  });
 
 test.each<[string, VMDiskImage, string[]]>([
   ['waits, and is deleted', queued({ deleted: true }), withSnapshots],

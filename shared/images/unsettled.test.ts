@@ -1,26 +1,9 @@
 import { expect, test } from 'vitest';
-import { at, aVMDiskImage, type ImageOptions } from '../../test/support/builders/images.ts';
+import { done, queued, ready, snapshot, snapshotting, syncing } from '../../test/support/builders/image-stages.ts';
+import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { useRevision, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
-import { snapshotName } from '../kubernetes/names.ts';
 import { isUnsettled } from './unsettled.ts';
 
-const queued = (options: ImageOptions = {}) => aVMDiskImage({ status: { phase: 'Queued', attempt: 0 }, ...options });
-const ready = (status: 'True' | 'False', reason: string) => [
-  { type: 'Ready', status, reason, message: '', lastTransitionTime: at(0) },
-];
-const syncing = aVMDiskImage({ status: { phase: 'Syncing', revision: 1, attempt: 1 } });
-const snapshotting = (reason: string, status: object = {}) =>
-  aVMDiskImage({ status: { ...syncing.status, phase: 'Snapshotting', conditions: ready('False', reason), ...status } });
-const snapshot = { name: snapshotName(syncing.metadata, 1), revision: 1 };
-const done = (status: object = {}, options: ImageOptions = {}) =>
-  aVMDiskImage({
-    status: {
-      ...{ phase: 'Succeeded', revision: 1, attempt: 1, snapshot, conditions: ready('True', 'SnapshotReady') },
-      revisions: [{ revision: 1, snapshot: snapshot.name }],
-      ...status,
-    },
-    ...options,
-  });
 const pinned = [...ready('True', 'SnapshotReady'), { ...ready('True', 'Used')[0], type: 'RevisionPinned' }];
 
 test.each<[string, VMDiskImage, boolean]>([
