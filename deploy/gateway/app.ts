@@ -98,7 +98,7 @@ export function gatewayApp(ports: GatewayPorts): Hono<Env> {
     report(ports, c, 202, 'done', lost && `the Broker did not take it: ${lost}`);
     return c.body(null, 202);
   });
-  // Who may publish an image may see what becomes of it.
+  // A caller that may publish an image may read its progress.
   app.get('/', async (c) => {
     const named = readName(c.req.query());
     note(c, { image: named.name, rule: ruleAllowing(c.get('caller').rules, imagePublished, named).name });

@@ -44,7 +44,7 @@ while :; do
     *'"end":"failed"'*) exit 1 ;;
   esac
   [ "$(date +%s)" -lt "${deadline}" ] || {
-    echo "${IMAGE_NAME}: not Ready within ${OT_TIMEOUT:-3600} s; it goes on" >&2
+    echo "${IMAGE_NAME}: not Ready within ${OT_TIMEOUT:-3600} s; the download continues" >&2
     exit 124
   }
   sleep "${OT_POLL_SECONDS:-10}"

@@ -93,7 +93,7 @@ const sections = (functions: readonly FunctionDeclaration[]): Section[] => [
   },
   {
     comment:
-      'Who may reach functions, and whom they may reach. closeInternalGateway concerns all Knative Services of the cluster: "Network policies" in deploy/production/README.md.',
+      'Ingress and egress of functions. closeInternalGateway concerns all Knative Services of the cluster: "Network policies" in deploy/production/README.md.',
     values: {
       networkPolicies: {
         enabled: true,
@@ -167,7 +167,7 @@ const typeOf = (value: unknown) =>
         ? 'int'
         : typeof value;
 
-/** The values that stand for themselves, by their paths. */
+/** The leaves of the values, by their paths. */
 function leavesOf(values: Record<string, unknown>, prefix = ''): [key: string, value: unknown][] {
   return Object.entries(values).flatMap(([key, value]) => {
     const isBranch = typeof value === 'object' && !Array.isArray(value) && Object.keys(value ?? {}).length > 0;

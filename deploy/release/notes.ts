@@ -23,7 +23,7 @@ const partsOf = (title: string): [folder: string, text: string] => {
   return colon < 0 ? ['other', title] : [title.slice(0, colon), title.slice(colon + 2)];
 };
 
-/** What stands below the heading of a version, up to the next version's. */
+/** The section of a version in CHANGELOG.md, without its heading. */
 function sectionOf(changelog: string, version: string): string | undefined {
   const sections = changelog.split(/^(?=## \[)/m);
   const found = sections.find((section) => section.startsWith(`## [${version}]`));

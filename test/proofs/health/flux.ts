@@ -15,7 +15,7 @@ const { spec } = parse(await readFile(file, 'utf8'), { merge: true }) as { spec:
 /** The expressions that users copy, by kind. */
 export const healthCheckExprs: readonly Health[] = spec.healthCheckExprs;
 
-/** What Flux takes an object for, in the order in which kustomize-controller asks. */
+/** What Flux reports for an object, in the order in which kustomize-controller asks. */
 export function fluxOf({ inProgress, failed, current }: Health, object: object): string {
   // As the API server has it: without the fields that are undefined.
   const found = JSON.parse(JSON.stringify(object));

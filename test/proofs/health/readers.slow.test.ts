@@ -18,7 +18,7 @@ import { findHelm } from '../../support/tools/helm/helm.ts';
 import { writeImageChart } from './image-chart.ts';
 import { askKstatus } from './kstatus.ts';
 
-/** What all readers are to take an image for. */
+/** What all readers are to report for an image. */
 const verdicts = ['under way', 'usable', 'failed', 'being deleted'] as const;
 type Verdict = (typeof verdicts)[number];
 
@@ -87,12 +87,12 @@ type Words = Readonly<Record<string, string>>;
 const helm = await findHelm();
 const missing =
   helm.missing ?? goMissing ?? ((await hasKubectl()) ? undefined : 'expected kubectl on the PATH, found none');
-if (missing !== undefined) console.log(`skipped: what nine readers take an image for is not compared: ${missing}`);
+if (missing !== undefined) console.log(`skipped: what nine readers report for an image is not compared: ${missing}`);
 
 const run = promisify(execFile);
 
 test.skipIf(missing)(
-  'nine readers take an image in each of six states for the same',
+  'nine readers report the same for an image in each of six states',
   async () => {
     let cluster: LocalCluster | undefined;
     const story = { name: 'readers', policy: { concurrency: '1', retryBackoffDuration: '1h' } };
@@ -148,7 +148,7 @@ test.skipIf(missing)(
   600_000,
 );
 
-/** Brings an image of each name to its state. The one slot is held by the download that stands still. */
+/** Brings an image of each name to its state. The one slot is held by the download that stalls. */
 async function makeStates(world: World, install: (name: string) => Promise<void>) {
   const { faults } = world.store;
   faults.push({ match: 'retrying', mode: 'cutAt', fraction: 0.5 }, { match: 'syncing', mode: 'stall', fraction: 0.5 });
