@@ -109,9 +109,12 @@ export const stories: readonly Story[] = [
     smoke: true,
     run: async (world) => {
       const size = await putSlowly(world, 'shot');
+      // Half a second of download may be over before its image says that it began.
+      world.store.faults.push({ match: 'shot', mode: 'stall', fraction: 0.5 });
       await createImage(world, 'shot');
       const ref = { namespace: world.namespace, name: 'shot' };
       const seen = await until(world, VMDiskImage, ref, (image) => image?.status?.importer?.scratch === true);
+      world.store.faults.length = 0;
       await world.kube.delete(DataVolume, { namespace: world.namespace, name: seen?.status?.dataVolume ?? '' });
       expect((await untilPhase(world, 'shot', 'Succeeded')).status?.attempts).toBe(2);
       expect(world.history.phasesOf('shot')).toContain('Retrying');
