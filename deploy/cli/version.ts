@@ -1,7 +1,7 @@
 import project from '../../package.json' with { type: 'json' };
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Body, exit } from './command.ts';
-import { type AnyObject, Deployment, KnativeService } from './install/kinds.ts';
+import { type AnyObject, workloads } from './install/kinds.ts';
 import { imagesIn } from './install/manifests.ts';
 import { listOf } from './install/wait.ts';
 
@@ -13,8 +13,7 @@ export const version: Body = {
   examples: ['version', 'version -o json'],
   run: async ({ cluster }) => {
     const { kube, read } = await cluster();
-    const operator = { namespace: operatorNamespace };
-    const found = await Promise.all([listOf(kube, Deployment, operator), listOf(kube, KnativeService, operator)]);
+    const found = await Promise.all(workloads.map((kind) => listOf(kube, kind, { namespace: operatorNamespace })));
     const images = imagesOf(found.flat());
     const { platform } = ((await read('/version')) ?? {}) as { platform?: string };
     const inProcess = platform === 'local' ? 'those of its checkout, in the process of npm start' : '';

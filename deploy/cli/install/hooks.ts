@@ -3,7 +3,7 @@ import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterOf } from './connect.ts';
 import { inventoryOf } from './inventory.ts';
-import { Broker, Definition, Deployment, KnativeService, kindsOf, Trigger } from './kinds.ts';
+import { Broker, Definition, kindsOf, Trigger, workloads } from './kinds.ts';
 import { untilUp } from './readiness.ts';
 import { untilForgotten } from './triggers.ts';
 import { describeTrouble } from './trouble.ts';
@@ -21,7 +21,7 @@ export async function beforeDelete(cluster: Cluster): Promise<void> {
 }
 
 /** What works, and has to end before Helm deletes the rest in any order. */
-const working = { sources: kindsOf.sources, triggers: kindsOf.triggers, functions: [KnativeService, Deployment] };
+const working = { sources: kindsOf.sources, triggers: kindsOf.triggers, functions: workloads };
 
 const isOurs = (name: string) => name.endsWith('.pelotech.ot') || name.endsWith('.kupenstack.io');
 

@@ -39,6 +39,8 @@ export const PingSource = anyOf('sources.knative.dev/v1', 'PingSource');
 export const ApiServerSource = anyOf('sources.knative.dev/v1', 'ApiServerSource');
 export const Subscription = anyOf('messaging.knative.dev/v1', 'Subscription');
 export const InMemoryChannel = anyOf('messaging.knative.dev/v1', 'InMemoryChannel');
+/** What runs the functions. */
+export const workloads = [KnativeService, Deployment] as const;
 export const DataVolume = anyOf('cdi.kubevirt.io/v1beta1', 'DataVolume');
 export const StorageProfile = anyOf('cdi.kubevirt.io/v1beta1', 'StorageProfile', clusterWide);
 export const StorageClass = anyOf('storage.k8s.io/v1', 'StorageClass', clusterWide);

@@ -22,9 +22,10 @@ export const withOverlay = (wanted: readonly AnyObject[], overlay: string): AnyO
 
 /** The installed overlay; else the one that suits the cluster. */
 export async function overlayOf(cluster: Cluster): Promise<string> {
-  const inventory = await inventoryOf(cluster);
-  const [recorded] = inventory.broker.flatMap(({ metadata }) => metadata.annotations?.[overlayAnnotation] ?? []);
+  const { broker } = await inventoryOf(cluster, { broker: [Broker] });
+  const [recorded] = broker.flatMap(({ metadata }) => metadata.annotations?.[overlayAnnotation] ?? []);
   if (recorded) return placeOf(recorded);
+  const inventory = await inventoryOf(cluster);
   const wanted = Object.values(inventory).some((objects) => objects.length > 0)
     ? (await Promise.all(builtIn.map((overlay) => readWanted(overlay)))).flat()
     : [];

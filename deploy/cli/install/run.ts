@@ -6,7 +6,7 @@ import { type Cluster, InstallError } from './cluster.ts';
 import { bindingsInImageNamespaces } from './image-namespaces.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
-import { type AnyObject, Broker, ConfigMap } from './kinds.ts';
+import { type AnyObject, Broker, ConfigMap, workloads } from './kinds.ts';
 import { runnable } from './left-out.ts';
 import { imagesIn, isPlaceholder, placeholder, readShipped, readWanted, repositoryOf, withImage } from './manifests.ts';
 import { overlayOf, withOverlay } from './overlay.ts';
@@ -84,8 +84,8 @@ async function takeDown(cluster: Cluster, options: Options): Promise<Outcome> {
 }
 
 /** The current image, so that an upgrade without --image keeps it. */
-async function imageOf(cluster: Cluster): Promise<string | undefined> {
-  const { functions } = await inventoryOf(cluster);
+export async function imageOf(cluster: Cluster): Promise<string | undefined> {
+  const { functions } = await inventoryOf(cluster, { functions: workloads });
   return functions.flatMap(imagesIn).find((image) => !isPlaceholder(image));
 }
 

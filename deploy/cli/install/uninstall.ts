@@ -7,7 +7,7 @@ import { deleteObjects } from './delete-objects.ts';
 import { assertNoWorkspace, deleteWorkspaces, isOfWorkspace } from './delete-workspaces.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
 import { inventoryOf } from './inventory.ts';
-import { type AnyObject, DataVolume, Deployment, formatPlace, KnativeService } from './kinds.ts';
+import { type AnyObject, DataVolume, formatPlace, workloads } from './kinds.ts';
 import { removeNamespace } from './namespace.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers } from './triggers.ts';
@@ -70,7 +70,7 @@ export async function assertNothingUnfinished(cluster: Cluster, definitions: rea
 }
 
 const isFunction = ({ apiVersion, kind }: AnyObject) =>
-  [KnativeService, Deployment].some((resource) => resource.apiVersion === apiVersion && resource.kind === kind);
+  workloads.some((resource) => resource.apiVersion === apiVersion && resource.kind === kind);
 
 /** Removes our finalizers from every object, and prints a line. */
 export async function freeObjects(cluster: Cluster, definitions: readonly AnyObject[]): Promise<void> {
