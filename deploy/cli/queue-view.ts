@@ -1,11 +1,10 @@
 import { type Estimate, shareBetween } from '../../shared/images/download-share.ts';
 import { budgetLeft, egressIn } from '../../shared/images/egress.ts';
-import { eligibleOf } from '../../shared/images/eligible.ts';
 import { type Basis, basisOf, forecastOf, mostForecast } from '../../shared/images/forecast.ts';
 import { isQueued, nextInQueue } from '../../shared/images/queue.ts';
 import { contentsUnderWay } from '../../shared/images/shared-content.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
-import { type WaitReason, waitOf } from '../../shared/images/waits.ts';
+import { type WaitReason, waitsAmong } from '../../shared/images/waits.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
@@ -56,22 +55,16 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
   const from = { images, holders, limits: policy.values, isStopped: stopped !== null, basis };
   const { queue: line, slots, starts } = forecastOf(from, nowMs);
   const bytesLeft = budgetLeft(policy, egressIn(lease), nowMs);
-  const gates = { policy, holders, bytesLeft, nowMs, underWay: contentsUnderWay(images, holders) };
-  const eligible = new Set(eligibleOf(line, gates));
+  const waits = waitsAmong(line, { policy, holders, bytesLeft, nowMs, underWay: contentsUnderWay(images, holders) });
   const next = new Set(
     stopped
       ? []
       : nextInQueue(
-          line.filter((image) => eligible.has(image)),
+          line.filter((image) => waits.get(image) === 'SlotFree'),
           holders,
           policy.values,
         ),
   );
-  const waitsFor = (image: VMDiskImage) => {
-    const { reason = null } = waitOf(image, gates) ?? {};
-    // Another of its content is ahead of it in the queue.
-    return reason === 'SlotFree' && !eligible.has(image) ? 'SameContent' : reason;
-  };
   const retrying = images.filter(
     ({ status, metadata }) => status?.phase === 'Retrying' && !metadata.deletionTimestamp && !held.has(metadata.uid),
   );
@@ -94,7 +87,7 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
       image: keyOf(image.metadata),
       since: image.status?.queuedAt ?? image.metadata.creationTimestamp,
       isNext: next.has(image),
-      waitsFor: waitsFor(image),
+      waitsFor: waits.get(image) ?? null,
       startsAt: timeOf(starts[index]),
       why: image.status?.message ?? '',
     })),

@@ -5,6 +5,7 @@ import { isAdopting } from './adoption.ts';
 import { gateOf } from './eligible.ts';
 import { type FailureReason, failureReasons } from './failure-reasons.ts';
 import { grantFault } from './queue.ts';
+import { oneOfEachContent } from './shared-content.ts';
 import { freeFor, freeIn, type Holder } from './slots.ts';
 
 /** What an image that is not there yet may wait for; of several, a queued one is said to wait for the first. */
@@ -58,6 +59,19 @@ export function waitOf(image: VMDiskImage, slots: Slots): { reason: WaitReason; 
     default:
       return undefined;
   }
+}
+
+/** What each of these images waits for: of those that want the same content, only the first in the queue waits for a free slot. */
+export function waitsAmong(images: readonly VMDiskImage[], slots: Slots): Map<VMDiskImage, WaitReason> {
+  const waits = new Map<VMDiskImage, WaitReason>();
+  for (const image of images) {
+    const wait = waitOf(image, slots);
+    if (wait) waits.set(image, wait.reason);
+  }
+  const startable = images.filter((image) => waits.get(image) === 'SlotFree');
+  const first = new Set(oneOfEachContent(startable));
+  for (const image of startable) if (!first.has(image)) waits.set(image, 'SameContent');
+  return waits;
 }
 
 const nothing: ReadonlySet<string> = new Set();

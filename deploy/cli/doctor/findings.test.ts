@@ -116,6 +116,13 @@ test.each([
   expect(found(more).filter(({ expected }) => expected === 'a slot, as one is free')).toEqual([]);
 });
 
+test('of two that want the same content, only the first is missing a free slot', () => {
+  const source = { bytes: 1, content: 'same', inspectedAt: at(0), queuedAt: at(0) };
+  const both = ['a', 'b'].map((name) => image({ name, status: { phase: 'Queued', queuedAt: at(0), source } }));
+  const stuck = found({ images: both }).filter(({ expected }) => expected === 'a slot, as one is free');
+  expect(stuck.map(({ name }) => name)).toEqual(['VMDiskImage vmdi-farm/a']);
+});
+
 test('a complete installation has no findings', () => {
   for (const [own, shared] of [
     [true, false],

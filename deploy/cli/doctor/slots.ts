@@ -1,7 +1,7 @@
 import { budgetLeft, egressIn } from '../../../shared/images/egress.ts';
 import { contentsUnderWay } from '../../../shared/images/shared-content.ts';
 import { holdersOf, leaseName } from '../../../shared/images/slots.ts';
-import { waitOf } from '../../../shared/images/waits.ts';
+import { waitsAmong } from '../../../shared/images/waits.ts';
 import { requestDownload } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
@@ -21,13 +21,13 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
     return [{ name: `Lease ${leaseName}`, expected: 'slots that parse', found: 'garbage', remedy }];
   }
   const parsed = parsePolicy(policy);
-  const waits = {
+  const waits = waitsAmong(images, {
     policy: parsed,
     holders: holders ?? [],
     bytesLeft: budgetLeft(parsed, egressIn(lease), nowMs),
     nowMs,
     underWay: contentsUnderWay(images, holders ?? []),
-  };
+  });
   const holding = new Set(holders?.map(({ uid }) => uid));
   return images.flatMap((image): Finding[] => {
     const { metadata, status } = image;
@@ -38,7 +38,7 @@ export function slots({ lease, images, policy, nowMs }: Installation): Finding[]
     const logs = `kubectl logs -n ${operatorNamespace} -l app.kubernetes.io/name=start-sync --tail 50`;
     if (phase === undefined && stuckMs(undefined) > patienceMs)
       return [{ name, expected: 'a phase', found: `none after ${formatSpan(stuckMs(undefined))}`, remedy: logs }];
-    if (waitOf(image, waits)?.reason === 'SlotFree' && stuckMs(queuedAt) > patienceMs)
+    if (waits.get(image) === 'SlotFree' && stuckMs(queuedAt) > patienceMs)
       return [
         {
           name,
