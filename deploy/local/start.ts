@@ -1,6 +1,7 @@
 import { loadFunctions } from '../../knative/functions.ts';
 import { defaultGracePeriodMs } from '../../shared/images/slots.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
+import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { createPublicationKey, createSiteKey } from '../keys.ts';
@@ -19,7 +20,6 @@ import { importImage } from './importer/import-image.ts';
 import { applyChangedManifests } from './installed-manifests.ts';
 import { type KubeOvnOptions, startKubeOvn } from './kube-ovn/start-kube-ovn.ts';
 import { admitMachine } from './kubevirt/admit.ts';
-import { hardwareKinds } from './kubevirt/kinds.ts';
 import { type KubevirtOptions, startKubevirt } from './kubevirt/start-kubevirt.ts';
 import { type SnapshotterOptions, startSnapshotter } from './snapshots/start-snapshotter.ts';
 import { startLocalTelemetry } from './telemetry.ts';

@@ -5,6 +5,7 @@ import { imagesTold } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { isHostKey, isPassword, Secret, textIn } from '../../shared/kinds/core/secret.ts';
+import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -25,7 +26,7 @@ import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../../shared/runtime/unreadable.ts';
 import { cloudInitName, machineNameOf, rootDiskName } from './children.ts';
 import { decide } from './decide.ts';
-import { type MatcherField, matchers } from './hardware.ts';
+import type { MatcherField } from './hardware.ts';
 import { imageReadiness } from './image-ready.ts';
 import { hardwareNeeded } from './missing-hardware.ts';
 import { networksNeeded } from './missing-network.ts';
@@ -207,7 +208,7 @@ async function observeAll(
 }
 
 async function missingOf(kube: Reader, { spec }: VirtualMachine, fields: readonly MatcherField[]) {
-  const found = await Promise.all(fields.map((field) => kube.get(matchers[field], { name: spec[field] ?? '' })));
+  const found = await Promise.all(fields.map((field) => kube.get(hardwareKinds[field], { name: spec[field] ?? '' })));
   return fields.filter((_, index) => found[index] === undefined);
 }
 

@@ -1,18 +1,15 @@
-import { ClusterInstancetype } from '../../shared/kinds/kubevirt/cluster-instancetype.ts';
-import { ClusterPreference } from '../../shared/kinds/kubevirt/cluster-preference.ts';
+import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 
-/** The fields of a spec that name an object of KubeVirt for the whole cluster. */
-export const matchers = { preference: ClusterPreference, instancetype: ClusterInstancetype } as const;
-export type MatcherField = keyof typeof matchers;
-export const matcherFields = Object.keys(matchers) as readonly MatcherField[];
+export type MatcherField = keyof typeof hardwareKinds;
+export const matcherFields = Object.keys(hardwareKinds) as readonly MatcherField[];
 
 /** What KubeVirt is told of them, beside the template. */
 export const matchersOf = ({ spec }: VirtualMachine): Partial<Record<MatcherField, { kind: string; name: string }>> =>
   Object.fromEntries(
     matcherFields.flatMap((field) => {
       const name = spec[field];
-      return name === undefined ? [] : [[field, { kind: matchers[field].kind, name }]];
+      return name === undefined ? [] : [[field, { kind: hardwareKinds[field].kind, name }]];
     }),
   );
 

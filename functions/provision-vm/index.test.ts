@@ -6,7 +6,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret, usedAsPassword } from '../../shared/kinds/core/secret.ts';
-import { ClusterPreference } from '../../shared/kinds/kubevirt/cluster-preference.ts';
+import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -121,10 +121,10 @@ test('a preference is looked for until it exists, and a machine that has it outl
   await harness.changed(VirtualMachine, ref);
   expect(await reasonOf(ref)).toBe('PreferenceMissing');
   expect(await harness.kube.get(DataVolume, dataVolumeOf(ref))).toBeUndefined();
-  await harness.kube.create(ClusterPreference, { metadata: { name: 'windows.11' }, spec: {} });
+  await harness.kube.create(hardwareKinds.preference, { metadata: { name: 'windows.11' }, spec: {} });
   await harness.audit();
   expect((await harness.kube.get(KubeVirtMachine, ref))?.spec).toMatchObject({ preference: { name: 'windows.11' } });
-  await harness.kube.delete(ClusterPreference, { name: 'windows.11' });
+  await harness.kube.delete(hardwareKinds.preference, { name: 'windows.11' });
   await harness.kube.patch(VirtualMachine, ref, { spec: { resources: { cpu: '4' } } });
   await harness.changed(VirtualMachine, ref);
   expect((await harness.kube.get(KubeVirtMachine, ref))?.spec?.template).toMatchObject({

@@ -5,8 +5,7 @@ import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-atta
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
-import { ClusterInstancetype } from '../../shared/kinds/kubevirt/cluster-instancetype.ts';
-import { ClusterPreference } from '../../shared/kinds/kubevirt/cluster-preference.ts';
+import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { machineUidLabel, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -44,8 +43,8 @@ export default defineFunction<Observed | Postponed>({
     { resource: KubeVirtMachine, verbs: ['get', 'list', 'create', 'update'] },
     { resource: KubeVirtInstance, verbs: ['get', 'list'] },
     { resource: NetworkAttachmentDefinition, verbs: ['list'] },
-    { resource: ClusterPreference, verbs: ['get'] },
-    { resource: ClusterInstancetype, verbs: ['get'] },
+    { resource: hardwareKinds.preference, verbs: ['get'] },
+    { resource: hardwareKinds.instancetype, verbs: ['get'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['create'] },
   ],

@@ -1,6 +1,7 @@
 import { matchesAny } from '../../shared/glob.ts';
+import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { isValid, policyName } from '../../shared/policy.ts';
-import { type MatcherField, matcherFields, matchers } from './hardware.ts';
+import { type MatcherField, matcherFields } from './hardware.ts';
 import { isAsWanted } from './kubevirt-machine.ts';
 import { final, type Observed, type Obstacle, trouble } from './observed.ts';
 
@@ -35,7 +36,7 @@ export function hardwareFault(observed: Observed): Obstacle | undefined {
   }
   const field = needed.find((one) => missing.includes(one));
   if (!field) return undefined;
-  const { kind, plural } = matchers[field];
+  const { kind, plural } = hardwareKinds[field];
   return trouble(
     field === 'preference' ? 'PreferenceMissing' : 'InstancetypeMissing',
     `${kind} ${machine.spec[field]} does not exist. Create it, or name another in ${field} (kubectl get ${plural}).`,

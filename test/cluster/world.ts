@@ -7,16 +7,13 @@ import { realClock } from '../../deploy/local/clock.ts';
 import { importImage } from '../../deploy/local/importer/import-image.ts';
 import { Subnet, Vpc } from '../../deploy/local/kube-ovn/kinds.ts';
 import { startKubeOvn } from '../../deploy/local/kube-ovn/start-kube-ovn.ts';
-import {
-  NetworkAttachmentDefinition,
-  VirtualMachine,
-  VirtualMachineInstance,
-} from '../../deploy/local/kubevirt/kinds.ts';
+import { VirtualMachine, VirtualMachineInstance } from '../../deploy/local/kubevirt/kinds.ts';
 import { startKubevirt } from '../../deploy/local/kubevirt/start-kubevirt.ts';
 import { type ObjectStore, startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { startSnapshotter } from '../../deploy/local/snapshots/start-snapshotter.ts';
 import { readManifests } from '../../deploy/manifests.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
@@ -141,7 +138,7 @@ async function removeAll(world: World, withinMs?: number): Promise<void> {
   const labs = await kube.list(Workspace);
   for (const { metadata } of labs) await kube.delete(Workspace, metadata);
   for (const { metadata } of labs) await untilGone(world, Workspace, metadata, withinMs ?? workspaceGoneMs);
-  for (const kind of [
+  const kinds: readonly Resource[] = [
     Machine,
     VMDiskImage,
     VirtualMachine,
@@ -153,7 +150,8 @@ async function removeAll(world: World, withinMs?: number): Promise<void> {
     Pod,
     Subnet,
     Vpc,
-  ]) {
+  ];
+  for (const kind of kinds) {
     const left = await kube.list(kind, kind.namespaced ? { namespace } : {});
     for (const { metadata } of left) await kube.delete(kind, metadata);
     for (const { metadata } of left) await untilGone(world, kind, metadata, withinMs);

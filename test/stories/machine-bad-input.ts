@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { stringify } from 'yaml';
-import { NetworkAttachmentDefinition } from '../../deploy/local/kubevirt/kinds.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { MachineFaultRule } from '../../deploy/local/kubevirt/faults.ts';
-import { NetworkAttachmentDefinition } from '../../deploy/local/kubevirt/kinds.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';

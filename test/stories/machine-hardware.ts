@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { hardwareKinds } from '../../deploy/local/kubevirt/kinds.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { putImage } from './images.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { NetworkAttachmentDefinition } from '../../deploy/local/kubevirt/kinds.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';

@@ -1,7 +1,8 @@
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Claim, DataVolume, Pod, StorageClass } from '../controller/kinds.ts';
 import type { Shared } from '../controller/simulator.ts';
 import type { MachineFaults } from './faults.ts';
-import { NetworkAttachmentDefinition, VirtualMachine, VirtualMachineInstance } from './kinds.ts';
+import { VirtualMachine, VirtualMachineInstance } from './kinds.ts';
 import type { KubevirtTimings } from './settings.ts';
 import type { Stopwatch } from './stopwatch.ts';
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { realClock } from '../clock.ts';
-import { NetworkAttachmentDefinition, VirtualMachine, VirtualMachineInstance } from './kinds.ts';
+import { VirtualMachine, VirtualMachineInstance } from './kinds.ts';
 
 let cluster: TestCluster;
 beforeAll(async () => {

@@ -86,28 +86,6 @@ export type MachineStatus = z.infer<typeof MachineStatus>;
 
 const Matcher = z.looseObject({ name: z.string().optional(), kind: z.string().optional() }).optional();
 
-/** The cluster-wide objects that a machine may name, by its field. */
-export const hardwareKinds = {
-  preference: defineResource(
-    {
-      apiVersion: 'instancetype.kubevirt.io/v1beta1',
-      kind: 'VirtualMachineClusterPreference',
-      plural: 'virtualmachineclusterpreferences',
-      namespaced: false,
-    },
-    {},
-  ),
-  instancetype: defineResource(
-    {
-      apiVersion: 'instancetype.kubevirt.io/v1beta1',
-      kind: 'VirtualMachineClusterInstancetype',
-      plural: 'virtualmachineclusterinstancetypes',
-      namespaced: false,
-    },
-    {},
-  ),
-};
-
 /** KubeVirt's VirtualMachine: what is to run, and when. */
 export const VirtualMachine = defineResource(
   { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', plural: 'virtualmachines' },
@@ -154,17 +132,6 @@ export const VirtualMachineInstance = defineResource(
   { spec: InstanceSpec, status: InstanceStatus.optional() },
 );
 export type VirtualMachineInstance = ObjectOf<typeof VirtualMachineInstance>;
-
-/** Multus' word for a network that a Pod can be attached to. */
-export const NetworkAttachmentDefinition = defineResource(
-  {
-    apiVersion: 'k8s.cni.cncf.io/v1',
-    kind: 'NetworkAttachmentDefinition',
-    plural: 'network-attachment-definitions',
-  },
-  {},
-);
-export type NetworkAttachmentDefinition = ObjectOf<typeof NetworkAttachmentDefinition>;
 
 export const phaseOf = ({ status }: VirtualMachineInstance) => status?.phase ?? '';
 export const isFinal = (instance: VirtualMachineInstance) => ['Succeeded', 'Failed'].includes(phaseOf(instance));

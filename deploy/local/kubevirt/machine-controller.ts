@@ -1,10 +1,11 @@
+import { hardwareKinds } from '../../../shared/kinds/kubevirt/hardware.ts';
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import { serviceAccountUser } from '../api-server/authentication.ts';
 import { refuseClone } from '../cdi/clone-authorization.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
-import { hardwareKinds, type VirtualMachine } from './kinds.ts';
+import type { VirtualMachine } from './kinds.ts';
 import { nextForMachine, type ObservedMachine, refusedMachine } from './machine-step.ts';
 
 /** Simulates virt-controller for one machine: one pass over it. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Event } from '../../../shared/kinds/core/event.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { defineResource } from '../../../shared/kinds/resource.ts';
@@ -11,7 +12,7 @@ import type { Running } from '../controller/simulator.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { admitMachine } from './admit.ts';
 import type { MachineFaultRule } from './faults.ts';
-import { NetworkAttachmentDefinition, VirtualMachine, VirtualMachineInstance } from './kinds.ts';
+import { VirtualMachine, VirtualMachineInstance } from './kinds.ts';
 import { type KubevirtOptions, startKubevirt } from './start-kubevirt.ts';
 
 let cluster: TestCluster;

@@ -1,7 +1,7 @@
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Claim, StorageClass } from '../controller/kinds.ts';
 import type { Shared } from '../controller/simulator.ts';
 import type { Write } from '../controller/write.ts';
-import { NetworkAttachmentDefinition } from '../kubevirt/kinds.ts';
 import type { WorkloadFaults } from './faults.ts';
 import { Deployment, Job, Pod, ReplicaSet } from './kinds.ts';
 import type { WorkloadTimings } from './settings.ts';

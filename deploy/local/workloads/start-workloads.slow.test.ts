@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Event } from '../../../shared/kinds/core/event.ts';
 import { done, ends } from '../cdi/scripted-import.ts';
 import { startCdi } from '../cdi/start-cdi.ts';
@@ -6,7 +7,6 @@ import { type Recording, type TestCluster, testCluster } from '../cdi/test-clust
 import { realClock } from '../clock.ts';
 import { Claim, Secret, StorageClass } from '../controller/kinds.ts';
 import type { Running } from '../controller/simulator.ts';
-import { NetworkAttachmentDefinition } from '../kubevirt/kinds.ts';
 import type { WorkloadFaultRule } from './faults.ts';
 import { ConfigMap, conditionOf, Deployment, isGoing, isReady, isTrue, Job, Pod, ReplicaSet } from './kinds.ts';
 import { startWorkloads } from './start-workloads.ts';
