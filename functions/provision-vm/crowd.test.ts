@@ -38,6 +38,17 @@ test('an event of a machine costs the same however many wait for its image', asy
   expect(costs[1]).toEqual(costs[0]);
 });
 
+test('a preference of many machines is read once', async () => {
+  const { requests, create, change } = machinesInMemory(declaration);
+  for (const name of ['a', 'b', 'c'])
+    await create(name, 'ubuntu', undefined, { preference: name === 'c' ? 'windows.11' : 'fedora' });
+  const observed = await change(['a'], ['b'], ['c']);
+  expect(observed).toMatchObject(
+    ['a', 'b', 'c'].map((name) => ({ machine: { metadata: { name } }, missing: ['preference'] })),
+  );
+  expect(requests.filter((request) => request === 'get VirtualMachineClusterPreference')).toHaveLength(2);
+});
+
 test('of a crowd each reconcile takes a few, events first, and the others come after it', async () => {
   const { create, change, tell } = machinesInMemory(declaration);
   const all = Array.from({ length: 120 }, (_, index) => `vm-${String(index).padStart(3, '0')}`);

@@ -176,8 +176,9 @@ async function observeAll(
     const fields = isUnreadable(kubeVirtMachine) ? [] : hardwareNeeded({ machine, kubeVirtMachine, policy });
     return { machine, fields };
   });
+  const hardwareOf = readOnce(kube);
   const missing = await mapConcurrently(hardware, atOnce, ({ machine, fields }) =>
-    orUnreadable<readonly MatcherField[]>(machine.metadata, missingOf(kube, machine, fields)),
+    orUnreadable<readonly MatcherField[]>(machine.metadata, missingOf(hardwareOf, machine, fields)),
   );
   const places = new Map(machines.map(({ metadata }, index) => [metadata.uid, index]));
   const observeOne = async ({ machine, image }: Waiting, place: number): Promise<Observed> => {
@@ -207,8 +208,19 @@ async function observeAll(
   return [...unread, ...(await Promise.all(observed))];
 }
 
-async function missingOf(kube: Reader, { spec }: VirtualMachine, fields: readonly MatcherField[]) {
-  const found = await Promise.all(fields.map((field) => kube.get(hardwareKinds[field], { name: spec[field] ?? '' })));
+/** Reads preferences and instancetypes: what many machines name, once. */
+function readOnce(kube: Reader) {
+  const reads = new Map<string, Promise<KubernetesObject | undefined>>();
+  return (field: MatcherField, name: string) => {
+    const key = `${field}/${name}`;
+    const read = reads.get(key) ?? kube.get(hardwareKinds[field], { name });
+    reads.set(key, read);
+    return read;
+  };
+}
+
+async function missingOf(hardwareOf: ReturnType<typeof readOnce>, { spec }: VirtualMachine, fields: MatcherField[]) {
+  const found = await Promise.all(fields.map((field) => hardwareOf(field, spec[field] ?? '')));
   return fields.filter((_, index) => found[index] === undefined);
 }
 

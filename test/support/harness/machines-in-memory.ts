@@ -31,10 +31,10 @@ export function machinesInMemory<Observed>(declaration: FunctionDeclaration<Obse
     },
   };
   const { apiVersion, kind, spec } = aVirtualMachine();
-  const create = (name: string, image: string, phase: string) =>
+  const create = (name: string, image: string, phase?: string, more: Partial<VirtualMachine['spec']> = {}) =>
     kube.create(VirtualMachine, {
       ...{ apiVersion, kind, metadata: { namespace: 'lab', name }, status: { phase } },
-      spec: { ...spec, vmDiskImageRef: { namespace, name: image } },
+      spec: { ...spec, ...more, vmDiskImageRef: { namespace, name: image } },
     });
   const observe = (batch: Partial<Batch>) => {
     const context = {
