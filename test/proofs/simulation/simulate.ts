@@ -5,23 +5,18 @@ import type { FunctionDeclaration } from '../../../shared/function.ts';
 import { imageUidLabel, isFinished, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
-import { auditMs, Broker, sweepMs } from './broker.ts';
-import { simulateCdi } from './cdi.ts';
+import { auditMs, sweepMs } from './broker.ts';
 import { everythingIn, startCluster } from './cluster.ts';
 import { Faults } from './faults.ts';
-import { collectGarbage } from './garbage-collector.ts';
-import { simulateKubevirt } from './kubevirt.ts';
-import { emptyNamespaces } from './namespaces.ts';
 import type { Fault, Plan } from './plan.ts';
 import { Recorder } from './recorder.ts';
 import { asSeenByClient, kubeOf } from './requests.ts';
 import { Scheduler } from './scheduler.ts';
-import { simulateSnapshotter } from './snapshotter.ts';
 import { SourcesOfImages } from './sources.ts';
+import { startSystem } from './start-system.ts';
 import { StoreWriter, storeKeys } from './store-writer.ts';
 import { uids } from './uids.ts';
 import { User } from './user.ts';
-import { Workers } from './workers.ts';
 
 /** All functions except dead-letters: lost events are not simulated as dead letters. */
 const declarations = (await loadFunctions()).filter(({ name }) => name !== 'dead-letters');
@@ -68,25 +63,13 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = fal
   const around = { state, scheduler, faults, recorder };
   const all = sabotage.declarations?.(declarations) ?? declarations;
   const functions = all.filter(({ name }) => plan.sources !== undefined || name !== 'inspect-source');
-  const workers: Workers = new Workers(functions, {
+  const broker = startSystem(functions, {
     ...around,
     random,
     readSource: sources.read,
-    publish: (event, from) => broker.posted(event, from),
+    isDeaf: plan.isDeaf,
     ...(sabotage.through ? { through: sabotage.through } : {}),
     ...(sabotage.mostInFlight ? { mostInFlight: sabotage.mostInFlight } : {}),
-  });
-  const broker = new Broker(functions, { scheduler, faults, deliver: workers.deliver, isDeaf: plan.isDeaf });
-  const listeners = [
-    collectGarbage(new StoreWriter('garbage-collector', around)),
-    emptyNamespaces(new StoreWriter('namespace-controller', around)),
-    simulateCdi(new StoreWriter('cdi', around), faults),
-    simulateSnapshotter(new StoreWriter('snapshotter', around), faults),
-    simulateKubevirt(new StoreWriter('kubevirt', around), faults),
-    (event: Parameters<Broker['changed']>[0]) => broker.changed(event),
-  ];
-  state.store.observe((event) => {
-    for (const listen of listeners) listen(event);
   });
   const user = new User(userKube(around), new StoreWriter('user', around), {
     post: (event, signed) => broker.posted(event, '/pipeline', signed),

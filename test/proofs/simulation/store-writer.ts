@@ -7,10 +7,11 @@ import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Recorder } from './recorder.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** The store keys of the kinds that simulated controllers write. */
+/** The store keys of the kinds that simulated controllers write and that are judged. */
 export const storeKeys = {
   images: 'pelotech.ot/vmdiskimages',
   machines: 'pelotech.ot/virtualmachines',
+  workspaces: 'pelotech.ot/workspaces',
   namespaces: '/namespaces',
   dataVolumes: 'cdi.kubevirt.io/datavolumes',
   claims: '/persistentvolumeclaims',

@@ -51,7 +51,7 @@ export function judge(
 ): Verdict {
   const of = (resource: string) => seen.filter((one) => one.resource === resource);
   const usable = usableTimes(of(storeKeys.images));
-  const workspaces = Map.groupBy(of('pelotech.ot/workspaces'), ({ object }) => object.metadata.name);
+  const workspaces = Map.groupBy(of(storeKeys.workspaces), ({ object }) => object.metadata.name);
   const machines = Map.groupBy(of(storeKeys.kubeVirtMachines), ({ object }) => object.metadata.namespace ?? '');
   const statesOf = ({ name }: Booking) => workspaces.get(name) ?? [];
   const starts = labs.flatMap((lab) => startOf(lab, statesOf(lab), usable) ?? []);

@@ -7,20 +7,14 @@ import { loadFunctions } from '../../../knative/functions.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import { policyRef } from '../../../shared/policy.ts';
-import { Broker } from '../simulation/broker.ts';
-import { simulateCdi } from '../simulation/cdi.ts';
 import { startCluster } from '../simulation/cluster.ts';
 import { Faults } from '../simulation/faults.ts';
-import { collectGarbage } from '../simulation/garbage-collector.ts';
-import { simulateKubevirt } from '../simulation/kubevirt.ts';
-import { emptyNamespaces } from '../simulation/namespaces.ts';
 import { Recorder } from '../simulation/recorder.ts';
 import { kubeOf } from '../simulation/requests.ts';
 import { Scheduler } from '../simulation/scheduler.ts';
-import { simulateSnapshotter } from '../simulation/snapshotter.ts';
-import { StoreWriter, storeKeys } from '../simulation/store-writer.ts';
+import { startSystem } from '../simulation/start-system.ts';
+import { storeKeys } from '../simulation/store-writer.ts';
 import { uids } from '../simulation/uids.ts';
-import { Workers } from '../simulation/workers.ts';
 import { type Booking, type Content, hourMs, troubles } from './bookings.ts';
 
 /** What the week needs. Sources are not inspected: how much an image is shows only how long it took. */
@@ -51,12 +45,7 @@ export interface Week {
   steps: number;
 }
 
-const judged: readonly string[] = [
-  storeKeys.images,
-  storeKeys.pods,
-  storeKeys.kubeVirtMachines,
-  'pelotech.ot/workspaces',
-];
+const judged: readonly string[] = [storeKeys.images, storeKeys.pods, storeKeys.kubeVirtMachines, storeKeys.workspaces];
 
 /** Lives through the week: the labs are created as they are booked, and users annotate them. A deaf one loses every event but the timers'. */
 export async function simulateWeek(
@@ -77,13 +66,6 @@ export async function simulateWeek(
   const recorder = new Recorder(state.store, scheduler.now, []);
   const around = { state, scheduler, faults, recorder };
   const seen: Seen[] = [];
-  const workers: Workers = new Workers(declarations, {
-    ...around,
-    random: seeded(seed),
-    readSource: () => Promise.reject(new Error('no source is read')),
-    publish: (event, from) => broker.posted(event, from),
-  });
-  const broker = new Broker(declarations, { scheduler, faults, deliver: workers.deliver, isDeaf, timers });
   const took = new Map(contents.map(({ name, downloadMs }) => [name, downloadMs]));
   const halfMsOf = ({ spec }: ApiObject) => {
     const { url = '' } = (spec as { source?: { s3?: { url?: string } } }).source?.s3 ?? {};
@@ -91,19 +73,16 @@ export async function simulateWeek(
     const factor = sinceMs >= troubles.slow[0] && sinceMs < troubles.slow[1] ? 3 : 1;
     return ((took.get(contentOf(url)) ?? 0) * factor) / 2;
   };
-  const listeners = [
-    collectGarbage(new StoreWriter('garbage-collector', around)),
-    emptyNamespaces(new StoreWriter('namespace-controller', around)),
-    simulateCdi(new StoreWriter('cdi', around), faults, halfMsOf),
-    simulateSnapshotter(new StoreWriter('snapshotter', around), faults),
-    simulateKubevirt(new StoreWriter('kubevirt', around), faults),
-    (event: StoreEvent) => broker.changed(event),
-    ({ type, resource, object }: StoreEvent) => {
-      if (judged.includes(resource)) seen.push({ atMs: scheduler.now() - startMs, type, resource, object });
-    },
-  ];
-  state.store.observe((event) => {
-    for (const listen of listeners) listen(event);
+  startSystem(declarations, {
+    ...around,
+    random: seeded(seed),
+    readSource: () => Promise.reject(new Error('no source is read')),
+    isDeaf,
+    timers,
+    halfMsOf,
+  });
+  state.store.observe(({ type, resource, object }) => {
+    if (judged.includes(resource)) seen.push({ atMs: scheduler.now() - startMs, type, resource, object });
   });
 
   const user = kubeOf(state, 'user', (_, run) => run());
