@@ -14,6 +14,13 @@ export async function realWorld(): Promise<World> {
   return { connection: await connectionOf(kubeconfig), compact: compactEtcd };
 }
 
+/** The minor version of Kubernetes that a world runs: `1.37`. */
+export async function versionOf({ connection }: World): Promise<string> {
+  const { text } = await send(connection, { method: 'GET', path: '/version', headers: {} });
+  const { major, minor } = JSON.parse(text) as { major: string; minor: string };
+  return `${major}.${minor}`;
+}
+
 const etcd: Connection = { url: process.env.CONTRACT_ETCD ?? 'http://127.0.0.1:2379' };
 
 async function compactEtcd() {
