@@ -42,7 +42,12 @@ test('hibernate and wake are annotations; waking says since when', async () => {
 });
 
 test.each([
-  ['a workspace without an end', {}, ['lab', '2h'], 'Workspace lab has no end to put off'],
+  [
+    'a workspace without an end',
+    {},
+    ['lab', '2h'],
+    `Workspace lab has no end to put off. To give it one: kubectl patch otws lab --type merge -p '{"spec":{"schedule":{"endAt":"2026-01-01T02:00:00Z"}}}'`,
+  ],
   ['no duration', { expiresAfter: '8h' }, ['lab'], 'expected WORKSPACE and DURATION, such as lab 2h, found lab'],
   [
     'none that parses',

@@ -23,7 +23,7 @@ export const extend: Body = {
       );
     const workspace = await found(call, name);
     const { expiresAtMs } = lifetimeOf(workspace);
-    if (expiresAtMs === undefined) throw new Refused(`${formatName(workspace)} has no end to put off`);
+    if (expiresAtMs === undefined) throw new Refused(withoutEnd(workspace, addedMs, call.nowMs));
     const before = parseDurationMs(workspace.metadata.annotations?.[extension] ?? '') ?? 0;
     const after = await annotate(call, workspace, { [extension]: formatDuration(before + addedMs) });
     const expiresAt = toTime(lifetimeOf(after).expiresAtMs ?? 0);
@@ -70,6 +70,14 @@ export const wake: Body = {
     };
   },
 };
+
+/** A workspace that nothing deletes, and how to change that. */
+function withoutEnd(workspace: Workspace, addedMs: number, nowMs: number): string {
+  const endAt = toTime(Math.max(lifetimeOf(workspace).startsAtMs, nowMs) + addedMs);
+  const spec = JSON.stringify({ spec: { schedule: { endAt } } });
+  const { name } = workspace.metadata;
+  return `${formatName(workspace)} has no end to put off. To give it one: kubectl patch otws ${name} --type merge -p '${spec}'`;
+}
 
 async function found({ cluster }: Call, ...words: readonly string[]): Promise<Workspace> {
   const workspace = await findWorkspace(await cluster(), words);

@@ -113,6 +113,9 @@ describe('hibernation', () => {
     const types = asleep.workspace.status?.conditions?.map(({ type, status }) => `${type} ${status}`);
     expect(types).toContain('Ready False');
     expect(types).not.toContain('Reconciling True');
+    expect(asleep.workspace.status?.message).toContain(
+      'To wake it: kubectl annotate otws lab pelotech.ot/hibernate- pelotech.ot/awake-since=$(date -u +%FT%TZ) --overwrite',
+    );
   });
   test('waking starts what ran, and the workspace is Ready again', () => {
     const woken = settled({ ...asleep.workspace, metadata: lab().metadata }, 120, asleep.objects);
@@ -178,6 +181,12 @@ describe('expiry', () => {
     );
     const later = settled(warned.workspace, 7 * hour + 600, warned.objects);
     expect([events(later.actions), facts(later.actions)]).toEqual([[], []]);
+  });
+  test('is warned of with the command that adds to what was added before', () => {
+    const messageOf = (one: Workspace, seconds: number) =>
+      conditionOf(withStatus(one, decide(seen(one, seconds, objects))).status?.conditions, 'ExpiresSoon')?.message;
+    expect(messageOf(workspace, 7 * hour)).toMatch(/kubectl annotate otws lab pelotech\.ot\/extend=2h --overwrite$/);
+    expect(messageOf(extended('2h30m'), 10 * hour)).toContain('pelotech.ot/extend=4h30m ');
   });
   test('deletes the workspace as it was observed, and nothing else', () => {
     const due = decide(seen(workspace, 8 * hour, objects));

@@ -1,7 +1,14 @@
 import type { Action, Publish } from '../../shared/actions.ts';
-import { awakeSince, extension, Workspace, type WorkspaceCondition } from '../../shared/kinds/pelotech/workspace.ts';
+import {
+  awakeSince,
+  extendCommand,
+  extension,
+  Workspace,
+  type WorkspaceCondition,
+  wakeCommand,
+} from '../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { parseDurationMs } from '../../shared/kubernetes/duration.ts';
+import { formatDuration, parseDurationMs } from '../../shared/kubernetes/duration.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { isSo, type NewCondition } from '../../shared/kubernetes/status.ts';
@@ -52,6 +59,11 @@ export function lookAgain(workspace: Workspace, nextAt: string | undefined, nowM
   return afterMs <= warningMs ? [{ do: 'requeueAfter', about: workspace, afterMs }] : [];
 }
 
+function twoHoursMore({ metadata: { name, annotations } }: Workspace): string {
+  const addedMs = parseDurationMs(annotations?.[extension] ?? '') ?? 0;
+  return extendCommand(name, formatDuration(addedMs + 2 * 3_600_000));
+}
+
 /** The ends that users are warned of an hour ahead. */
 const ends = [
   {
@@ -59,16 +71,16 @@ const ends = [
     fact: 'hibernating',
     at: ({ hibernatesAtMs }: Lifetime) => hibernatesAtMs,
     told: ({ status }: Workspace) => status?.hibernatesAt,
-    describe: (name: string, at: string) =>
-      `Its machines and containers are stopped at ${at}; disks stay. To prevent it: kubectl ot wake ${name}`,
+    describe: ({ metadata }: Workspace, at: string) =>
+      `Its machines and containers are stopped at ${at}; disks stay. To prevent it: ${wakeCommand(metadata.name)}`,
   },
   {
     type: 'ExpiresSoon',
     fact: 'expiring',
     at: ({ expiresAtMs }: Lifetime) => expiresAtMs,
     told: ({ status }: Workspace) => status?.expiresAt,
-    describe: (name: string, at: string) =>
-      `It is deleted at ${at}, with everything in it. For two hours more: kubectl ot extend ${name} 2h`,
+    describe: (workspace: Workspace, at: string) =>
+      `It is deleted at ${at}, with everything in it. For two hours more: ${twoHoursMore(workspace)}`,
   },
 ] as const;
 
@@ -93,7 +105,7 @@ export function warningConditions(workspace: Workspace, nowMs: number): NewCondi
   return ends.flatMap(({ type, at, describe }) => {
     const atMs = at(lifetime);
     if (atMs === undefined || nowMs < atMs - warningMs || (type === 'HibernatesSoon' && isHibernating)) return [];
-    return [isSo(type, type, describe(workspace.metadata.name, formatTimeOfDay(atMs, nowMs)))];
+    return [isSo(type, type, describe(workspace, formatTimeOfDay(atMs, nowMs)))];
   });
 }
 

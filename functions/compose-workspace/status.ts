@@ -6,6 +6,7 @@ import {
   type WorkspaceCondition,
   type WorkspacePhase,
   type WorkspaceStatus,
+  wakeCommand,
 } from '../../shared/kinds/pelotech/workspace.ts';
 import {
   factsOf,
@@ -84,7 +85,7 @@ export function hibernating(
   if (running) {
     return { phase: 'Provisioning', reason: 'Hibernating', message: `It hibernates. ${formatComponent(running)}` };
   }
-  const message = `Its machines and containers are stopped; disks stay. To wake it: kubectl ot wake ${workspace.metadata.name}`;
+  const message = `Its machines and containers are stopped; disks stay. To wake it: ${wakeCommand(workspace.metadata.name)}`;
   return { phase: 'Hibernated', reason: 'Hibernated', message };
 }
 

@@ -269,7 +269,7 @@ function policyFaults({ policy, policyMap, lease, nowMs, isAboutAll }: Observed)
     recordEvent(policyMap, true, reason, message, digestOf(of));
   const faults = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is fixed.`;
   const strays = strayEntries(policyMap).map(({ key }) => key);
-  const unread = `No function reads ${strays.join(', ')}: the defaults hold. Run kubectl ot policy for the names of all keys.`;
+  const unread = `No function reads ${strays.join(', ')}: the defaults hold. ot-functions policy lists the names of all keys.`;
   const stop = stopOf(policy, egressIn(lease), nowMs);
   return [
     ...(policy.faults.length > 0 ? [warn('InvalidPolicy', faults, policy.faults)] : []),

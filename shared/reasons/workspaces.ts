@@ -1,3 +1,4 @@
+import { extendCommand, wakeCommand } from '../kinds/pelotech/workspace.ts';
 import type { Row } from './row.ts';
 
 /** Reasons of Workspaces, their stages and components. */
@@ -77,28 +78,28 @@ export const workspaceReasons = {
   WillBeLate: {
     means: 'Its images are not expected before its start.',
     help: 'Look at what they wait for; request them sooner, or start later.',
-    run: ['kubectl ot queue', 'kubectl ot why otws/NAME'],
+    run: ['ot-functions queue', 'ot-functions why otws/NAME'],
   },
   Late: {
     means: 'Its start was due, and its images are not ready.',
     help: 'Look at what they wait for.',
-    run: ['kubectl ot why otws/NAME'],
+    run: ['ot-functions why otws/NAME'],
   },
   HibernatesSoon: {
     means: 'Its machines and containers are stopped within the hour.',
     help: 'Keep it awake for another hibernateAfter.',
-    run: ['kubectl ot wake NAME'],
+    run: [wakeCommand('NAME')],
   },
   Hibernating: 'Its machines and containers are being stopped.',
   Hibernated: {
     means: 'Its machines and containers are stopped; disks stay.',
     help: 'Wake it.',
-    run: ['kubectl ot wake NAME'],
+    run: [wakeCommand('NAME')],
   },
   ExpiresSoon: {
     means: 'It is deleted within the hour, with everything in it.',
     help: 'Put its end off.',
-    run: ['kubectl ot extend NAME 2h'],
+    run: [extendCommand('NAME', '2h')],
   },
   Expired: 'Its time was over, and it was deleted with everything in it.',
   AnnotationInvalid: {

@@ -23,6 +23,14 @@ export const awakeSince = 'pelotech.ot/awake-since';
 /** A duration by which the end of the workspace is put off. */
 export const extension = 'pelotech.ot/extend';
 
+/** The command that wakes a workspace, the same in messages, remedies and documents. */
+export const wakeCommand = (name: string) =>
+  `kubectl annotate otws ${name} ${hibernation}- ${awakeSince}=$(date -u +%FT%TZ) --overwrite`;
+
+/** The command that puts off the end of a workspace by this duration in all. */
+export const extendCommand = (name: string, duration: string) =>
+  `kubectl annotate otws ${name} ${extension}=${duration} --overwrite`;
+
 const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
 const time = (description: string) => z.string().meta({ format: 'date-time', description });
 
