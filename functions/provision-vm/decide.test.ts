@@ -249,6 +249,18 @@ describe('the root disk', () => {
     expect(found.warnings).toEqual(['DiskSizeNotApplied']);
     expect(found.conditions.DiskReady).toBe('True DiskSizeNotApplied');
   });
+  test('that is too small is one Event, however often the machine hibernates and wakes', () => {
+    const spec = { resources: { cpu: '2', memory: '2Gi', diskSize: '18Gi' } };
+    const eventIn = ({ actions }: ReturnType<typeof pass>) => {
+      const [event] = actions.flatMap((one) =>
+        one.do === 'recordEvent' && one.reason === 'DiskSizeRaised' ? one : [],
+      );
+      return { message: event?.message, once: event?.once };
+    };
+    const first = eventIn(pass({ machine: aVirtualMachine({ spec }) }));
+    expect(first.message).toContain('found 18Gi');
+    expect(eventIn(pass(changed(aMadeMachine({ spec }, { machine: running }), { halted: true })))).toEqual(first);
+  });
 });
 
 describe('a disk whose snapshot is no more the one to clone from', () => {

@@ -23,12 +23,11 @@ export function decide(observed: Observed | Postponed): Action[] {
   return [...plan.writes, ...warnings(plan), ...report(plan)].map((action) => ({ ...action, trace }));
 }
 
-/** What a user has to know of the spec that is not carried through as it stands: once for each generation. */
+/** What a user has to know of the spec that is not applied as written: one Event, also if another field changes. */
 function warnings({ own: { machine, dataVolume, kubeVirtMachine }, image, fault, disk }: Plan): Action[] {
-  const { generation } = machine.metadata;
-  const isNew = machine.status?.observedGeneration !== generation;
+  const isNew = machine.status?.observedGeneration !== machine.metadata.generation;
   const warn = (reason: Reason, message: string | undefined | false): Action[] =>
-    message ? [recordEvent(machine, true, reason, message, String(generation))] : [];
+    message ? [recordEvent(machine, true, reason, message, message)] : [];
   return [
     ...warn('UserRenamed', isNew && describeRenamed(machine)),
     ...warn(
