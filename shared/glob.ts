@@ -38,6 +38,14 @@ export function matches(pattern: Pattern, url: string): boolean {
   return (isBelow || origin.host === pattern.host) && matchesParts(pattern.path, origin.path, '/');
 }
 
+/** Whether the pattern would stand for this URL if the URL had its port and scheme. */
+export function matchesElsewhere(pattern: Pattern, url: string): boolean {
+  const hostname = (host: string) => host.replace(/:\d+$/, '');
+  const origin = originOf(url);
+  if (!origin || hostname(origin.host) !== hostname(pattern.host)) return false;
+  return matches({ ...pattern, scheme: origin.scheme, host: origin.host }, url);
+}
+
 /** Follows all places of the pattern at once, so that no choice is ever taken back. */
 function matchesParts(pattern: readonly string[], text: string, separators: string): boolean {
   let places = withSkipped(pattern, new Set([0]));

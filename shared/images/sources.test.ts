@@ -50,6 +50,15 @@ describe('an image created in an image namespace', () => {
     },
   );
 
+  test('is told of a line for another port or scheme of its host', () => {
+    const local = { url: 'http://127.0.0.1:18081/images/ubuntu.qcow2', sourceType: 'http' } as const;
+    expect(refusal('http://127.0.0.1:9000/images/** s3-reader', local)).toContain(
+      'found one for another port or scheme, http://127.0.0.1:9000/images/**; correct url, or, if',
+    );
+    expect(refusal('https://127.0.0.1/images/**', local)).toContain('scheme, https://127.0.0.1/images/**;');
+    expect(refusal('http://127.0.0.1:9000/other/**\nhttp://127.0.0.2:18081/images/**', local)).toContain('found none;');
+  });
+
   test('has one that a line names', () => {
     expect(refusal('http://10.0.0.1:9000/**', { url: 'http://10.0.0.1:9000/k/v' })).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { matches, patternOf } from '../glob.ts';
+import { matches, matchesElsewhere, patternOf } from '../glob.ts';
 import { createdBy, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { type AllowedSource, isValid, type Policy } from '../policy.ts';
 
@@ -43,12 +43,18 @@ export function missingLine(policy: Policy, { namespace = '', spec, isAskedFor }
   if (isOpen && (lines.length > 0 || isPublic(url))) return undefined;
   const secret = isShared && isAskedFor ? secretRef : undefined;
   if (lines.some((line) => secret === undefined || line.secret === secret)) return undefined;
-  const found = lines.length > 0 ? `none that names Secret ${secret}` : 'none';
+  const elsewhere = linesOf(policy).find(({ pattern }) => matchesElsewhere(pattern, pathOf(url)));
+  const found =
+    lines.length > 0
+      ? `none that names Secret ${secret}; if`
+      : elsewhere
+        ? `one for another port or scheme, ${elsewhere.pattern.text}; correct url, or, if`
+        : 'none; if';
   const why = isOpen ? ', because its address is not a public one' : '';
   const line = lineFor(url, secret);
   return {
     line,
-    message: `expected a line for ${tellableUrl(url)} in the policy's allowedSources${why}, found ${found}; if it may be downloaded, add the line "${line}"`,
+    message: `expected a line for ${tellableUrl(url)} in the policy's allowedSources${why}, found ${found} it may be downloaded, add the line "${line}"`,
   };
 }
 
