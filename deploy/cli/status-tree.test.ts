@@ -50,6 +50,27 @@ test('a machine that waits for its image shows the cause of the image', () => {
   );
 });
 
+test('a cause is written once: in the row that it comes from', () => {
+  const why = 'Retrying: Cut off. Next attempt at 00:06 UTC.';
+  const image = aVMDiskImage({ status: { phase: 'Retrying', message: 'Cut off. Next attempt at 00:06 UTC.' } });
+  const machines = ['a', 'b'].map((name) =>
+    aVirtualMachine({
+      name,
+      status: { phase: 'Provisioning', message: `Waiting for VMDiskImage vmdi-farm/ubuntu: ${why}` },
+    }),
+  );
+  const broken = aVirtualMachine({ name: 'c', status: { phase: 'Failed', message: `${why} And more.` } });
+  expect(linesOf({ machines: [...machines, broken], images: [image] }).slice(3)).toEqual([
+    'VirtualMachine lab/c             Failed        90s  Retrying: Cut off. Next attempt at 00:06 UTC. And more.',
+    '└─ VMDiskImage vmdi-farm/ubuntu  Retrying      90s  Cut off. Next attempt at 00:06 UTC.',
+    'VirtualMachine lab/a             Provisioning  90s  same cause as VMDiskImage vmdi-farm/ubuntu',
+    '└─ VMDiskImage vmdi-farm/ubuntu  Retrying      90s  as above',
+    'VirtualMachine lab/b             Provisioning  90s  same cause as VMDiskImage vmdi-farm/ubuntu',
+    '└─ VMDiskImage vmdi-farm/ubuntu  Retrying      90s  as above',
+    'VMDiskImage vmdi-farm/ubuntu     Retrying      90s  as above',
+  ]);
+});
+
 test('an image that is being deleted reports what uses it, and no longer its old message', () => {
   const message = 'Expected no machine to use an image that is deleted, found 1 machine: lab/demo.';
   const held = { ...isReady, type: 'DeletionHeld', message };
@@ -96,7 +117,7 @@ test('a workspace shows its components below it, the image of a machine below th
   const machine = aVirtualMachine({ name: 'vm', namespace: 'ws-lab', status: { phase: 'Failed' } });
   const lines = linesOf({ workspaces: [workspace], machines: [machine], known: [ubuntu] });
   expect(lines.slice(3)).toEqual([
-    'Workspace lab                       Failed     90s  VirtualMachine vm: vm is Failed.',
+    'Workspace lab                       Failed     90s  same cause as VirtualMachine vm',
     '├─ VirtualMachine vm                Failed     90s  vm is Failed.',
     '│  └─ VMDiskImage vmdi-farm/ubuntu  Succeeded  90s',
     '└─ Volume data                      Ready',

@@ -182,7 +182,8 @@ export function treeLines(
   }
   const first = firstCauseIn(nodes);
   const columns = ['NAME', 'PHASE', 'AGE', 'CAUSE'].map((title) => ({ title }));
-  const rows = nodes.flatMap((node) => rowsOf(node, '', '', nowMs));
+  const shown = new Set<string>();
+  const rows = nodes.flatMap((node) => rowsOf(node, '', '', (one) => rowOf(one, nowMs, shown)));
   const table = tableLines(columns, rows, look);
   const summary = first ? [`${summaryOf(nodes)} First cause: ${nameOf(first, first)}: ${causeText(first)}`] : [];
   const isSaid = stopped && first && causeText(first).includes(stopped.why);
@@ -208,16 +209,32 @@ function summaryOf(nodes: readonly Node[]): string {
     .join(', ')}.`;
 }
 
-function rowsOf(node: Node, lead: string, below: string, nowMs: number): Span[][] {
-  const row = [
-    `${lead}${nameOf(node, node)}`,
-    phaseSpan(node.phase),
-    formatAge(node.since, nowMs),
-    styled('dim', node.cause),
-  ];
+/** Each cause once: in full in the first row of the object that it comes from. */
+function rowOf(node: Node, nowMs: number, shown: Set<string>): Span[] {
+  const { phase, since, cause } = node;
+  const said = `${nameOf(node, node)}: ${cause}`;
+  const origin = originOf(node);
+  // A component has no namespace: another workspace may have one of the same name.
+  const isShown = cause !== '' && node.namespace !== undefined && shown.has(said);
+  shown.add(said);
+  const text = isShown ? 'as above' : origin ? `same cause as ${nameOf(origin, origin)}` : cause;
+  return [phaseSpan(phase), formatAge(since, nowMs), styled('dim', text)];
+}
+
+/** The lowest object below this one whose cause ends the cause of this one. */
+function originOf({ cause, children }: Node): Node | undefined {
+  for (const child of children) {
+    const origin = originOf({ ...child, cause }) ?? child;
+    if (origin.cause !== '' && cause.endsWith(origin.cause)) return origin;
+  }
+  return undefined;
+}
+
+function rowsOf(node: Node, lead: string, below: string, cells: (node: Node) => Span[]): Span[][] {
+  const row = [`${lead}${nameOf(node, node)}`, ...cells(node)];
   const children = node.children.flatMap((child, index) => {
     const isLast = index === node.children.length - 1;
-    return rowsOf(child, `${below}${isLast ? '└─ ' : '├─ '}`, `${below}${isLast ? '   ' : '│  '}`, nowMs);
+    return rowsOf(child, `${below}${isLast ? '└─ ' : '├─ '}`, `${below}${isLast ? '   ' : '│  '}`, cells);
   });
   return [row, ...children];
 }
