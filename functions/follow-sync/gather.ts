@@ -1,7 +1,7 @@
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
-import { currentVolume } from '../../shared/images/current-volume.ts';
+import { currentName, currentVolume } from '../../shared/images/current-volume.ts';
 import { imagesTold } from '../../shared/images/facts.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { isRevisionAsked } from '../../shared/images/unsettled.ts';
@@ -16,10 +16,12 @@ import {
   type ObjectReference,
   type Resource,
   referenceIn,
+  referenceOf,
 } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
+import { getNamed } from '../../shared/runtime/get-named.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
@@ -27,7 +29,7 @@ import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
 import { mayBeSource } from './data-source.ts';
 import { decide } from './decide.ts';
 import { isDownloaded, type Observed } from './observed.ts';
-import { isAboutSnapshot, isPending, isUnaffected, isUneventful } from './unaffected.ts';
+import { isAboutSnapshot, isPending, isPlain, isUnaffected, isUneventful } from './unaffected.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
@@ -37,19 +39,34 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const eventsOf = isByName && !batch.audited ? eventsByImage(batch) : () => [];
   const concerned = read.filter((image) => !isUnaffected(image, eventsOf(image)));
   if (concerned.length === 0) return unreadable;
-  const made = <T extends KubernetesObject>(resource: Resource<T>, of: readonly VMDiskImage[]) =>
+  const listed = <T extends KubernetesObject>(resource: Resource<T>, of: readonly VMDiskImage[]) =>
     listLabelled(
       kube,
       resource,
       imageUidLabel,
       of.map(({ metadata }) => metadata.uid),
     );
+  // Of a plain image an event needs no more than its one DataVolume and its one snapshot.
+  const isEnough = (image: VMDiskImage) => isPlain(image) && eventsOf(image).length > 0;
+  const made = async <T extends KubernetesObject>(
+    resource: Resource<T>,
+    of: readonly VMDiskImage[],
+    nameOf: (image: VMDiskImage) => string,
+  ) => {
+    const refs = of.filter(isEnough).map((image) => ({ ...referenceOf(image), name: nameOf(image) }));
+    const rest = of.filter((image) => !isEnough(image));
+    return (await Promise.all([getNamed(kube, resource, refs), listed(resource, rest)])).flat();
+  };
+  const firstSnapshot = ({ metadata }: VMDiskImage) => snapshotName(metadata, 1);
   const [waiting, others] = [
     concerned.filter((image) => isAboutSnapshot(image, eventsOf(image))),
     concerned.filter((image) => !isAboutSnapshot(image, eventsOf(image))),
   ];
-  const [known, ofWaiting] = await Promise.all([made(DataVolume, others), made(VolumeSnapshot, waiting)]);
-  const [volumesOf, snapshotsOf] = [byImage(known), byImage(ofWaiting)];
+  const [volumes, ofWaiting] = await Promise.all([
+    made(DataVolume, others, currentName),
+    made(VolumeSnapshot, waiting, firstSnapshot),
+  ]);
+  const [volumesOf, snapshotsOf] = [byImage(volumes), byImage(ofWaiting)];
   const taken = waiting.filter((image) => !isPending(image, snapshotsOf(image)));
   const rest = others.filter((image) => !isUneventful(image, volumesOf(image), eventsOf(image)));
   const images = [...taken, ...rest];
@@ -57,27 +74,28 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   // The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods.
   const [policy, pods, ofTaken, ofRest] = await Promise.all([
     readPolicy(kube),
-    made(
+    listed(
       Pod,
-      rest.filter((image) => image.status?.phase === 'Syncing' && !isDownloaded(currentVolume(image, known))),
+      rest.filter((image) => image.status?.phase === 'Syncing' && !isDownloaded(currentVolume(image, volumes))),
     ),
-    made(DataVolume, taken),
+    made(DataVolume, taken, currentName),
     made(
       VolumeSnapshot,
       rest.filter((image) => !isFirstDownload(image)),
+      firstSnapshot,
     ),
   ]);
   const [dataVolumes, snapshots] = [
-    [...known, ...ofTaken],
+    [...volumes, ...ofTaken],
     [...ofWaiting, ...ofRest],
   ];
   const common = { nowMs, policy, refusals, isAudit: batch.audit, named };
-  const listed = byName(snapshots);
+  const known = byName(snapshots);
   const observeOne = observing(common, dataVolumes, pods, snapshots);
   const reads = images.map((image) => {
     const isOffered = policy.values.dataSources && mayBeSource(image);
     const observed = Promise.all([
-      namedSnapshots(kube, image, listed),
+      namedSnapshots(kube, image, known),
       isOffered ? kube.get(DataSource, image.metadata) : undefined,
     ]).then(([found, source]) => ({
       ...observeOne(image, found),

@@ -30,7 +30,7 @@ export default defineFunction<Observed>({
   may: [
     { resource: VMDiskImage, verbs: ['get', 'list'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
-    { resource: DataVolume, verbs: ['list', 'delete'] },
+    { resource: DataVolume, verbs: ['get', 'list', 'delete'] },
     // For those whose policy asks for it.
     { resource: DataSource, verbs: ['get', 'list', 'create', 'patch'] },
     { resource: Pod, verbs: ['list'] },

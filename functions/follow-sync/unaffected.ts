@@ -57,7 +57,7 @@ export function isPending(image: VMDiskImage, snapshots: readonly VolumeSnapshot
 }
 
 /** It is downloaded for the first time, and no one asks for anything else. */
-const isPlain = (image: VMDiskImage) =>
+export const isPlain = (image: VMDiskImage) =>
   isFirst(image) && !isClone(image) && whyPrunable(image) === undefined && !isRevisionAsked(image);
 
 type Reported = readonly [Resource, ChangeVerb];
