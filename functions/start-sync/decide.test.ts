@@ -763,6 +763,17 @@ describe('after a crash', () => {
     expect(pass([again, queued('b', 1)], more)).toMatchObject({ started: ['b'] });
   });
 
+  test('a holder of which nothing was read keeps its slot, whatever its image says by now', () => {
+    const before = known({ name: 'before', status: { phase: 'Retrying', attempt: 1, nextAttemptAt: at(3600) } });
+    const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]) };
+    const images = [before, queued('b', 1)];
+    expect(pass(images, { ...more, unasked: new Set([before.metadata.uid]) })).toMatchObject({
+      holders: undefined,
+      started: [],
+    });
+    expect(pass(images, more)).toMatchObject({ holders: ['b'], started: ['b'] });
+  });
+
   test('a slot that only an importer Pod shows is listed for its image', () => {
     const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
     expect(pass([running], { lease: aLease([]), pods: [anImporter(running)] })).toMatchObject({ holders: ['running'] });

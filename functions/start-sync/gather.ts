@@ -7,40 +7,30 @@ import { isQueued } from '../../shared/images/queue.ts';
 import { wantedContent } from '../../shared/images/shared-content.ts';
 import { type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { downloadOf, missingLine } from '../../shared/images/sources.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../shared/kinds/core/pod.ts';
 import type { Secret } from '../../shared/kinds/core/secret.ts';
 import { imageUidLabel, unfinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import {
-  type KubernetesObject,
-  keyOf,
-  type ObjectReference,
-  type Resource,
-  referenceIn,
-  referenceOf,
-} from '../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference, referenceIn, referenceOf } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
-import { isIn } from '../../shared/kubernetes/selectors.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { type Policy, parsePolicy, policyRef } from '../../shared/policy.ts';
 import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
+import { type Attempts, askedAbout, attemptsOf, attemptsOfHolders, noAttempts, volumesOf } from './attempts.ts';
 import { isUnacknowledged, lacksFinalizer, newImagesPerReconcile } from './decide.ts';
 import type { Donors } from './donors.ts';
 import { findDonors } from './find-donors.ts';
-import { type Focus, focusOf, hasBegunBefore, inLine, type Look, lookAt } from './focus.ts';
+import { type Focus, focusOf, type HeldImage, hasBegunBefore, inLine, type Look, lookAt, withImages } from './focus.ts';
 import { isIdle } from './idle.ts';
 import { type Input, type Inputs, idOf, inputsOf, keysOf, lacksInput } from './inputs.ts';
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
-import { isOfAttempt } from './occupancy.ts';
 import { byFirstSight, isUnseen } from './places.ts';
 import { newRevision } from './revision.ts';
 import { lacksStalled } from './stalled.ts';
@@ -135,6 +125,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
     pods: attempts.flatMap(({ pods }) => pods),
     claims: ofHolders.claims,
+    unasked: ofHolders.unasked,
     snapshots: ofOpen.snapshots,
     postponed,
     later: focus.images.filter(isAmong(groups.later)).map(referenceOf),
@@ -162,7 +153,8 @@ const isAboutAll = (batch: Batch) => isTimed(batch) || subjectsOf(batch, ConfigM
 interface Glance {
   lease: Lease | undefined;
   look: Look;
-  volumesOfHeld(): Promise<DataVolume[]>;
+  asked: readonly HeldImage[];
+  volumesOfAsked(): Promise<readonly DataVolume[]>;
   isIdle: boolean;
 }
 
@@ -178,40 +170,39 @@ async function glanceAt(context: Context, batch: Batch): Promise<Glance | undefi
   const holders = holdersOf(lease);
   const look = holders && (await lookAt(context, batch));
   if (!look) return undefined;
-  const volumesOfHeld = volumesOf(kube, holders);
+  const asked = askedAbout(batch, withImages(holders, look.unfinished.values()));
+  const volumesOfAsked = volumesOf(kube, asked);
   const policy = parsePolicy(policyMap);
-  const slots = { policy, bytesLeft: budgetLeft(policy, egressIn(lease), nowMs), nowMs, holders, volumesOfHeld };
+  const slots = { policy, bytesLeft: budgetLeft(policy, egressIn(lease), nowMs), nowMs, holders, volumesOfAsked };
   const foundIdle = await isIdle(batch, look, slots).catch(ifFailed);
-  return { lease, look, volumesOfHeld, isIdle: foundIdle === true };
+  return { lease, look, asked, volumesOfAsked, isIdle: foundIdle === true };
 }
 
-/** Lists the DataVolumes of the holders once. */
-function volumesOf(kube: Reader, holders: readonly Holder[] | undefined): () => Promise<DataVolume[]> {
-  let listed: Promise<DataVolume[]> | undefined;
-  const held = holders?.map(({ uid }) => uid);
-  return () => (listed ??= madeFor(kube, DataVolume, held));
-}
+/** What was read of the holders, and of which of them nothing was. */
+type OfHolders = Attempts & Required<Pick<Gathered, 'unasked'>>;
 
 /** The images that events can concern, and the attempts of the holders; or what was seen if nothing is to do. */
 async function readFocus(
   context: Context,
   start: Start,
   glance: Glance | undefined,
-): Promise<{ focus: Focus; ofHolders: Attempts } | { idle: Look }> {
+): Promise<{ focus: Focus; ofHolders: OfHolders } | { idle: Look }> {
   const { kube, batch, holders, nowMs } = start;
-  const held = holders?.map(({ uid }) => uid);
-  const slots = { ...start, holders: holders ?? [] };
-  const { volumesOfHeld, look } = glance ?? {
-    volumesOfHeld: volumesOf(kube, holders),
-    look: isAboutAll(batch) || !holders ? undefined : await lookAt(context, batch).catch(ifFailed),
-  };
-  if (!glance && look && (await isIdle(batch, look, { ...slots, volumesOfHeld }).catch(ifFailed)))
+  const look =
+    glance?.look ?? (isAboutAll(batch) || !holders ? undefined : await lookAt(context, batch).catch(ifFailed));
+  const held = withImages(holders ?? [], look?.unfinished.values() ?? []);
+  const asked = glance?.asked ?? (look ? askedAbout(batch, held) : held);
+  const volumesOfAsked = glance?.volumesOfAsked ?? volumesOf(kube, asked);
+  const uids = asked.map(({ holder }) => holder.uid);
+  const unasked = new Set(holders?.map(({ uid }) => uid).filter((uid) => !uids.includes(uid)));
+  const slots = { ...start, holders: holders ?? [], unasked };
+  if (!glance && look && (await isIdle(batch, look, { ...slots, volumesOfAsked }).catch(ifFailed)))
     return { idle: look };
   const ofHeld = reading(
     start,
-    holders ? attemptsOfHolders(kube, holders, volumesOfHeld) : attemptsOf(kube, undefined),
+    holders ? attemptsOfHolders(kube, asked, volumesOfAsked) : attemptsOf(kube, undefined),
     noAttempts,
-    held ? isAmong(held) : (image) => mayHaveAttempt(image, nowMs),
+    holders ? isAmong(uids) : (image) => mayHaveAttempt(image, nowMs),
   );
   const listAll = async (): Promise<Focus> => {
     const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
@@ -223,7 +214,7 @@ async function readFocus(
   };
   // A free slot waits for these reads, so they run concurrently.
   const [focus, ofHolders] = await Promise.all([inFocus(), ofHeld]);
-  return { focus, ofHolders };
+  return { focus, ofHolders: { ...ofHolders, unasked } };
 }
 
 /** The images in focus, by what else has to be read of them. */
@@ -239,7 +230,7 @@ interface Groups {
   beginning: readonly VMDiskImage[];
 }
 
-function groupsOf(start: Start, { images: open }: Focus, ofHolders: Attempts): Groups {
+function groupsOf(start: Start, { images: open }: Focus, ofHolders: OfHolders): Groups {
   const { nowMs, holders = [] } = start;
   const withoutStatus = open.filter((image) => isStatusLost(image, nowMs)).sort(byFirstSight);
   const later = uidsOf(withoutStatus.slice(newImagesPerReconcile));
@@ -416,9 +407,6 @@ const isAmong = (uids: readonly string[]) => {
   return ({ metadata }: VMDiskImage) => known.has(metadata.uid);
 };
 
-/** For more images all DataVolumes are listed, because uids are part of the URL. */
-const mostUids = 100;
-
 /** A new image is read within seconds. Of an older one a user may have removed the status. */
 const newForMs = 5_000;
 
@@ -426,47 +414,6 @@ const newForMs = 5_000;
 const isStatusLost = ({ metadata, status }: VMDiskImage, nowMs: number) =>
   !status?.phase &&
   ((metadata.finalizers?.length ?? 0) > 0 || nowMs - Date.parse(metadata.creationTimestamp) > newForMs);
-
-interface Attempts {
-  dataVolumes: readonly DataVolume[];
-  pods: readonly Pod[];
-  claims: readonly PersistentVolumeClaim[];
-}
-
-const noAttempts: Attempts = { dataVolumes: [], pods: [], claims: [] };
-
-/** The DataVolumes and Pods of these images; without uids, of all images. */
-async function attemptsOf(kube: Reader, uids: readonly string[] | undefined): Promise<Attempts> {
-  if (uids?.length === 0) return noAttempts;
-  const [dataVolumes, pods] = await Promise.all([madeFor(kube, DataVolume, uids), madeFor(kube, Pod, uids)]);
-  return { dataVolumes, pods, claims: [] };
-}
-
-/**
- * While the claim of a deleted DataVolume exists, CDI may still create an importer Pod for it. So where the DataVolume of a holder does not
- * exist, the claims are read, and in any case the Pods last.
- */
-async function attemptsOfHolders(
-  kube: Reader,
-  holders: readonly Holder[],
-  list: () => Promise<DataVolume[]>,
-): Promise<Attempts> {
-  if (holders.length === 0) return noAttempts;
-  const uids = holders.map(({ uid }) => uid);
-  const dataVolumes = await list();
-  const areAllThere = holders.every((holder) => dataVolumes.some(isOfAttempt(holder)));
-  const claims = areAllThere ? [] : await madeFor(kube, PersistentVolumeClaim, uids);
-  return { dataVolumes, claims, pods: await madeFor(kube, Pod, uids) };
-}
-
-const madeFor = <T extends KubernetesObject>(
-  kube: Reader,
-  resource: Resource<T>,
-  uids: readonly string[] | undefined,
-) =>
-  kube.list(resource, {
-    labelSelector: uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : imageUidLabel,
-  });
 
 const noClasses: Classes = { storage: new Map(), snapshot: new Map() };
 

@@ -60,7 +60,7 @@ async function idle({
   const kube = { get } as unknown as Kube;
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
   const look = await lookAt({ kube, cached: async () => cached as never }, batch);
-  const volumesOfHeld = async () => {
+  const volumesOfAsked = async () => {
     read.push('DataVolumes');
     return dataVolumes;
   };
@@ -69,7 +69,7 @@ async function idle({
     policy: parsePolicy({ data: { concurrency: '1', inspectTimeout: '0s' } }),
     bytesLeft: undefined,
     nowMs: start,
-    volumesOfHeld,
+    volumesOfAsked,
   };
   return { isIdle: look && (await isIdle(batch, look, slots)), read };
 }

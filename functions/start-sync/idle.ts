@@ -19,8 +19,8 @@ interface Slots {
   policy: Policy;
   bytesLeft: number | undefined;
   nowMs: number;
-  /** Lists the DataVolumes of the holders. */
-  volumesOfHeld(): Promise<readonly DataVolume[]>;
+  /** Reads the DataVolumes of the holders that the events ask about. */
+  volumesOfAsked(): Promise<readonly DataVolume[]>;
 }
 
 /**
@@ -31,7 +31,7 @@ interface Slots {
 export async function isIdle(
   batch: Batch,
   { live, unfinished }: Look,
-  { holders, policy, bytesLeft, nowMs, volumesOfHeld }: Slots,
+  { holders, policy, bytesLeft, nowMs, volumesOfAsked }: Slots,
 ): Promise<boolean> {
   const [ended, pods] = [subjectsOf(batch, DataVolume), subjectsOf(batch, Pod)];
   if (ended.length + pods.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
@@ -61,7 +61,7 @@ export async function isIdle(
     ({ image }) => pods.length > 0 || (live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined),
   );
   if (unproven.length === 0) return true;
-  const downloads = (await volumesOfHeld()).filter(({ status }) => status?.phase !== 'Succeeded');
+  const downloads = (await volumesOfAsked()).filter(({ status }) => status?.phase !== 'Succeeded');
   const listed = new Set(downloads.map(({ metadata }) => keyOf(metadata)));
   return unproven.every(({ name }) => listed.has(name));
 }

@@ -23,6 +23,8 @@ export interface Gathered {
   images: readonly VMDiskImage[];
   /** All unfinished images, as the places of new ones hang on them. */
   unfinished: readonly VMDiskImage[];
+  /** The holders, by uid, that no event asks about: nothing of them is read, and they keep their slots. */
+  unasked?: ReadonlySet<string>;
   /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];

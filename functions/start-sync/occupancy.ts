@@ -8,7 +8,7 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, referenceIn } from '../../shared/kinds/resource.ts';
 import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Gathered } from './observed.ts';
@@ -20,7 +20,7 @@ import type { Gathered } from './observed.ts';
 export const stuckAfterMs = 10 * 60_000;
 
 /** What downloads. */
-type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'>;
+type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'unasked'>;
 
 /**
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
@@ -31,8 +31,9 @@ type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods'>;
 export function keptBy(
   holder: Holder,
   image: VMDiskImage | undefined,
-  { nowMs, dataVolumes, claims, pods }: Downloads,
+  { nowMs, dataVolumes, claims, pods, unasked }: Downloads,
 ): 'status' | 'dataVolume' | 'pod' | 'claim' | undefined {
+  if (unasked?.has(holder.uid)) return 'status';
   if (image && isActiveAttempt(holder, image) && !isAttemptDownloaded(holder, image, dataVolumes)) return 'status';
   const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
@@ -42,6 +43,12 @@ export function keptBy(
     !dataVolumes.some(isOfHolder) && claims.some((one) => isOfHolder(one) && isOwned(one) && !isStuck(one, nowMs));
   if (isLeft) return 'claim';
   return undefined;
+}
+
+/** The DataVolume of the attempt of this holder. */
+export function volumeOf({ uid, image, revision, attempt }: Holder): ObjectReference {
+  const { namespace, name } = referenceIn(image);
+  return { namespace, name: dataVolumeName({ name, uid }, revision, attempt) };
 }
 
 /** Whether CDI or start-sync made an object for the attempt of this holder, by its labels. */
