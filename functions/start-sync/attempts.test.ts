@@ -24,7 +24,7 @@ test.each<[string, readonly (VMDiskImage | DataVolume | Pod)[], readonly VMDiskI
   ['an image asks about holders that do not download, or not yet', [over], [begun, over]],
   ['a DataVolume asks about its own holder, too', [aDataVolume(downloads)], all],
   ['a DataVolume of an image that holds no slot asks no more', [aDataVolume(second)], [begun, over]],
-  ['an importer asks about all, for it does not name its image', [anImporter(over)], all],
+  ['an importer asks no more, for the image says how its download ended', [anImporter(downloads)], [begun, over]],
 ])('an event of %s', (_, events, expected) => {
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
   expect(askedAbout(batch, all.map(held)).map((one) => one.image)).toEqual(expected);

@@ -1,8 +1,9 @@
 import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
+import type { Holder } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
-import { imageUidLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../../shared/kinds/resource.ts';
 import { isIn } from '../../shared/kubernetes/selectors.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
@@ -29,16 +30,17 @@ export async function attemptsOf(kube: Reader, uids: readonly string[] | undefin
 
 /**
  * The holders that events ask about: all but those whose images say that their DataVolumes download. Those keep their slots until an event
- * is about them. An importer that ended does not tell its image, so it may be that of any.
+ * is about them, or a sweep.
  */
 export function askedAbout(batch: Batch, held: readonly HeldImage[]): readonly HeldImage[] {
-  if (subjectsOf(batch, Pod).length > 0) return held;
   const ended = new Set(subjectsOf(batch, DataVolume).map(keyOf));
-  return held.filter((one) => ended.has(keyOf(volumeOf(one.holder))) || !isUnderWay(one));
+  return held.filter(
+    ({ holder, image }) => !image || !isUnderWay(holder, image) || ended.has(keyOf(volumeOf(holder, image))),
+  );
 }
 
-const isUnderWay = ({ holder, image }: HeldImage) =>
-  image?.status?.phase === 'Syncing' && image.status.dataVolume !== undefined && isActiveAttempt(holder, image);
+const isUnderWay = (holder: Holder, image: VMDiskImage) =>
+  image.status?.phase === 'Syncing' && image.status.dataVolume !== undefined && isActiveAttempt(holder, image);
 
 /** For more, one list costs less than a read of each. */
 const mostNamed = 4;
@@ -46,27 +48,19 @@ const mostNamed = 4;
 /** Reads the DataVolumes of these holders once: by name, if no other DataVolume can be of their images. */
 export function volumesOf(kube: Reader, held: readonly HeldImage[]): () => Promise<readonly DataVolume[]> {
   let read: Promise<readonly DataVolume[]> | undefined;
-  const isByName = held.length <= mostNamed && held.every(isFirstAttempt);
-  const readAll = () =>
-    isByName
-      ? getNamed(
-          kube,
-          DataVolume,
-          held.map(({ holder }) => volumeOf(holder)),
-        )
-      : madeFor(kube, DataVolume, uidsOf(held));
-  return () => (read ??= readAll());
+  const names = held.flatMap(({ holder, image }) => (image && isFirst(holder) ? [volumeOf(holder, image)] : []));
+  const isByName = held.length <= mostNamed && names.length === held.length;
+  return () => (read ??= isByName ? getNamed(kube, DataVolume, names) : madeFor(kube, DataVolume, uidsOf(held)));
 }
 
-const isFirstAttempt = ({ holder: { revision, attempt }, image }: HeldImage) =>
-  image !== undefined && revision === 1 && attempt === 1;
+const isFirst = ({ revision, attempt }: Holder) => revision === 1 && attempt === 1;
 
 const uidsOf = (held: readonly HeldImage[]) => held.map(({ holder }) => holder.uid);
 
 /**
  * While the claim of a deleted DataVolume exists, CDI may still create an importer Pod for it. So where the DataVolume of a holder does not
- * exist, the claims are read, and the Pods last. The DataVolume of a first attempt tells all: CDI reports its end after that of its importer,
- * and no earlier attempt has left one.
+ * exist, the claims are read, and the Pods last. The DataVolume of a first attempt tells all: CDI reports its end after that of its importer
+ * (15 of 15 recordings), and no earlier attempt has left one.
  */
 export async function attemptsOfHolders(
   kube: Reader,
@@ -76,7 +70,7 @@ export async function attemptsOfHolders(
   if (held.length === 0) return noAttempts;
   const dataVolumes = await volumes();
   const areAllThere = held.every(({ holder }) => dataVolumes.some(isOfAttempt(holder)));
-  if (areAllThere && held.every(isFirstAttempt)) return { ...noAttempts, dataVolumes };
+  if (areAllThere && held.every(({ holder, image }) => image && isFirst(holder))) return { ...noAttempts, dataVolumes };
   const claims = areAllThere ? [] : await madeFor(kube, PersistentVolumeClaim, uidsOf(held));
   return { dataVolumes, claims, pods: await madeFor(kube, Pod, uidsOf(held)) };
 }

@@ -6,12 +6,11 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
-import { dataVolumeName } from '../../shared/kubernetes/names.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { isUnacknowledged, lacksFinalizer } from './decide.ts';
 import { hasBegunBefore, type Look, withImages } from './focus.ts';
 import { nextTransition } from './next-transition.ts';
-import { isActiveAttempt } from './occupancy.ts';
+import { isActiveAttempt, volumeOf } from './occupancy.ts';
 import { newRevision } from './revision.ts';
 
 interface Slots {
@@ -33,8 +32,9 @@ export async function isIdle(
   { live, unfinished }: Look,
   { holders, policy, bytesLeft, nowMs, volumesOfAsked }: Slots,
 ): Promise<boolean> {
-  const [ended, pods] = [subjectsOf(batch, DataVolume), subjectsOf(batch, Pod)];
-  if (ended.length + pods.length + subjectsOf(batch, VMDiskImage).length < batch.subjects.length) return false;
+  const known = [DataVolume, Pod, VMDiskImage].flatMap((kind) => subjectsOf(batch, kind));
+  if (known.length < batch.subjects.length) return false;
+  const ended = new Set(subjectsOf(batch, DataVolume).map(keyOf));
   const uids = new Set(holders.map(({ uid }) => uid));
   const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
   if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), { policy, nowMs }))) return false;
@@ -48,22 +48,18 @@ export async function isIdle(
   const attempts = withImages(holders, images);
   if (!attempts.every(({ holder, image }) => image?.status?.phase === 'Syncing' && isActiveAttempt(holder, image)))
     return false;
-  const made = attempts.flatMap(({ holder: { revision, attempt }, image }) =>
-    image
-      ? [{ image, name: keyOf({ ...image.metadata, name: dataVolumeName(image.metadata, revision, attempt) }) }]
-      : [],
+  const made = attempts.flatMap(({ holder, image }) =>
+    image ? [{ image, name: keyOf(volumeOf(holder, image)) }] : [],
   );
-  const ofHeld = new Set(made.map(({ name }) => name));
-  if (ended.some((ref) => ofHeld.has(keyOf(ref)))) return false;
-  // An image whose status has just begun an attempt may have no DataVolume yet; one that has had an importer has one. The end of an importer
-  // does not tell its image, so it may be that of any download.
+  if (made.some(({ name }) => ended.has(name))) return false;
+  // An image whose status has just begun an attempt may have no DataVolume yet; one that has had an importer has one.
   const unproven = made.filter(
-    ({ image }) => pods.length > 0 || (live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined),
+    ({ image }) => live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined,
   );
   if (unproven.length === 0) return true;
   const downloads = (await volumesOfAsked()).filter(({ status }) => status?.phase !== 'Succeeded');
-  const listed = new Set(downloads.map(({ metadata }) => keyOf(metadata)));
-  return unproven.every(({ name }) => listed.has(name));
+  const found = new Set(downloads.map(({ metadata }) => keyOf(metadata)));
+  return unproven.every(({ name }) => found.has(name));
 }
 
 /** Nothing but an event or a turn changes the image. */

@@ -8,7 +8,7 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type ObjectReference, referenceIn } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Gathered } from './observed.ts';
@@ -45,11 +45,11 @@ export function keptBy(
   return undefined;
 }
 
-/** The DataVolume of the attempt of this holder. */
-export function volumeOf({ uid, image, revision, attempt }: Holder): ObjectReference {
-  const { namespace, name } = referenceIn(image);
-  return { namespace, name: dataVolumeName({ name, uid }, revision, attempt) };
-}
+/** The DataVolume of the attempt of a holder. */
+export const volumeOf = ({ revision, attempt }: Holder, { metadata }: VMDiskImage): ObjectReference => ({
+  namespace: metadata.namespace,
+  name: dataVolumeName(metadata, revision, attempt),
+});
 
 /** Whether CDI or start-sync made an object for the attempt of this holder, by its labels. */
 export const isOfAttempt =
