@@ -92,6 +92,7 @@ export const hookPermissions = [
       rule(['messaging.knative.dev'], ['inmemorychannels'], [...read, 'delete']),
       rule(['serving.knative.dev'], ['services'], [...read, 'delete']),
       rule(['apps'], ['deployments'], [...read, 'delete']),
+      rule(['coordination.k8s.io'], ['leases'], [...read, 'delete']),
       rule([''], ['pods', 'services'], read),
     ],
   },

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { leaseName } from '../../../shared/images/slots.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
@@ -15,7 +16,7 @@ import { clusterOf } from './connect.ts';
 import { afterUpgrade, assertReady, beforeDelete } from './hooks.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
-import { type AnyObject, Definition, InMemoryChannel, resourceOf, Trigger } from './kinds.ts';
+import { type AnyObject, anyOf, Definition, InMemoryChannel, resourceOf, Trigger } from './kinds.ts';
 import { kubeconfigOf } from './kubeconfig.ts';
 import { readWanted } from './manifests.ts';
 import { startTestCluster, type TestCluster } from './test-cluster.ts';
@@ -25,6 +26,7 @@ const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH, which renders the overlay');
 
 const lab = { namespace: 'default' };
+const Lease = anyOf('coordination.k8s.io/v1', 'Lease');
 
 describe.skipIf(!isKubectlThere)(
   'the hooks of the Helm chart, with the rights that it gives them',
@@ -65,7 +67,10 @@ describe.skipIf(!isKubectlThere)(
       });
       await cluster.kube.create(VMDiskImage, of(image, 'kept', diskImageFinalizer));
       await cluster.kube.create(VirtualMachine, of(machine, 'vm', imageReferenceFinalizer));
+      const slots = { namespace: 'sync-operator', name: leaseName };
+      await waitFor(cluster, Lease, slots, (lease) => lease !== undefined);
       await beforeDelete(asHook);
+      expect(await cluster.kube.get(Lease, slots)).toBeUndefined();
       const { sources, triggers, functions, broker, permissions } = await inventoryOf(cluster);
       expect([...sources, ...triggers, ...functions.filter(({ kind }) => kind === 'Deployment')]).toEqual([]);
       expect(broker.length).toBeGreaterThan(0);

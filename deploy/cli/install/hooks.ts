@@ -4,6 +4,7 @@ import type { Cluster } from './cluster.ts';
 import { clusterOf } from './connect.ts';
 import { inventoryOf } from './inventory.ts';
 import { Broker, Definition, kindsOf, Trigger, workloads } from './kinds.ts';
+import { removeLease } from './namespace.ts';
 import { untilUp } from './readiness.ts';
 import { untilForgotten } from './triggers.ts';
 import { describeTrouble } from './trouble.ts';
@@ -12,12 +13,14 @@ import { listOf } from './wait.ts';
 
 /**
  * What Helm has done before it deletes a release: what sends to functions ends, then the functions, and our finalizers are removed, so
- * that images and machines which stay can be deleted without functions. Throws if workspaces or objects on OpenStack exist.
+ * that images and machines which stay can be deleted without functions; and the Lease, which no manifest has, is deleted. Throws if
+ * workspaces or objects on OpenStack exist.
  */
 export async function beforeDelete(cluster: Cluster): Promise<void> {
   const definitions = (await listOf(cluster.kube, Definition)).filter(({ metadata }) => isOurs(metadata.name));
   await assertNothingUnfinished(cluster, definitions);
   await stopFunctions(cluster, definitions, await inventoryOf(cluster, working));
+  await removeLease(cluster);
 }
 
 /** What works, and has to end before Helm deletes the rest in any order. */

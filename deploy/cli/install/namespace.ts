@@ -9,14 +9,19 @@ import { listOf } from './wait.ts';
 
 const Lease = anyOf('coordination.k8s.io/v1', 'Lease');
 
+/** Deletes the Lease of slots, which start-sync makes again from the downloads that run. */
+export async function removeLease(cluster: Cluster): Promise<void> {
+  const lease = await cluster.kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
+  if (lease) await removeAll(cluster, [lease]);
+}
+
 /** Deletes the objects of the functions (their Lease, our policy), and the namespace if it is ours and empty. */
 export async function removeNamespace(cluster: Cluster, shipped: readonly AnyObject[]): Promise<void> {
   const { kube, say } = cluster;
   const namespace = await kube.get(Namespace, { name: operatorNamespace });
   if (!namespace) return;
   await removePolicy(cluster, shipped);
-  const lease = await kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
-  if (lease) await removeAll(cluster, [lease]);
+  await removeLease(cluster);
   const others = await othersIn(cluster);
   if (!isLabelled(namespace)) return say(`${formatObject(namespace)} is kept: the installer did not create it`);
   if (others.length > 0) {

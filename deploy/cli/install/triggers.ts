@@ -6,11 +6,17 @@ import { knock, subscriptionsOf } from './subscriptions.ts';
 import { listOf, waitFor } from './wait.ts';
 
 /**
- * Deletes Triggers one by one, each after the channel of the Broker has dropped the previous one. Knative loses updates of that list if
- * several change at once (knative/eventing#8317): a leftover subscriber answers 404 for every further event, appears in no status, and
- * delays all others.
+ * Deletes the Triggers of each Broker one by one, each after the channel of the Broker has dropped the previous one. Knative loses updates
+ * of that list if several change at once (knative/eventing#8317): a leftover subscriber answers 404 for every further event, appears in no
+ * status, and delays all others.
  */
 export async function removeTriggers(cluster: Cluster, triggers: readonly AnyObject[]): Promise<void> {
+  await Promise.all(
+    Object.values(Object.groupBy(triggers, brokerOf)).map((some = []) => removeOneByOne(cluster, some)),
+  );
+}
+
+async function removeOneByOne(cluster: Cluster, triggers: readonly AnyObject[]): Promise<void> {
   for (const trigger of triggers) {
     const subscriptions = await subscriptionsOf(cluster, trigger);
     await removeAll(cluster, [trigger]);
