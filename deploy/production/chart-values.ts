@@ -150,7 +150,7 @@ Event functions that manage the disk images, virtual machines and workspaces of 
 helm install ot-functions oci://ghcr.io/pelotech/charts/ot-functions --namespace sync-operator --create-namespace --wait
 helm test ot-functions --namespace sync-operator
 kubectl apply --server-side --force-conflicts -f crds.yaml   # before each upgrade: Helm never changes an existing CRD
-helm upgrade ot-functions oci://ghcr.io/pelotech/charts/ot-functions --namespace sync-operator --reuse-values
+helm upgrade ot-functions oci://ghcr.io/pelotech/charts/ot-functions --namespace sync-operator --reset-then-reuse-values
 helm uninstall ot-functions --namespace sync-operator        # machines, images and CRDs stay
 \`\`\`
 
