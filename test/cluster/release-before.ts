@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,18 +8,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The commit from whose functions and manifests an upgrade begins. */
-const commit = '5366f2b4a42a8881bdf0b3c324ee7270f0d3b402';
-
 export interface Release {
-  /** A checkout of it. */
+  /** Its files. */
   folder: string;
   /** Its image, which the cluster has. */
   image: string;
 }
 
-/** Builds the previous release from the history of this checkout; undefined if the history does not contain it. */
-export async function buildReleaseBefore(): Promise<Release | undefined> {
+/** Builds an earlier commit of this checkout; undefined if its history does not contain it. */
+export async function buildReleaseBefore(commit: string): Promise<Release | undefined> {
   const cluster = process.env.OT_CLUSTER_HARNESS;
   const isKnown = await run('git', ['-C', root, 'cat-file', '-e', `${commit}^{commit}`]).then(
     () => true,
@@ -29,7 +26,9 @@ export async function buildReleaseBefore(): Promise<Release | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'ot-release-before-'));
   await run('sh', ['-c', `git -C "$1" archive ${commit} | tar -x -C "$2"`, 'sh', root, folder]);
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-  await run(process.execPath, ['deploy/bundle.ts'], { cwd: folder });
+  const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  // Earlier ones had no command for it.
+  await run(process.execPath, [scripts.build?.replace('node ', '') ?? 'deploy/bundle.ts'], { cwd: folder });
   const image = 'localhost/ot-functions:before';
   const base = ['--build-arg', 'BASE=localhost/node:24'];
   await run(join(cluster, 'image'), [image, 'deploy/Dockerfile', '.', ...base], { cwd: folder });

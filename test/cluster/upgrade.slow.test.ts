@@ -1,9 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { type AnyObject, Deployment } from '../../deploy/cli/install/kinds.ts';
-import { type ImportRequest, importImage } from '../../deploy/local/importer/import-image.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import {
@@ -15,6 +13,7 @@ import {
 import { putImage } from '../stories/images.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from '../stories/world.ts';
 import { readAudit } from './audit.ts';
+import { awaitedDownloads } from './awaited-downloads.ts';
 import { runInstaller, runInstallerOf } from './commands.ts';
 import { imageUnderTest, prepare } from './installation.ts';
 import { kubectl, kubectlOrFail, type Ran } from './kubectl.ts';
@@ -46,35 +45,13 @@ async function untilAllTransfer(world: World, names: readonly string[]): Promise
   }
 }
 
+/** The commit of the previous release. */
+const commit = '5366f2b4a42a8881bdf0b3c324ee7270f0d3b402';
+
 const release: { before?: Release | undefined } = {};
 
 /** Shorter than what the installer waits for (commands.ts). */
 const patienceMs = 200_000;
-
-/** Downloads whose importers end only once `release` names their image. Each importer downloads first, and then waits. */
-function awaitedDownloads() {
-  const gates = new Map<string, PromiseWithResolvers<void>>();
-  const gateOf = (name: string) => {
-    const gate = gates.get(name) ?? Promise.withResolvers<void>();
-    gates.set(name, gate);
-    return gate;
-  };
-  return {
-    importImage: async (request: ImportRequest) => {
-      const result = await importImage(request);
-      if (result.outcome !== 'done') return result;
-      const { signal, url } = request;
-      const ended = new Promise<never>((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      });
-      await Promise.race([gateOf(basename(url, '.qcow2')).promise, ended]);
-      return result;
-    },
-    release: (names: readonly string[]) => {
-      for (const name of names) gateOf(name).resolve();
-    },
-  };
-}
 
 const followSync = { namespace: 'sync-operator', name: 'follow-sync' };
 const operator = ['-n', followSync.namespace];
@@ -299,7 +276,7 @@ describe('another release', { timeout: 900_000 }, () => {
     await prepare();
     await removeEverything();
     await kubectl('delete', 'namespace', 'sync-operator', '--ignore-not-found', '--wait=true');
-    release.before = await buildReleaseBefore();
+    release.before = await buildReleaseBefore(commit);
     const { folder, image = imageUnderTest() } = release.before ?? {};
     if (!folder)
       console.warn('skipped: the release before this one is not in the history of this checkout; it stands in for it');

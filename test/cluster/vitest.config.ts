@@ -29,6 +29,7 @@ const order = [
   'openstack',
   'mass-deletion',
   'upgrade',
+  'release',
   'install',
   'kills',
   'soak',
