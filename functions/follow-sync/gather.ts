@@ -46,15 +46,18 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
       imageUidLabel,
       of.map(({ metadata }) => metadata.uid),
     );
-  // Of a plain image an event needs no more than its one DataVolume and its one snapshot.
-  const isEnough = (image: VMDiskImage) => isPlain(image) && eventsOf(image).length > 0;
+  // Of a plain image an event needs no more than its one DataVolume and its one snapshot; a second look, which has no verb, reads all.
+  const isReadByName = (image: VMDiskImage) => {
+    const events = eventsOf(image);
+    return isPlain(image) && events.length > 0 && events.every(({ verb }) => verb !== undefined);
+  };
   const made = async <T extends KubernetesObject>(
     resource: Resource<T>,
     of: readonly VMDiskImage[],
     nameOf: (image: VMDiskImage) => string,
   ) => {
-    const refs = of.filter(isEnough).map((image) => ({ ...referenceOf(image), name: nameOf(image) }));
-    const rest = of.filter((image) => !isEnough(image));
+    const refs = of.filter(isReadByName).map((image) => ({ ...referenceOf(image), name: nameOf(image) }));
+    const rest = of.filter((image) => !isReadByName(image));
     return (await Promise.all([getNamed(kube, resource, refs), listed(resource, rest)])).flat();
   };
   const firstSnapshot = ({ metadata }: VMDiskImage) => snapshotName(metadata, 1);
@@ -157,7 +160,7 @@ function observing(
       isNamed: names.has(keyOf(image.metadata)),
       dataVolumes: dataVolumesOf(image),
       pods: podsOf(image),
-      snapshots: [...snapshotsOf(image), ...others.filter((one) => uidIn(one) !== image.metadata.uid)],
+      snapshots: [...new Set([...snapshotsOf(image), ...others])],
       isSnapshotGone: held !== undefined && found.get(held) === undefined,
     };
   };

@@ -3,11 +3,11 @@ import { noEvents, type Subject, subjectOf } from '../../shared/function.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import type { Pod } from '../../shared/kinds/core/pod.ts';
-import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, type VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
-import type { Kube } from '../../shared/runtime/kube.ts';
+import type { Kube, ListOptions } from '../../shared/runtime/kube.ts';
 import { aClaim, aDataVolume, aHolder, anImporter, aVMDiskImage } from '../../test/support/builders/images.ts';
-import { askedAbout, attemptsOfHolders, volumesOf } from './attempts.ts';
+import { attemptsOfHolders, toBeRead, volumesOf } from './attempts.ts';
 import type { HeldImage } from './focus.ts';
 
 const image = (name: string, status: VMDiskImageStatus) =>
@@ -20,14 +20,20 @@ const over = image('over', { phase: 'Snapshotting', dataVolume: 'seen' });
 const second = image('second', { phase: 'Syncing', attempt: 2 });
 const all = [downloads, begun, over];
 
+const ofAnother: HeldImage = { holder: aHolder(downloads, 2), image: downloads };
+
 test.each<[string, readonly (VMDiskImage | DataVolume | Pod)[], readonly VMDiskImage[]]>([
-  ['an image asks about holders that do not download, or not yet', [over], [begun, over]],
-  ['a DataVolume asks about its own holder, too', [aDataVolume(downloads)], all],
-  ['a DataVolume of an image that holds no slot asks no more', [aDataVolume(second)], [begun, over]],
-  ['an importer asks no more, for the image says how its download ended', [anImporter(downloads)], [begun, over]],
+  ['an image is about holders that do not download, or not yet', [over], [begun, over]],
+  ['a DataVolume is about its own holder, too', [aDataVolume(downloads)], all],
+  ['a DataVolume of an image that holds no slot is about no more', [aDataVolume(second)], [begun, over]],
+  ['an importer is about no more, for the image says how its download ended', [anImporter(downloads)], [begun, over]],
 ])('an event of %s', (_, events, expected) => {
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
-  expect(askedAbout(batch, all.map(held)).map((one) => one.image)).toEqual(expected);
+  expect(toBeRead(batch, all.map(held)).map((one) => one.image)).toEqual(expected);
+});
+
+test('a holder of another attempt than its image is in is read', () => {
+  expect(toBeRead(noEvents, [ofAnother])).toEqual([ofAnother]);
 });
 
 type Made = DataVolume | PersistentVolumeClaim | Pod;
@@ -39,9 +45,10 @@ async function reads(holders: readonly HeldImage[], there: readonly Made[]) {
     read.push(`get ${kind}`);
     return there.find((one) => one.kind === kind && one.metadata.name === name);
   };
-  const list = async ({ kind }: Resource) => {
+  const list = async ({ kind }: Resource, { labelSelector = '' }: ListOptions = {}) => {
     read.push(`list ${kind}`);
-    return there.filter((one) => one.kind === kind);
+    const isSelected = ({ metadata }: Made) => labelSelector.includes(metadata.labels?.[imageUidLabel] ?? 'none');
+    return there.filter((one) => one.kind === kind && isSelected(one));
   };
   const kube = { get, list } as unknown as Kube;
   return { found: await attemptsOfHolders(kube, holders, volumesOf(kube, holders)), read };
@@ -49,29 +56,41 @@ async function reads(holders: readonly HeldImage[], there: readonly Made[]) {
 
 const ofMany = Array.from({ length: 5 }, (_, index) => image(`i${index}`, { phase: 'Syncing' }));
 
+const first = ['get DataVolume'];
+const later = ['list DataVolume', 'list Pod'];
+const inSecond = aDataVolume(second, { attempt: 2 });
+
 test.each<[string, readonly HeldImage[], readonly Made[], string[]]>([
-  ['in its first attempt its one DataVolume', [held(begun)], [aDataVolume(begun)], ['get DataVolume']],
+  ['in its first attempt its one DataVolume', [held(begun)], [aDataVolume(begun)], first],
   [
     'in its first attempt without its DataVolume its claim, and the Pods last',
     [held(begun)],
     [aClaim(aDataVolume(begun)), anImporter(begun)],
-    ['get DataVolume', 'list PersistentVolumeClaim', 'list Pod'],
+    [...first, 'list PersistentVolumeClaim', 'list Pod'],
   ],
+  ['in a later attempt all that is left', [held(second)], [inSecond], later],
   [
-    'in a later attempt all that is left',
-    [held(second)],
-    [aDataVolume(second, { attempt: 2 })],
-    ['list DataVolume', 'list Pod'],
+    'in a later attempt, beside one in its first, all that is left of it alone',
+    [held(begun), held(second)],
+    [aDataVolume(begun), inSecond],
+    [...first, ...later],
   ],
+  ['that does not exist all that is left', [{ ...held(begun), image: undefined }], [aDataVolume(begun)], later],
   [
-    'that is not there all',
-    [{ ...held(begun), image: undefined }],
-    [aDataVolume(begun)],
-    ['list DataVolume', 'list Pod'],
+    'whose holder says first, and it does not, all that is left',
+    [{ ...held(second), holder: aHolder(second) }],
+    [aDataVolume(second, { attempt: 1 })],
+    later,
   ],
   ['beside many others one list', ofMany.map(held), ofMany.map((one) => aDataVolume(one)), ['list DataVolume']],
 ])('of an image %s is read', async (_, holders, there, expected) => {
   const { found, read } = await reads(holders, there);
   expect(read).toEqual(expected);
   expect([...found.dataVolumes, ...found.claims, ...found.pods]).toEqual(there);
+});
+
+test('a DataVolume that somebody labelled for another image counts for neither', async () => {
+  const mine = aDataVolume(begun);
+  const theirs = { ...mine, metadata: { ...mine.metadata, labels: aDataVolume(over).metadata.labels } };
+  expect((await reads([held(begun)], [theirs as DataVolume])).found.dataVolumes).toEqual([]);
 });

@@ -29,13 +29,13 @@ export async function attemptsOf(kube: Reader, uids: readonly string[] | undefin
 }
 
 /**
- * The holders that events ask about: all but those whose images say that their DataVolumes download. Those keep their slots until an event
- * is about them, or a sweep.
+ * The holders that these events may be about: all but those whose images say that their DataVolumes download. Those keep their slots until
+ * an event is about them, or a sweep.
  */
-export function askedAbout(batch: Batch, held: readonly HeldImage[]): readonly HeldImage[] {
-  const ended = new Set(subjectsOf(batch, DataVolume).map(keyOf));
+export function toBeRead(batch: Batch, held: readonly HeldImage[]): readonly HeldImage[] {
+  const deleted = new Set(subjectsOf(batch, DataVolume).map(keyOf));
   return held.filter(
-    ({ holder, image }) => !image || !isUnderWay(holder, image) || ended.has(keyOf(volumeOf(holder, image))),
+    ({ holder, image }) => !image || !isUnderWay(holder, image) || deleted.has(keyOf(volumeOf(holder, image))),
   );
 }
 
@@ -43,36 +43,58 @@ const isUnderWay = (holder: Holder, image: VMDiskImage) =>
   image.status?.phase === 'Syncing' && image.status.dataVolume !== undefined && isActiveAttempt(holder, image);
 
 /** For more, one list costs less than a read of each. */
-const mostNamed = 4;
+const mostByName = 4;
 
-/** Reads the DataVolumes of these holders once: by name, if no other DataVolume can be of their images. */
+/** Reads the DataVolumes of these holders once: those of first attempts by name, unless they are many. */
 export function volumesOf(kube: Reader, held: readonly HeldImage[]): () => Promise<readonly DataVolume[]> {
   let read: Promise<readonly DataVolume[]> | undefined;
-  const names = held.flatMap(({ holder, image }) => (image && isFirst(holder) ? [volumeOf(holder, image)] : []));
-  const isByName = held.length <= mostNamed && names.length === held.length;
-  return () => (read ??= isByName ? getNamed(kube, DataVolume, names) : madeFor(kube, DataVolume, uidsOf(held)));
+  return () => (read ??= readVolumes(kube, held));
 }
 
-const isFirst = ({ revision, attempt }: Holder) => revision === 1 && attempt === 1;
+async function readVolumes(kube: Reader, held: readonly HeldImage[]): Promise<DataVolume[]> {
+  const first = held.flatMap(({ holder, image }) =>
+    isFirstAttempt({ holder, image }) && image ? [{ holder, ref: volumeOf(holder, image) }] : [],
+  );
+  const byName = first.length <= mostByName ? first : [];
+  const named = new Set(byName.map(({ holder }) => holder.uid));
+  const others = uidsOf(held).filter((uid) => !named.has(uid));
+  const [found, listed] = await Promise.all([
+    getNamed(
+      kube,
+      DataVolume,
+      byName.map(({ ref }) => ref),
+    ),
+    others.length > 0 ? madeFor(kube, DataVolume, others) : [],
+  ]);
+  // A list would leave out one that somebody labelled for another image.
+  const isTheirs = ({ metadata }: DataVolume) => named.has(metadata.labels?.[imageUidLabel] ?? '');
+  return [...found.filter(isTheirs), ...listed];
+}
+
+/** By the Lease and by the image, for a user may have edited either. */
+const isFirstAttempt = ({ holder, image }: HeldImage) =>
+  holder.revision === 1 && holder.attempt === 1 && image?.status?.revision === 1 && (image.status.attempt ?? 0) <= 1;
 
 const uidsOf = (held: readonly HeldImage[]) => held.map(({ holder }) => holder.uid);
 
 /**
  * While the claim of a deleted DataVolume exists, CDI may still create an importer Pod for it. So where the DataVolume of a holder does not
- * exist, the claims are read, and the Pods last. The DataVolume of a first attempt tells all: CDI reports its end after that of its importer
- * (15 of 15 recordings), and no earlier attempt has left one.
+ * exist, its claim is read, and its Pods last; of a later attempt the Pods in any case, for those of an earlier one may be at work. While the
+ * DataVolume of a first attempt exists, it tells all: when CDI reports Succeeded, the importer has ended (15 of 15 recordings).
  */
 export async function attemptsOfHolders(
   kube: Reader,
   held: readonly HeldImage[],
-  volumes: () => Promise<readonly DataVolume[]>,
+  read: () => Promise<readonly DataVolume[]>,
 ): Promise<Attempts> {
   if (held.length === 0) return noAttempts;
-  const dataVolumes = await volumes();
-  const areAllThere = held.every(({ holder }) => dataVolumes.some(isOfAttempt(holder)));
-  if (areAllThere && held.every(({ holder, image }) => image && isFirst(holder))) return { ...noAttempts, dataVolumes };
-  const claims = areAllThere ? [] : await madeFor(kube, PersistentVolumeClaim, uidsOf(held));
-  return { dataVolumes, claims, pods: await madeFor(kube, Pod, uidsOf(held)) };
+  const dataVolumes = await read();
+  const isThere = ({ holder }: HeldImage) => dataVolumes.some(isOfAttempt(holder));
+  const missing = held.filter((one) => !isThere(one));
+  const doubtful = held.filter((one) => !isThere(one) || !isFirstAttempt(one));
+  const claims = missing.length > 0 ? await madeFor(kube, PersistentVolumeClaim, uidsOf(missing)) : [];
+  const pods = doubtful.length > 0 ? await madeFor(kube, Pod, uidsOf(doubtful)) : [];
+  return { dataVolumes, claims, pods };
 }
 
 /** For more images all are listed, because uids are part of the URL. */

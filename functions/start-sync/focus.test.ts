@@ -42,6 +42,7 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     nowMs: start,
     dataVolumes: [],
     pods: [],
+    notRead: new Set<string>(),
     claims: [],
     holders: holders.map((image) => aHolder(image)),
     policy: parsePolicy({

@@ -22,7 +22,7 @@ import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
-import { type Attempts, askedAbout, attemptsOf, attemptsOfHolders, noAttempts, volumesOf } from './attempts.ts';
+import { type Attempts, attemptsOf, attemptsOfHolders, noAttempts, toBeRead, volumesOf } from './attempts.ts';
 import { isUnacknowledged, lacksFinalizer, newImagesPerReconcile } from './decide.ts';
 import type { Donors } from './donors.ts';
 import { findDonors } from './find-donors.ts';
@@ -125,7 +125,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
     pods: attempts.flatMap(({ pods }) => pods),
     claims: ofHolders.claims,
-    unasked: ofHolders.unasked,
+    notRead: ofHolders.notRead,
     snapshots: ofOpen.snapshots,
     postponed,
     later: focus.images.filter(isAmong(groups.later)).map(referenceOf),
@@ -153,8 +153,8 @@ const isAboutAll = (batch: Batch) => isTimed(batch) || subjectsOf(batch, ConfigM
 interface Glance {
   lease: Lease | undefined;
   look: Look;
-  asked: readonly HeldImage[];
-  volumesOfAsked(): Promise<readonly DataVolume[]>;
+  toRead: readonly HeldImage[];
+  readVolumes(): Promise<readonly DataVolume[]>;
   isIdle: boolean;
 }
 
@@ -170,16 +170,16 @@ async function glanceAt(context: Context, batch: Batch): Promise<Glance | undefi
   const holders = holdersOf(lease);
   const look = holders && (await lookAt(context, batch));
   if (!look) return undefined;
-  const asked = askedAbout(batch, withImages(holders, look.unfinished.values()));
-  const volumesOfAsked = volumesOf(kube, asked);
+  const toRead = toBeRead(batch, withImages(holders, look.unfinished.values()));
+  const readVolumes = volumesOf(kube, toRead);
   const policy = parsePolicy(policyMap);
-  const slots = { policy, bytesLeft: budgetLeft(policy, egressIn(lease), nowMs), nowMs, holders, volumesOfAsked };
+  const slots = { policy, bytesLeft: budgetLeft(policy, egressIn(lease), nowMs), nowMs, holders, readVolumes };
   const foundIdle = await isIdle(batch, look, slots).catch(ifFailed);
-  return { lease, look, asked, volumesOfAsked, isIdle: foundIdle === true };
+  return { lease, look, toRead, readVolumes, isIdle: foundIdle === true };
 }
 
 /** What was read of the holders, and of which of them nothing was. */
-type OfHolders = Attempts & Required<Pick<Gathered, 'unasked'>>;
+type OfHolders = Attempts & Required<Pick<Gathered, 'notRead'>>;
 
 /** The images that events can concern, and the attempts of the holders; or what was seen if nothing is to do. */
 async function readFocus(
@@ -191,16 +191,15 @@ async function readFocus(
   const look =
     glance?.look ?? (isAboutAll(batch) || !holders ? undefined : await lookAt(context, batch).catch(ifFailed));
   const held = withImages(holders ?? [], look?.unfinished.values() ?? []);
-  const asked = glance?.asked ?? (look ? askedAbout(batch, held) : held);
-  const volumesOfAsked = glance?.volumesOfAsked ?? volumesOf(kube, asked);
-  const uids = asked.map(({ holder }) => holder.uid);
-  const unasked = new Set(holders?.map(({ uid }) => uid).filter((uid) => !uids.includes(uid)));
-  const slots = { ...start, holders: holders ?? [], unasked };
-  if (!glance && look && (await isIdle(batch, look, { ...slots, volumesOfAsked }).catch(ifFailed)))
-    return { idle: look };
+  const toRead = glance?.toRead ?? (look ? toBeRead(batch, held) : held);
+  const readVolumes = glance?.readVolumes ?? volumesOf(kube, toRead);
+  const uids = toRead.map(({ holder }) => holder.uid);
+  const notRead = new Set(holders?.map(({ uid }) => uid).filter((uid) => !uids.includes(uid)));
+  const slots = { ...start, holders: holders ?? [], notRead };
+  if (!glance && look && (await isIdle(batch, look, { ...slots, readVolumes }).catch(ifFailed))) return { idle: look };
   const ofHeld = reading(
     start,
-    holders ? attemptsOfHolders(kube, asked, volumesOfAsked) : attemptsOf(kube, undefined),
+    holders ? attemptsOfHolders(kube, toRead, readVolumes) : attemptsOf(kube, undefined),
     noAttempts,
     holders ? isAmong(uids) : (image) => mayHaveAttempt(image, nowMs),
   );
@@ -214,7 +213,7 @@ async function readFocus(
   };
   // A free slot waits for these reads, so they run concurrently.
   const [focus, ofHolders] = await Promise.all([inFocus(), ofHeld]);
-  return { focus, ofHolders: { ...ofHolders, unasked } };
+  return { focus, ofHolders: { ...ofHolders, notRead } };
 }
 
 /** The images in focus, by what else has to be read of them. */

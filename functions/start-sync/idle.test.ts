@@ -60,7 +60,7 @@ async function idle({
   const kube = { get } as unknown as Kube;
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
   const look = await lookAt({ kube, cached: async () => cached as never }, batch);
-  const volumesOfAsked = async () => {
+  const readVolumes = async () => {
     read.push('DataVolumes');
     return dataVolumes;
   };
@@ -69,7 +69,7 @@ async function idle({
     policy: parsePolicy({ data: { concurrency: '1', inspectTimeout: '0s' } }),
     bytesLeft: undefined,
     nowMs: start,
-    volumesOfAsked,
+    readVolumes,
   };
   return { isIdle: look && (await isIdle(batch, look, slots)), read };
 }
@@ -79,7 +79,7 @@ test('a running download costs a read of its image, and the end of a source volu
   expect(await idle({ events: [gone] })).toEqual({ isIdle: true, read: [] });
 });
 
-test('downloads that have just begun cost one list of their DataVolumes, too', async () => {
+test('a download that has just begun costs a read of its DataVolume, too', async () => {
   const another = image('another', { phase: 'Syncing' });
   const read = ['VMDiskImage begun', 'DataVolumes'];
   expect(await idle({ events: [begun], holders: [begun, another] })).toEqual({ isIdle: true, read });

@@ -18,8 +18,8 @@ interface Slots {
   policy: Policy;
   bytesLeft: number | undefined;
   nowMs: number;
-  /** Reads the DataVolumes of the holders that the events ask about. */
-  volumesOfAsked(): Promise<readonly DataVolume[]>;
+  /** Reads the DataVolumes of the holders that the events may be about. */
+  readVolumes(): Promise<readonly DataVolume[]>;
 }
 
 /**
@@ -30,11 +30,11 @@ interface Slots {
 export async function isIdle(
   batch: Batch,
   { live, unfinished }: Look,
-  { holders, policy, bytesLeft, nowMs, volumesOfAsked }: Slots,
+  { holders, policy, bytesLeft, nowMs, readVolumes }: Slots,
 ): Promise<boolean> {
-  const known = [DataVolume, Pod, VMDiskImage].flatMap((kind) => subjectsOf(batch, kind));
-  if (known.length < batch.subjects.length) return false;
-  const ended = new Set(subjectsOf(batch, DataVolume).map(keyOf));
+  const about = [DataVolume, Pod, VMDiskImage].flatMap((kind) => subjectsOf(batch, kind));
+  if (about.length < batch.subjects.length) return false;
+  const deleted = new Set(subjectsOf(batch, DataVolume).map(keyOf));
   const uids = new Set(holders.map(({ uid }) => uid));
   const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
   if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), { policy, nowMs }))) return false;
@@ -51,13 +51,13 @@ export async function isIdle(
   const made = attempts.flatMap(({ holder, image }) =>
     image ? [{ image, name: keyOf(volumeOf(holder, image)) }] : [],
   );
-  if (made.some(({ name }) => ended.has(name))) return false;
+  if (made.some(({ name }) => deleted.has(name))) return false;
   // An image whose status has just begun an attempt may have no DataVolume yet; one that has had an importer has one.
   const unproven = made.filter(
     ({ image }) => live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined,
   );
   if (unproven.length === 0) return true;
-  const downloads = (await volumesOfAsked()).filter(({ status }) => status?.phase !== 'Succeeded');
+  const downloads = (await readVolumes()).filter(({ status }) => status?.phase !== 'Succeeded');
   const found = new Set(downloads.map(({ metadata }) => keyOf(metadata)));
   return unproven.every(({ name }) => found.has(name));
 }

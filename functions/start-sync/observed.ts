@@ -23,12 +23,12 @@ export interface Gathered {
   images: readonly VMDiskImage[];
   /** All unfinished images, as the places of new ones hang on them. */
   unfinished: readonly VMDiskImage[];
-  /** The holders, by uid, that no event asks about: nothing of them is read, and they keep their slots. */
-  unasked?: ReadonlySet<string>;
-  /** Of the images that hold a slot or are Syncing; all of ours where the Lease has to be rebuilt. */
+  /** The holders, by uid, of which nothing was read: no event is about them, and they keep their slots. */
+  notRead: ReadonlySet<string>;
+  /** Of the other holders, and of images that may have an attempt without a slot; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
-  /** Of the holders; read only where a holder has no DataVolume. */
+  /** Of holders without a DataVolume. */
   claims: readonly PersistentVolumeClaim[];
   /** The snapshots of images that may have lost their status. They show which revisions were downloaded. */
   snapshots: readonly VolumeSnapshot[];

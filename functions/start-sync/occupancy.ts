@@ -20,20 +20,20 @@ import type { Gathered } from './observed.ts';
 export const stuckAfterMs = 10 * 60_000;
 
 /** What downloads. */
-type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'unasked'>;
+type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'notRead'>;
 
 /**
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
  * Succeeded, an importer Pod (CDI: after the deletion of a DataVolume its importer downloads until the Pod is deleted), or the claim of the
  * attempt without its DataVolume (CDI: until it is deleted, an importer may be created for it). Undefined = free. A slot is the right to
- * download, so it is free even if the status does not say so yet.
+ * download, so it is free even if the status does not say so yet. Where nothing was read, the status of the image is all there is.
  */
 export function keptBy(
   holder: Holder,
   image: VMDiskImage | undefined,
-  { nowMs, dataVolumes, claims, pods, unasked }: Downloads,
+  { nowMs, dataVolumes, claims, pods, notRead }: Downloads,
 ): 'status' | 'dataVolume' | 'pod' | 'claim' | undefined {
-  if (unasked?.has(holder.uid)) return 'status';
+  if (notRead.has(holder.uid)) return 'status';
   if (image && isActiveAttempt(holder, image) && !isAttemptDownloaded(holder, image, dataVolumes)) return 'status';
   const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';

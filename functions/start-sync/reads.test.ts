@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Action } from '../../shared/actions.ts';
 import { noEvents, subjectOf } from '../../shared/function.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import { diskImageFact } from '../../shared/images/facts.ts';
+import { holdersOf } from '../../shared/images/slots.ts';
+import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
@@ -11,7 +14,8 @@ import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { Conflict } from '../../shared/runtime/errors.ts';
-import { aHolder, aLease, at, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
+import { isUnreadable } from '../../shared/runtime/unreadable.ts';
+import { aDataVolume, aHolder, aLease, at, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
 import declaration from './index.ts';
 
 const image = (name: string, status: VMDiskImageStatus) =>
@@ -44,12 +48,14 @@ const snapshot = VolumeSnapshotClass.parse({ metadata: { name: snapshotClass }, 
 interface Given {
   event: VMDiskImage | ConfigMap;
   holders: readonly VMDiskImage[];
+  /** What there is, where it is not the four images above, and one slot. */
+  there?: readonly (readonly [Resource, readonly KubernetesObject[]])[];
   /** What the caches have, where that is not what there is. */
   cached?: Map<Resource, readonly KubernetesObject[] | undefined>;
 }
 
 /** What a reconcile of an event reads live, where one slot exists, and what it tells of unsettled images. */
-async function seen({ event, holders, cached = new Map() }: Given) {
+async function seen({ event, holders, there: more = [], cached = new Map() }: Given) {
   const read: string[] = [];
   const lease = leaseOf(holders);
   const there = new Map<Resource, readonly KubernetesObject[]>([
@@ -59,6 +65,7 @@ async function seen({ event, holders, cached = new Map() }: Given) {
     [StorageClass, [storage]],
     [VolumeSnapshotClass, [snapshot]],
     [Secret, []],
+    ...more,
   ]);
   const get = async (resource: Resource, ref: ObjectReference) => {
     read.push(`get ${resource.kind}`);
@@ -75,7 +82,15 @@ async function seen({ event, holders, cached = new Map() }: Given) {
   };
   const batch = { ...noEvents, subjects: [subjectOf(event)] };
   const found = await declaration.observe(context as unknown as Parameters<typeof declaration.observe>[0], batch);
-  return { read, told: found.flatMap((one) => ('unsettled' in one ? declaration.decide(one) : [])) };
+  const { split, decide } = declaration;
+  const decided = found.flatMap((one) => (isUnreadable(one) ? [] : (split?.(one) ?? [])).flatMap(decide));
+  return { read, decided, told: found.flatMap((one) => ('unsettled' in one ? declaration.decide(one) : [])) };
+}
+
+/** The holders that a reconcile writes into the Lease; undefined if it leaves it as it is. */
+function holdersIn(actions: readonly Action[]) {
+  const written = actions.find((action) => action.do === 'replace' && action.resource === Lease);
+  return written?.do === 'replace' ? holdersOf(written.object as Lease)?.map((holder) => holder.image) : undefined;
 }
 
 const reads = async (given: Given) => (await seen(given)).read;
@@ -131,4 +146,31 @@ test.each([
       expected.map((subject) => [diskImageFact('unsettled'), subject]),
     );
   }
+});
+
+test('the end of a first download is read by the name of its DataVolume, and nothing of another download', async () => {
+  const over = image('over', { phase: 'Snapshotting', attempt: 1 });
+  const succeeded = aDataVolume(over, { phase: 'Succeeded' });
+  const there = [
+    [VMDiskImage, [syncing, over]],
+    [DataVolume, [succeeded]],
+    [ConfigMap, [{ ...policy, data: { ...policy.data, concurrency: '2' } }]],
+  ] as const;
+  const { read, decided } = await seen({ event: over, holders: [syncing, over], there });
+  expect(read.filter((one) => /DataVolume|Pod|Claim/.test(one))).toEqual(['get DataVolume']);
+  expect(holdersIn(decided)).toEqual(['vmdi-farm/syncing']);
+});
+
+test('a holder that downloads as the cache has it keeps its slot, although a list shows that its attempt is over by now', async () => {
+  const finished = image('finished', { phase: 'Succeeded', attempt: 1 });
+  const newer = (one: VMDiskImage) => ({ ...one, metadata: { ...one.metadata, resourceVersion: '99' } });
+  const isOver = image('syncing', { phase: 'Retrying', attempt: 1, dataVolume: 'seen', nextAttemptAt: at(60) });
+  const there = [
+    [VMDiskImage, [isOver, newer(queued), finished]],
+    [ConfigMap, [{ ...policy, data: { ...policy.data, concurrency: '2' } }]],
+  ] as const;
+  const cached = new Map([[VMDiskImage, [syncing, queued]]]);
+  const { read, decided } = await seen({ event: finished, holders: [syncing], there, cached });
+  expect(read).toContain('list VMDiskImage');
+  expect(holdersIn(decided)).toBeUndefined();
 });

@@ -32,6 +32,8 @@ const dataVolume = 'functions/start-sync/data-volume.ts';
 const failure = 'functions/follow-sync/failure.ts';
 const unaffected = 'functions/follow-sync/unaffected.ts';
 const unsettled = 'shared/images/unsettled.ts';
+const attempts = 'functions/start-sync/attempts.ts';
+const attemptsTest = 'functions/start-sync/attempts.test.ts';
 const startSyncReads = 'functions/start-sync/reads.test.ts';
 const pruning = 'functions/prune/gather.ts';
 const imageStatus = 'shared/images/status.ts';
@@ -226,6 +228,27 @@ export const mutants: readonly Mutant[] = [
     'if (known) return known;',
     startSyncReads,
     'an image fails for a class that was created just before it',
+  ),
+  of(
+    'functions/start-sync/gather.ts',
+    '    notRead: ofHolders.notRead,',
+    '    notRead: new Set(),',
+    startSyncReads,
+    'the slot of a download that is still at work is given to another',
+  ),
+  of(
+    attempts,
+    'image?.status?.revision === 1 && (image.status.attempt ?? 0) <= 1',
+    'image !== undefined',
+    attemptsTest,
+    'a user who edits the Lease has one more download begin than there are slots',
+  ),
+  of(
+    attempts,
+    '[...found.filter(isTheirs), ...listed]',
+    '[...found, ...listed]',
+    attemptsTest,
+    'a user who labels a DataVolume for another image gives it a slot out of turn',
   ),
   of(
     'functions/start-sync/idle.ts',

@@ -24,6 +24,7 @@ export const gathered = (
   lease: aLease([]),
   images,
   unfinished: images,
+  notRead: new Set(),
   dataVolumes: [],
   pods: [],
   claims: [],
