@@ -91,9 +91,18 @@ const bookingOf = (workspace: Workspace): Booking => ({
 
 type Reader = Context['kube'];
 
+/** Up to this many workspaces that are to start later share a reconcile of the audit, and what it reads of all bookings. */
+const mostToStart = 50;
+
 /** All, a few at once: only what is in a workspace's Namespace shows whether it needs something. */
-export async function* audit({ kube }: Pick<Context, 'kube'>): AsyncGenerator<Subject[]> {
-  for await (const { items } of kube.pages(Workspace)) for (const row of chunk(items, atOnce)) yield row.map(subjectOf);
+export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
+  const toStart: Subject[] = [];
+  for await (const { items } of kube.pages(Workspace)) {
+    const others = items.filter((workspace) => !isToStart(workspace, nowMs));
+    for (const row of chunk(others, atOnce)) yield row.map(subjectOf);
+    toStart.push(...items.filter((workspace) => isToStart(workspace, nowMs)).map(subjectOf));
+  }
+  yield* chunk(toStart, mostToStart);
 }
 
 /** The workspaces that events name, directly or by an object of theirs, or an audit found; at a sweep those under way. */

@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { Action } from '../../../shared/actions.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { WorkspaceStatus } from '../../../shared/kinds/pelotech/workspace.ts';
+import { Workspace, type WorkspaceStatus } from '../../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
 import { allowedSources, at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
 import { aMachineOf, aWorkspace } from '../../../test/support/builders/workspaces.ts';
+import { memoryKube } from '../../../test/support/harness/memory-kube.ts';
 import { decide } from '../decide.ts';
+import { audit } from '../gather.ts';
 import type { Observed } from '../observed.ts';
 import { leadOf, usableAtMs } from './forecast.ts';
 
@@ -16,6 +18,19 @@ const hour = 60 * minute;
 const forecast = { count: 10, downloadMs: 10 * minute, longMs: 10 * minute, snapshotMs: minute };
 const policy = (data: Record<string, string> = {}) =>
   parsePolicy({ data: { allowedSources, concurrency: '2', ...data } });
+
+test('an audit takes many workspaces that are to start later at once, as each reconcile of them reads all bookings', async () => {
+  const kube = memoryKube();
+  const create = (name: string, schedule?: { startAt: string }) =>
+    kube.create(Workspace, aWorkspace({ name, spec: schedule ? { schedule } : {} }));
+  for (let index = 0; index < 25; index++) {
+    await create(`later-${index}`, { startAt: at(3600) });
+    await create(`now-${index}`);
+  }
+  const rows = await Array.fromAsync(audit({ kube, nowMs: start }));
+  expect(rows.map((row) => row.length)).toEqual([10, 10, 5, 25]);
+  expect(rows.at(-1)?.every(({ name }) => name.startsWith('later-'))).toBe(true);
+});
 
 describe('when an image may be usable', () => {
   const minutes = (status: VMDiskImageStatus, given: object = {}) =>
