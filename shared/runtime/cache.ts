@@ -17,8 +17,8 @@ export interface CachedKind {
   namespace?: string;
   /** Selects the objects of the cache; all if absent. */
   fieldSelector?: string;
-  /** The same as code. */
-  includes(object: KubernetesObject): boolean;
+  /** The same as code; all if absent. */
+  includes?(object: KubernetesObject): boolean;
 }
 
 /** A cache of one object. */
@@ -75,7 +75,7 @@ export function withCaches(
 type Note = <T extends KubernetesObject>(of: Resource<T>, object: T) => T;
 
 function cacheOf(
-  { resource, namespace, fieldSelector, includes }: CachedKind,
+  { resource, namespace, fieldSelector, includes = () => true }: CachedKind,
   reflecting: Reflecting,
   watching: Watching,
 ) {
