@@ -24,7 +24,7 @@ import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isUnseen, placesOf } from './places.ts';
-import { correctPlaces, notQueued, placeOfNew, returningIn } from './queue-places.ts';
+import { aheadOf, correctPlaces, notQueued, placeOfNew } from './queue-places.ts';
 import { correctStalled } from './stalled.ts';
 import { correctWait } from './waiting.ts';
 
@@ -42,7 +42,7 @@ export function split(seen: Gathered): Observed[] {
     ...seen,
     places,
     waiting: seen.unfinished.filter(isQueued).length,
-    returning: returningIn(seen.images, places),
+    ahead: aheadOf(seen.images, places),
   };
   const inOrder = fresh
     .filter(({ metadata }) => !seen.unread?.has(metadata.uid))

@@ -75,6 +75,6 @@ export interface Observed extends Gathered {
   assignsSlots: boolean;
   /** The images that are queued already. */
   waiting: number;
-  /** How many of the same phase are before each image that may return to the queue, by uid. */
-  returning: ReadonlyMap<string, number>;
+  /** How many images of this reconcile enter the queue before each of them, by uid; all new ones before an image without an entry. */
+  ahead: ReadonlyMap<string, number>;
 }

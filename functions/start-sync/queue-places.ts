@@ -19,19 +19,21 @@ const bands = [
 export const bandOf = (place: number) => bands.find(([greatest]) => place <= greatest)?.[1] ?? 'over 100';
 
 /** About the place of an image that is queued now: behind those that wait, in the order of the new ones. */
-export function placeOfNew(image: VMDiskImage, { waiting, places, returning }: Observed): string {
-  const { uid } = image.metadata;
-  const index = [...places.keys()].indexOf(uid);
+export function placeOfNew(image: VMDiskImage, { waiting, places, ahead }: Observed): string {
   const others = waiting - (isQueued(image) ? 1 : 0);
-  if (index >= 0) return bandOf(others + 1 + index);
-  return bandOf(others + places.size + 1 + (isQueued(image) ? 0 : (returning.get(uid) ?? 0)));
+  return bandOf(others + 1 + (ahead.get(image.metadata.uid) ?? places.size));
 }
 
-/** How many of the same phase are before an image that may return to the queue, by uid: no more of them do so. An audit corrects it. */
-export function returningIn(images: readonly VMDiskImage[], places: Observed['places']): Map<string, number> {
-  const others = images.filter(({ metadata }) => !places.has(metadata.uid));
-  const groups = Map.groupBy(others, ({ status }) => status?.phase);
-  return new Map([...groups.values()].flatMap((group) => group.map(({ metadata }, index) => [metadata.uid, index])));
+/**
+ * How many of these images enter the queue before each of them, by uid: of the new ones those with a place before, of one that may return
+ * all new ones and those of its phase before it, because no more of them do so. An audit corrects it.
+ */
+export function aheadOf(images: readonly VMDiskImage[], places: Observed['places']): Map<string, number> {
+  const ahead = new Map([...places.keys()].map((uid, index) => [uid, index]));
+  const returning = images.filter((image) => !places.has(image.metadata.uid) && !isQueued(image));
+  for (const group of Map.groupBy(returning, ({ status }) => status?.phase).values())
+    for (const [index, { metadata }] of group.entries()) ahead.set(metadata.uid, places.size + index);
+  return ahead;
 }
 
 /** Of an image that is not in the queue. */
