@@ -3,7 +3,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { type Body, exit, fieldManager } from './command.ts';
 import { namespaceOptions } from './help.ts';
-import { completeImage } from './names.ts';
+import { completeOnly } from './names.ts';
 import { findImage, formatName } from './target.ts';
 
 /** Protects an unused image from pruning. */
@@ -12,7 +12,7 @@ export const keep: Body = {
   options: { ...namespaceOptions, off: { type: 'boolean', about: 'let pruning delete it again' } },
   details: ['Pruning (the policy keys prune and pruneAfter) skips it. Users can still delete it.'],
   examples: ['keep ubuntu', 'keep ubuntu --off'],
-  complete: completeImage,
+  complete: completeOnly('image'),
   run: async ({ cluster, words, namespace, is }) => {
     const reached = await cluster();
     const { kube } = reached;

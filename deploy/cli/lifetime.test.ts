@@ -55,7 +55,7 @@ test.each([
     ['lab', 'two'],
     'expected WORKSPACE and DURATION, such as lab 2h, found lab two',
   ],
-  ['an image', { expiresAfter: '8h' }, ['image/lab', '2h'], 'expected the name of a workspace, found image/lab'],
+  ['an image', { expiresAfter: '8h' }, ['image/lab', '2h'], 'expected workspace/NAME, found image/lab'],
 ])('extend is refused for %s', async (_, spec, words, says) => {
   await expect((await clusterWith(spec)).answer(extend, ...words)).rejects.toThrow(says);
 });

@@ -4,7 +4,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { lifetimeOf } from '../../shared/workspaces/lifetime.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, fieldManager, Refused } from './command.ts';
-import { completeWorkspace } from './names.ts';
+import { completeOnly } from './names.ts';
 import { findWorkspace, formatName } from './target.ts';
 
 /** Puts the end of a workspace off. */
@@ -13,7 +13,7 @@ export const extend: Body = {
   options: {},
   details: ['Adds to what was added before. A workspace without expiresAfter and schedule.endAt has no end.'],
   examples: ['extend demo-workspace-1 2h', 'extend demo-workspace-1 1h30m'],
-  complete: completeWorkspace,
+  complete: completeOnly('workspace'),
   run: async (call) => {
     const [name = '', duration = '', ...more] = call.words;
     const addedMs = parseDurationMs(duration);
@@ -41,7 +41,7 @@ export const hibernate: Body = {
   options: {},
   details: ['Its machines and containers stop, until it is woken. Disks stay.'],
   examples: ['hibernate demo-workspace-1'],
-  complete: completeWorkspace,
+  complete: completeOnly('workspace'),
   run: async (call) => {
     const workspace = await found(call, ...call.words);
     await annotate(call, workspace, { [hibernation]: 'true' });
@@ -59,7 +59,7 @@ export const wake: Body = {
   options: {},
   details: ['What ran before runs again; what a user had stopped stays stopped. hibernateAfter counts from now.'],
   examples: ['wake demo-workspace-1'],
-  complete: completeWorkspace,
+  complete: completeOnly('workspace'),
   run: async (call) => {
     const workspace = await found(call, ...call.words);
     await annotate(call, workspace, { [hibernation]: null, [awakeSince]: toTime(call.nowMs) });

@@ -9,13 +9,11 @@ async function namesOf({ kube, namespace }: Reached, kind: TargetKind | undefine
 
 type Complete = NonNullable<Body['complete']>;
 
-/** IMAGE */
-export const completeImage: Complete = async ([before], _, { cluster }) =>
-  before === undefined ? namesOf(await cluster(), 'image') : [];
-
-/** WORKSPACE */
-export const completeWorkspace: Complete = async ([before], _, { cluster }) =>
-  before === undefined ? namesOf(await cluster(), 'workspace') : [];
+/** The name of an object of this kind. */
+export const completeOnly =
+  (kind: TargetKind): Complete =>
+  async ([before], _, { cluster }) =>
+    before === undefined ? namesOf(await cluster(), kind) : [];
 
 /** [KIND] [NAME] */
 export const completeKindAndName: Complete = async ([kind, ...more], _, { cluster }) => {

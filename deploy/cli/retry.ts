@@ -2,7 +2,7 @@ import { adoptSnapshot, syncRequested, VMDiskImage } from '../../shared/kinds/pe
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { type Body, exit, fieldManager, Refused } from './command.ts';
 import { namespaceOptions } from './help.ts';
-import { completeImage } from './names.ts';
+import { completeOnly } from './names.ts';
 import { readStopped } from './queue.ts';
 import { describeStopped } from './stopped.ts';
 import { findImage, formatName, formatTyped } from './target.ts';
@@ -16,7 +16,7 @@ export const retry: Body = {
     'new one is ready. A running download of the image ends.',
   ],
   examples: ['retry ubuntu', 'retry vmdi-farm/ubuntu'],
-  complete: completeImage,
+  complete: completeOnly('image'),
   run: async ({ cluster, words, namespace, nowMs }) => {
     const reached = await cluster();
     const { kube } = reached;

@@ -137,21 +137,17 @@ export async function findTarget(place: Place, named: Named): Promise<Target> {
 }
 
 /** The named image, with or without its namespace. */
-export async function findImage(place: Place, parts: readonly string[], namespace: string | undefined) {
-  const named = readNamed(parts, namespace);
-  if (named.kind && named.kind !== 'image') {
-    throw new UsageError(`expected the name of an image, found a ${named.kind}: ${parts.join(' ')}`);
-  }
-  return (await findTarget(place, { ...named, kind: 'image' })) as VMDiskImage;
-}
+export const findImage = (place: Place, parts: readonly string[], namespace: string | undefined) =>
+  findOf(place, readNamed(parts, namespace), 'image') as Promise<VMDiskImage>;
 
 /** The named workspace. */
-export async function findWorkspace(place: Place, parts: readonly string[]) {
-  const named = readNamed(parts, undefined);
-  if (named.kind && named.kind !== 'workspace') {
-    throw new UsageError(`expected the name of a workspace, found ${parts.join(' ')}`);
-  }
-  return (await findTarget(place, { ...named, kind: 'workspace' })) as Workspace;
+export const findWorkspace = (place: Place, parts: readonly string[]) =>
+  findOf(place, readNamed(parts, undefined), 'workspace') as Promise<Workspace>;
+
+async function findOf(place: Place, named: Named, kind: TargetKind) {
+  if (named.kind && named.kind !== kind)
+    throw new UsageError(`expected ${kind}/NAME, found ${named.kind}/${named.name}`);
+  return findTarget(place, { ...named, kind });
 }
 
 /** Without a kind on the command line, a user needs no access to the OpenStack kinds, which most clusters do not have. */
