@@ -19,8 +19,8 @@ import { realClock } from '../local/clock.ts';
 import { applyManifests, readManifests } from '../manifests.ts';
 import { type Console, startConsole } from './start.ts';
 
-const found = await findChromium();
-if (found.missing !== undefined) console.warn(`skipped: the console's page in a browser: ${found.missing}`);
+const { path: chromium, missing } = await findChromium();
+if (missing) console.warn(`skipped: the console's page in a browser: ${missing}`);
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const crowd = 2000;
@@ -104,7 +104,7 @@ const courseSpec = {
   vms: [onNetworks('web', 'campus', 'dmz'), onNetworks('db', 'dmz')],
 };
 
-describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout: 120_000 }, () => {
+describe.skipIf(missing)('the page in a browser', { timeout: 120_000 }, () => {
   let server: Awaited<ReturnType<typeof startApiServer>>;
   let kube: Kube;
   let console_: Console;
@@ -162,7 +162,7 @@ describe.skipIf(found.missing !== undefined)('the page in a browser', { timeout:
       lastTimestamp: minutesAgo(3).replace(/\.\d+Z/, 'Z'),
     });
     console_ = await startConsole({ kube, host: '127.0.0.1', port: 0 });
-    browser = await openChromium(found.missing === undefined ? found.path : '');
+    browser = await openChromium(chromium);
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     page.on('pageerror', ({ message }) => faults.push(message));
     page.on('console', (message) => {

@@ -11,10 +11,8 @@ import { dashboardsFolder } from './files.ts';
 import { recordings } from './recordings.ts';
 import { ruleGroups } from './rules.ts';
 
-const found = await findPrometheus();
-if (found.missing !== undefined)
-  console.log(`skipped: the rules are tried where there is Prometheus: ${found.missing}`);
-const { path: bin } = { path: '', ...found };
+const { path: bin, missing } = await findPrometheus();
+if (missing) console.log(`skipped: the rules are tried only with Prometheus: ${missing}`);
 
 /** A folder with the rules in it, and what promtool says of a file beside them. */
 async function saidOf(command: readonly string[], file: string, content: object): Promise<string> {

@@ -22,10 +22,8 @@ import { dashboards } from './files.ts';
 import { recordings } from './recordings.ts';
 import { ruleGroups } from './rules.ts';
 
-const found = await findPrometheus();
-if (found.missing !== undefined)
-  console.log(`skipped: dashboards are tried where there is Prometheus: ${found.missing}`);
-const { path: bin } = { path: '', ...found };
+const { path: bin, missing } = await findPrometheus();
+if (missing) console.log(`skipped: dashboards are tried only with Prometheus: ${missing}`);
 
 /** What Grafana would put in the place of its variables. */
 const filledIn = (expr: string) =>

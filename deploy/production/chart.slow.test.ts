@@ -17,9 +17,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const template = ['template', 'ot-functions', 'deploy/production/chart', '--kube-version', '1.34.0'];
 const production = ['--values', 'deploy/production/chart/values-production.yaml'];
 
-const there = await findHelm();
-const { path: helm } = { path: '', ...there };
-const missing = there.missing ?? ((await hasKubectl()) ? undefined : 'expected kubectl on the PATH, found none');
+const { path: helm, ...none } = await findHelm();
+const missing = none.missing ?? ((await hasKubectl()) ? undefined : 'expected kubectl on the PATH, found none');
 if (missing) console.log(`skipped: the Helm chart is not rendered: ${missing}`);
 
 describe.skipIf(missing)('the Helm chart', () => {

@@ -117,7 +117,7 @@ test.skipIf(helm.missing)('Helm pulls the chart from a registry that has the OCI
   try {
     const { port } = server.address() as AddressInfo;
     const from = ['pull', `oci://127.0.0.1:${port}/charts/ot-functions`, '--version', version, '--plain-http'];
-    await run('path' in helm ? helm.path : '', from, { cwd: folder });
+    await run(helm.path, from, { cwd: folder });
   } finally {
     server.close();
   }

@@ -26,7 +26,7 @@ const viewport = { width: 1100, height: 760 };
  */
 async function main(): Promise<number> {
   const found = await findChromium();
-  if (found.missing !== undefined) {
+  if (found.missing) {
     console.error(`pictures: expected a Chromium, found none: ${found.missing}`);
     return 1;
   }

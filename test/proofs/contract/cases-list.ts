@@ -1,8 +1,8 @@
 import type { Case, Step } from './case.ts';
+import { asTable } from './cases-read.ts';
 
 const configMaps = '/api/v1/namespaces/{ns}/configmaps';
 const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json';
 
 const widget = (name: string, metadata: object = {}): Step => ({
   request: `POST ${widgets}`,

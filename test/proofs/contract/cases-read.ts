@@ -2,7 +2,8 @@ import type { Case, Step } from './case.ts';
 
 const configMaps = '/api/v1/namespaces/{ns}/configmaps';
 const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json';
+/** What kubectl accepts: a table, else the objects. */
+export const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json';
 
 const widget = (name: string, spec: object, labels: object = {}): Step => ({
   request: `POST ${widgets}`,

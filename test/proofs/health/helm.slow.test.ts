@@ -9,9 +9,8 @@ import { onLocalCluster } from '../../stories/local-world.ts';
 import { findHelm } from '../../support/tools/helm/helm.ts';
 import { writeImageChart } from './image-chart.ts';
 
-const found = await findHelm();
-const { path: helm } = { path: '', ...found };
-if (found.missing) console.log(`skipped: Helm 4 waits for images only where it can be built: ${found.missing}`);
+const { path: helm, missing } = await findHelm();
+if (missing) console.log(`skipped: Helm 4 waits for images only where it can be built: ${missing}`);
 
 const run = promisify(execFile);
 
@@ -38,7 +37,7 @@ const cases: readonly {
   },
 ];
 
-test.skipIf(found.missing).each(cases)(
+test.skipIf(missing).each(cases)(
   'helm install --wait $does',
   async ({ isThere, policy = {}, timeout, says }) => {
     let kubeconfig = '';
