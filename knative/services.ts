@@ -129,6 +129,11 @@ const containerOf = (name: string) => ({
   image,
   args: [name],
   env: [{ name: 'K_SINK', value: `${brokerIngress}/${operatorNamespace}/${publicBroker}` }],
+  ...confined(),
+});
+
+/** What a container of our image gets, and what it may do. */
+export const confined = () => ({
   // Measured by "npm run bench"; a list of thousands of images needs more than rest does.
   resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '256Mi' } },
   // Here and not at the pod, where Serving's webhook refuses it.

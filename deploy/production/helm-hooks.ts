@@ -1,4 +1,5 @@
 import { networkPolicy, outward } from '../../knative/network-policies.ts';
+import { confined } from '../../knative/services.ts';
 import { operatorNamespace, partOf } from '../../shared/operator.ts';
 
 const name = 'helm-hooks';
@@ -35,15 +36,7 @@ const job = (program: string) => ({
             image: '__include image__',
             '__include pullPolicy__': '',
             args: [program],
-            resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '256Mi' } },
-            securityContext: {
-              allowPrivilegeEscalation: false,
-              readOnlyRootFilesystem: true,
-              runAsNonRoot: true,
-              runAsUser: 65532,
-              capabilities: { drop: ['ALL'] },
-              seccompProfile: { type: 'RuntimeDefault' },
-            },
+            ...confined(),
           },
         ],
       },
