@@ -1,3 +1,5 @@
+import project from '../../package.json' with { type: 'json' };
+
 /** An alert, as people write it; rules.ts makes a rule of it. */
 export interface Alert {
   /** Also the name of its runbook. */
@@ -18,7 +20,5 @@ export interface Recording {
   expr: string;
 }
 
-/** Where the runbooks of this folder are read; the one place to change for a fork. */
-const runbooks = 'https://github.com/pelotech/ot-functions/blob/main/deploy/monitoring/runbooks';
-
-export const runbookUrl = (alert: string) => `${runbooks}/${alert}.md`;
+/** Where the runbook of an alert is read. */
+export const runbookUrl = (alert: string) => `${project.homepage}/blob/main/deploy/monitoring/runbooks/${alert}.md`;

@@ -3,6 +3,7 @@ import { foreignSources } from '../../knative/manifests.ts';
 import { usualSurroundings } from '../../knative/network-policies.ts';
 import { image, knativeServices } from '../../knative/services.ts';
 import { schedules } from '../../knative/timers.ts';
+import project from '../../package.json' with { type: 'json' };
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { exampleImage, imageParts } from '../image-name.ts';
 import { sizeOf } from './sizes.ts';
@@ -147,14 +148,14 @@ const readmeHead = `<!-- ${header.slice(2).trim()} -->
 Event functions that manage the disk images, virtual machines and workspaces of Open Terrain.
 
 \`\`\`sh
-helm install ot-functions oci://ghcr.io/pelotech/charts/ot-functions --namespace sync-operator --create-namespace --wait
+helm install ot-functions oci://registry.example/charts/ot-functions --namespace sync-operator --create-namespace --wait
 helm test ot-functions --namespace sync-operator
 kubectl apply --server-side --force-conflicts -f crds.yaml   # before each upgrade: Helm never changes an existing CRD
-helm upgrade ot-functions oci://ghcr.io/pelotech/charts/ot-functions --namespace sync-operator --reset-then-reuse-values
+helm upgrade ot-functions oci://registry.example/charts/ot-functions --namespace sync-operator --reset-then-reuse-values
 helm uninstall ot-functions --namespace sync-operator        # machines, images and CRDs stay
 \`\`\`
 
-The namespace must be \`sync-operator\`. What each value is for, and what Helm does not do: [deploy/production](https://github.com/pelotech/ot-functions/blob/main/deploy/production/README.md#helm).
+The namespace must be \`sync-operator\`. What each value is for, and what Helm does not do: [deploy/production](${project.homepage}/blob/main/deploy/production/README.md#helm).
 
 `;
 

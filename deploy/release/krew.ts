@@ -1,3 +1,4 @@
+import project from '../../package.json' with { type: 'json' };
 import { documentOf } from '../production/yaml-text.ts';
 
 const platforms = ['linux/amd64', 'linux/arm64', 'darwin/amd64', 'darwin/arm64'];
@@ -10,7 +11,7 @@ export const krewManifest = (version: string, url: string, sha256: string): stri
     metadata: { name: 'ot' },
     spec: {
       version: `v${version}`,
-      homepage: 'https://github.com/pelotech/ot-functions',
+      homepage: project.homepage,
       shortDescription: 'Disk images, machines and labs of Open Terrain',
       description:
         'Shows what downloads, waits or has failed and why, preloads images, finds what is wrong with an installation, and installs, upgrades and uninstalls ot-functions.\n',

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import project from '../../package.json' with { type: 'json' };
+import { exampleImage } from '../image-name.ts';
 import { releaseFiles } from './release.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const registry = 'ghcr.io/pelotech/ot-functions';
-const repository = 'https://github.com/pelotech/ot-functions';
+const { version, homepage } = project;
 
 const { values } = parseArgs({
   options: {
@@ -17,7 +18,6 @@ const { values } = parseArgs({
     output: { type: 'string', default: join(root, 'release') },
   },
 });
-const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
 if (values.tag !== undefined && values.tag !== `v${version}`)
   throw new Error(`expected the tag v${version}, the version in package.json, found ${values.tag}`);
 if (values.tag !== undefined && !/@sha256:[0-9a-f]{64}$/.test(values.image ?? ''))
@@ -26,8 +26,8 @@ if (values.tag !== undefined && !/@sha256:[0-9a-f]{64}$/.test(values.image ?? ''
 const since = await git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^').catch(() => undefined);
 const files = await releaseFiles({
   version,
-  image: values.image ?? `${registry}:${version}`,
-  url: values.url ?? `${repository}/releases/download/v${version}`,
+  image: values.image ?? exampleImage,
+  url: values.url ?? `${homepage}/releases/download/v${version}`,
   // https://reproducible-builds.org/specs/source-date-epoch
   atS: Number(process.env.SOURCE_DATE_EPOCH || (await git('log', '-1', '--format=%ct'))),
   commits: { since, titles: since ? (await git('log', '--format=%s', `${since}..HEAD`)).split('\n') : [] },

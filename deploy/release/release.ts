@@ -102,11 +102,10 @@ async function imageSbom(): Promise<string> {
 
 /** The command line's package: it has no dependencies, for they are in the file. */
 async function npmPackage(version: string): Promise<string> {
-  const { name, description, license } = JSON.parse(await textOf('package.json'));
+  const { name, description, license, repository } = JSON.parse(await textOf('package.json'));
   const bin = Object.fromEntries(
     ['ot-functions', 'kubectl-ot', 'kubectl_complete-ot'].map((command) => [command, 'ot-functions.mjs']),
   );
-  const repository = { type: 'git', url: 'git+https://github.com/pelotech/ot-functions.git' };
   return JSON.stringify(
     { name, version, description, license, repository, bin, engines: { node: '>=24' } },
     undefined,

@@ -59,8 +59,8 @@ const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[]
   },
   {
     place: /^deploy\/production\//,
-    may: [/^(deploy|shared|knative|crds)\//],
-    rule: 'deploy, shared, knative and crds',
+    may: [/^(deploy|shared|knative|crds)\//, /^package\.json$/],
+    rule: 'deploy, shared, knative, crds and package.json',
   },
   {
     place: /^deploy\//,
