@@ -28,7 +28,7 @@ const image = (status?: object) => ({
 const synced = contentDigest(image() as unknown as VMDiskImage);
 
 test.each([
-  ['an image that nobody has looked at', undefined, 1],
+  ['an image that no function has looked at', undefined, 1],
   ['one that is as it was synced', { phase: 'Succeeded', revision: 3, contentDigest: synced }, 3],
   ['one that says something else than what was synced', { phase: 'Succeeded', revision: 3, contentDigest: 'b' }, 4],
 ])('%s begins, or goes on with, its revision', (_, status, revision) => {

@@ -61,7 +61,7 @@ const putImage = (name: string) =>
   store.put('images', `${name}.qcow2`, qcow2Buffer({ virtualBytes: 1 << 25, dataBytes: 1 << 18, seed: name }));
 
 const typed = 'ot-functions retry ub';
-/** A shell, what it is told, and what it prints: zsh completes for a terminal only, in which a tab is typed. */
+/** A shell, its input, and what it prints: zsh completes for a terminal only, in which a tab is typed. */
 const shells: [string, string[], string][] = [
   [
     'bash',

@@ -11,7 +11,7 @@ test('--version needs no cluster', async () => {
   });
 });
 
-test('the functions of a cluster are as new as their images, each of which is said once', () => {
+test('the functions of a cluster are as new as their images, each of which is named once', () => {
   const workload = (name: string, ...images: string[]) => ({
     apiVersion: 'apps/v1',
     kind: 'Deployment',

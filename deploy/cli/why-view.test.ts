@@ -340,7 +340,7 @@ test.each([
     /raise concurrency/,
     'ot-functions policy set concurrency 2',
   ],
-])('a queued image that waits for %s is told what would help with that', (_, data, found, help, command) => {
+])('a queued image that waits for %s names what would help with that', (_, data, found, help, command) => {
   const queuedAt = new Date(start).toISOString();
   const conditions = 'reason' in found ? [condition('SourceInspected', 'False', String(found.reason))] : [];
   const source = { bytes: 1, inspectedAt: queuedAt, queuedAt };

@@ -1,6 +1,6 @@
 import { type Changes, type Rows, sections, type View } from './view.ts';
 
-/** The changes from `before` to `after`; undefined if there are none. */
+/** The changes from `before` to `after`; undefined if nothing changed. */
 export function changesOf(before: View, after: View): Changes | undefined {
   const found = sections.flatMap((section) => {
     const change = changeOf(before[section], after[section]);

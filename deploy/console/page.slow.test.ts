@@ -361,7 +361,7 @@ describe.skipIf(missing)('the page in a browser', { timeout: 120_000 }, () => {
     expect(await page.locator('#sections').innerText()).toContain('On OpenStack 1, 1 failed');
   });
 
-  test('offers to log out to who has logged in, and to nobody else', async () => {
+  test('offers to log out to who has logged in, and to no one else', async () => {
     const logOut = (of: Page) => of.getByRole('button', { name: 'Log out' }).isVisible();
     expect(await logOut(page)).toBe(true);
     const anonymous = { name: 'admin', mayList: async () => true };

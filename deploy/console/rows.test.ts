@@ -295,7 +295,7 @@ describe('what is wrong', () => {
     expect([images[key]?.cause, Object.values(machines)[0]?.cause]).toEqual([undefined, undefined]);
   });
 
-  test('with the whole queue is said once, and by each image that waits, in the words of ot-functions status', () => {
+  test('with the whole queue is written once, and by each image that waits, in the words of ot-functions status', () => {
     const waiting = aVMDiskImage({
       name: 'ubuntu',
       status: { phase: 'Queued', message: 'It waits.', queuedAt: at(1) },

@@ -439,7 +439,7 @@ describe('where no image is made', () => {
   });
 
   test.each([
-    ['cannot be reached', new NoAnswer('nobody is there')],
+    ['cannot be reached', new NoAnswer('connection refused')],
     ['refuses for now', new ApiError(429, 'TooManyRequests', 'try again')],
     ['lets the gateway read nothing', new ApiError(403, 'Forbidden', 'configmaps is forbidden')],
   ])('503: the API server %s', async (_, error) => {

@@ -13,7 +13,7 @@ import { Workspace, WorkspaceStatus } from '../../shared/kinds/pelotech/workspac
 
 describe('"Who writes what"', async () => {
   const text = await readFile(new URL('../../functions/README.md', import.meta.url), 'utf8');
-  /** What is said, and of whom, in the table of that heading. */
+  /** What is stated, and of whom, in the table of that heading. */
   const rowsOf = (heading: string) => {
     const [, table = ''] = new RegExp(`^\\| ${heading} \\| writer \\|\n.*\n((\\|.*\n)+)`, 'm').exec(text) ?? [];
     return table.split('\n').map((row) => row.split('|').slice(1, 3));

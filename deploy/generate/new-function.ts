@@ -86,7 +86,7 @@ import declaration from './index.ts';
 const harness = await serveFunction(declaration);
 afterAll(harness.close);
 
-test('an audit of an empty cluster is done and tells nobody', async () => {
+test('an audit of an empty cluster is done and records nothing', async () => {
   expect(await harness.audit()).toBe(202);
   expect(harness.published).toEqual([]);
 });

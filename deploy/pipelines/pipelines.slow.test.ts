@@ -204,7 +204,7 @@ const expectSigned = (headers: IncomingHttpHeaders, body: string) => {
 
 describe.skipIf(!isCurlThere).each(Object.entries(examples))('the script for %s', (_, example) => {
   const { script, variables, url, needs } = example;
-  test('posts an event whose data fits, with the token, and again under the same id while nobody answers well', async () => {
+  test('posts an event whose data fits, with the token, and again under the same id while no answer is a success', async () => {
     const { received, asked, close, ...there } = await listener({ statuses: [503] });
     expect(await run(script, { ...there.variables, ...variables })).toMatchObject({ code: 0 });
     await close();

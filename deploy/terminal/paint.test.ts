@@ -52,7 +52,7 @@ test.each([
   [999_500, '1.0 MB'],
   [3_140_000, '3.1 MB'],
   [24e9, '24.0 GB'],
-])('%s bytes are said as %s', (bytes, expected) => {
+])('%s bytes are written as %s', (bytes, expected) => {
   expect(formatBytes(bytes)).toBe(expected);
 });
 
@@ -60,6 +60,6 @@ test('seconds have one decimal and are never below zero', () => {
   expect([formatSeconds(3210), formatSeconds(-5)]).toEqual(['3.2s', '0.0s']);
 });
 
-test('an image that nobody has looked at yet is New', () => {
+test('an image that no function has looked at yet is New', () => {
   expect(textOf(phaseSpan(''))).toBe('New');
 });

@@ -43,7 +43,7 @@ test('a frame is drawn over the one before', () => {
   expect(take()).toBe('\r<up 1><below>');
 });
 
-test('what is said for good goes above the frame', () => {
+test('permanent lines go above the frame', () => {
   const { screen, take } = terminal();
   screen.draw(['frame']);
   take();

@@ -33,7 +33,7 @@ export interface Plan {
   isHibernating: boolean;
   /** It is to start later. */
   schedule: Schedule | undefined;
-  /** What its users are told of its start. */
+  /** What its users learn of its start. */
   lateness: NewCondition<WorkspaceCondition>[];
 }
 

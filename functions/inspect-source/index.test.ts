@@ -65,7 +65,7 @@ test('so is one whose name S3 cannot have', async () => {
 });
 
 test.each([
-  ['in a namespace that is none of images', { namespace: 'default' }, 'default is none of them'],
+  ['in a namespace that is none of images', { namespace: 'default' }, 'default is not one of them'],
   ['of a registry', { spec: { sourceType: 'registry', url: 'docker://r.example/a', secretRef: null } }, 'a registry'],
   ['at an address that no line names', { spec: { url: 'http://127.0.0.1:9/a', sourceType: 'http' } }, 'allowedSources'],
 ])('an image %s is not inspected, and says why', async (what, given, said) => {

@@ -73,7 +73,9 @@ async function givenBy(
 ): Promise<{ notInspected: string } | Pick<SourceRequest, 'credentials' | 'ca'>> {
   // Who writes the policy says by that where Secrets may be read; the RBAC of these namespaces follows it.
   if ((spec.secretRef ?? spec.certConfigMap) && !policy.values.imageNamespaces.includes(namespace))
-    return { notInspected: `Secrets are read in the policy's imageNamespaces only, and ${namespace} is none of them` };
+    return {
+      notInspected: `Secrets are read in the policy's imageNamespaces only, and ${namespace} is not one of them`,
+    };
   const read = async <T>(
     resource: string,
     name: string,

@@ -58,7 +58,7 @@ describe('users', () => {
     });
     expect(warnings).toEqual(['UserRenamed']);
   });
-  test('without a password have none, and nobody else has one then', () => {
+  test('without a password have none, and no one else has one then', () => {
     const { user } = told({ users: [{ name: 'ops', ssh_authorized_keys: ['ssh-ed25519 AAAA'] }] });
     expect(user.users[1]).toEqual({ name: 'ops', gecos: 'ops', ssh_authorized_keys: ['ssh-ed25519 AAAA'] });
     expect(user).not.toHaveProperty('ssh_pwauth');
@@ -89,7 +89,7 @@ describe('users', () => {
     expect(found.status?.message).toMatch(/found none; create it, and the machine continues within ten minutes\.$/);
     expect(found.status?.message).toContain('key password of Secret lab/login');
   });
-  test('that would share a login are told apart by nobody', () => {
+  test('that would share a login are told apart by no one', () => {
     const found = told({ users: [{ name: 'demo user' }, { name: 'demo-user' }] });
     expect(found.conditions.Ready).toBe('False UserNamesCollide');
     expect(found.status?.message).toContain('"demo user" and "demo-user"');

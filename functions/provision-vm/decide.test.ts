@@ -22,7 +22,7 @@ const running = { printableStatus: 'Running', ready: true };
 
 describe('a machine whose image is not ready', () => {
   test.each<[string, VMDiskImageStatus | undefined, string, string]>([
-    ['nobody has looked at yet', undefined, 'Provisioning', 'ImageQueued'],
+    ['no function has looked at yet', undefined, 'Provisioning', 'ImageQueued'],
     ['waits for a slot', { phase: 'Queued' }, 'Provisioning', 'ImageQueued'],
     ['is downloaded', { phase: 'Syncing' }, 'Provisioning', 'ImageSyncing'],
     ['is tried again', { phase: 'Retrying' }, 'Provisioning', 'ImageRetrying'],
@@ -49,7 +49,7 @@ describe('a machine whose image is not ready', () => {
       expect(found.conditions.ImageReady).toBe(phase === 'Succeeded' ? 'False ImageNotUsable' : 'False ImageSyncing');
     },
   );
-  test('is told the phase of the image, and the words it Failed with', () => {
+  test('shows the phase of the image, and the words it Failed with', () => {
     expect(pass({ image: aVMDiskImage({ status: { phase: 'Syncing' } }) }).status?.message).toBe(
       'Waiting for VMDiskImage vmdi-farm/ubuntu: Syncing.',
     );
@@ -238,12 +238,12 @@ describe('the root disk', () => {
   test.each([
     ['is gone', { dataVolume: undefined }],
     ['is another', {}],
-  ])('that was deleted under a machine that runs, and %s, is said to be replaced', (_, seen) => {
+  ])('that was deleted under a machine that runs, and %s, is reported as replaced', (_, seen) => {
     const made = aMadeMachine({}, { disk: { phase: 'Pending' }, machine: running });
     const found = pass({ ...made, ...seen });
     expect(found.conditions).toMatchObject({ Ready: 'True Running', DiskReady: 'False DiskReplaced' });
   });
-  test('that is asked to be larger later is not, and that is said', () => {
+  test('that is asked to be larger later is not, and the status says so', () => {
     const made = aMadeMachine({}, { machine: running });
     const found = pass(changed(made, { resources: { cpu: '2', memory: '2Gi', diskSize: '40Gi' } }));
     expect(found.warnings).toEqual(['DiskSizeNotApplied']);
@@ -274,7 +274,7 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
   const stuck = { status: 'False', reason: 'Error', message: 'source claim does not exist' };
   type Case = [string, NonNullable<Parameters<typeof aMadeMachine>[1]>['disk'], Parameters<typeof pass>[0], boolean];
   test.each<Case>([
-    ['nobody has looked at', { phase: '', hasClaim: false }, {}, true],
+    ['no function has looked at', { phase: '', hasClaim: false }, {}, true],
     ['waits', { phase: 'Pending', hasClaim: false }, {}, true],
     ['waits for its first start', { phase: 'PendingPopulation' }, {}, true],
     ['finds no source', { phase: 'CloneScheduled', bound: lost }, {}, true],
@@ -294,7 +294,7 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
     ['while there is no image', { phase: 'Pending', bound: lost }, { image: undefined }, false],
     ['is being cloned', { phase: 'CloneInProgress' }, {}, false],
     ['is cloned', { phase: 'Succeeded' }, {}, false],
-    ['is cloned, whatever else is said', { phase: 'Succeeded', bound: lost }, {}, false],
+    ['is cloned, whatever else CDI reports', { phase: 'Succeeded', bound: lost }, {}, false],
     ['was given up', { phase: 'Failed' }, {}, false],
     [
       'under a machine that runs',
@@ -974,7 +974,7 @@ describe('a changed spec', () => {
       ['another Secret that is missing', [{ ...ops, passwordSecretRef: { name: 'other', key: 'password' } }]],
       ['another user', [{ ...ops, name: 'dev' }]],
       ['another user beside', [ops, { ...ops, name: 'dev' }]],
-    ])('and now names %s, is not carried through, and that is said', (_, users) => {
+    ])('and now names %s, is not applied, and the status says so', (_, users) => {
       const found = changedTo(users);
       expect(found.writes).toEqual(['patchStatus VirtualMachine']);
       expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True PasswordSecretMissing' });
@@ -1006,7 +1006,7 @@ describe('a changed spec', () => {
 
 describe('a disk whose claim is gone', () => {
   const lost = { phase: 'Succeeded', bound: { status: 'False', reason: 'CloneWithoutSource' } };
-  test('is said to be, though CDI calls it cloned, and what to do', () => {
+  test('is reported, though CDI calls it cloned, and what to do', () => {
     const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk: lost });
     const found = pass(made);
     expect(found.conditions).toMatchObject({ DiskReady: 'False ClaimGone', Ready: 'False ClaimGone' });
@@ -1014,7 +1014,7 @@ describe('a disk whose claim is gone', () => {
   });
 });
 
-describe("what is somebody else's", () => {
+describe('what belongs to another owner', () => {
   test('but says that it was made for a machine of this name is not to be deleted: a restored backup', () => {
     const { dataVolume } = aMadeMachine();
     if (!dataVolume) throw new Error('expected one');
@@ -1054,7 +1054,7 @@ describe('what the API server refuses', () => {
     const found = pass({ ...made, refusals: refused(DataVolume, 'demo-root', 'Invalid', 'the claim is there') });
     expect(found.status?.trouble?.reason).toBe('Rejected');
   });
-  test('of a change stops nothing that runs, and is said', () => {
+  test('of a change stops nothing that runs, and is reported', () => {
     const made = aMadeMachine({}, { machine: running });
     const refusals = refused(KubeVirtMachine, 'demo', 'Invalid', 'spec.template: no');
     const found = pass({ ...changed(made, { resources: { cpu: '4', memory: '2Gi' } }), refusals });

@@ -4,7 +4,7 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 export type MatcherField = keyof typeof hardwareKinds;
 export const matcherFields = Object.keys(hardwareKinds) as readonly MatcherField[];
 
-/** What KubeVirt is told of them, beside the template. */
+/** What KubeVirt gets of them, beside the template. */
 export const matchersOf = ({ spec }: VirtualMachine): Partial<Record<MatcherField, { kind: string; name: string }>> =>
   Object.fromEntries(
     matcherFields.flatMap((field) => {

@@ -8,7 +8,7 @@ const said = (message: string) =>
     { before: undefined, policy: parsePolicy(undefined), nowMs: 0, crashes: 0 },
   ).message;
 
-test('somebody else’s words, which end without a full stop, are a sentence of their own', () => {
+test('words of others, which end without a full stop, are a sentence of their own', () => {
   const heals = 'Failed if that lasts 5m; it may well heal.';
   expect(said('PVC lab/db-1-root does not exist, waiting for it to appear')).toBe(
     `PVC lab/db-1-root does not exist, waiting for it to appear. ${heals}`,

@@ -205,7 +205,7 @@ test('the younger of two machines with one address waits until the older is gone
   expect(await harness.kube.get(KubeVirtMachine, younger)).toBeDefined();
 });
 
-test("what is somebody else's under the name of a child is left alone", async () => {
+test('what belongs to another owner under the name of a child is left alone', async () => {
   await anImage('taken');
   const metadata = { name: 'taken-cloud-init', namespace: 'lab' };
   await harness.kube.create(Secret, { metadata, data: {} });

@@ -107,7 +107,7 @@ function takenBy(machine: VirtualMachine, object: KubernetesObject): Obstacle {
   if (labels?.[machineUidLabel] !== undefined && !ownerReferences?.length) {
     return final(
       'NameTaken',
-      `Expected ${found} to be the machine's own, found one of an earlier machine that nobody owns, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachine.apiVersion}, uid ${uid}, controller true).`,
+      `Expected ${found} to be the machine's own, found one of an earlier machine, without an owner, as a restored backup is. To take it over, with what is on it, set its ownerReferences to VirtualMachine ${name} (apiVersion ${VirtualMachine.apiVersion}, uid ${uid}, controller true).`,
     );
   }
   const { reason, message, isFinal } = nameTaken('machine', machine, object);

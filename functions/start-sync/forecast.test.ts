@@ -74,7 +74,7 @@ test('how long downloads take is remembered when the last image that tells is go
   });
 });
 
-test('while nothing starts, no start is told', () => {
+test('while nothing starts, no start is forecast', () => {
   expect(forecastIn(written(2, { basis, data: { concurrency: '0' } })[0])?.startsAt).toBeUndefined();
 });
 

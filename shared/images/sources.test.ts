@@ -50,7 +50,7 @@ describe('an image created in an image namespace', () => {
     },
   );
 
-  test('is told of a line for another port or scheme of its host', () => {
+  test('names a line for another port or scheme of its host', () => {
     const local = { url: 'http://127.0.0.1:18081/images/ubuntu.qcow2', sourceType: 'http' } as const;
     expect(refusal('http://127.0.0.1:9000/images/** s3-reader', local)).toContain(
       'found one for another port or scheme, http://127.0.0.1:9000/images/**; correct url, or, if',
@@ -70,7 +70,7 @@ describe.each([
   ['a publication', { by: 'preload' }],
   ['another namespace', { namespace: 'tenant-a' }],
 ])('what %s asks for', (_, of) => {
-  test('is refused without a line, and is told the line', () => {
+  test('is refused without a line, and names the line', () => {
     expect(refusal(undefined, { url, sourceType: 'http' }, of)).toContain(
       'add the line "https://s3.example.com/vm-images/**',
     );

@@ -8,7 +8,7 @@ import { grantFault } from './queue.ts';
 import { oneOfEachContent } from './shared-content.ts';
 import { freeFor, freeIn, type Holder } from './slots.ts';
 
-/** What an image that is not there yet may wait for; of several, a queued one is said to wait for the first. */
+/** What an image that is not there yet may wait for; of several, the first is reported for a queued image. */
 export const waitReasons = [
   'Unseen',
   'InvalidPolicy',

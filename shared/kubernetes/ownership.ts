@@ -28,7 +28,7 @@ export function nameTaken(called: 'machine' | 'workspace', owner: KubernetesObje
   // Garbage collection deletes what an earlier one owned.
   const message = isOfEarlier
     ? `Waiting until ${found} of an earlier ${called} of this name is gone.`
-    : `Expected ${found} to be the ${called}'s own, found somebody else's; delete or rename it.`;
+    : `Expected ${found} to be the ${called}'s own, found another owner's; delete or rename it.`;
   return { reason: 'NameTaken' as const, message, isFinal: !isOfEarlier };
 }
 

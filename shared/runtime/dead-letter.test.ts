@@ -15,8 +15,8 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 describe('the function that failed is', () => {
   const preload = { 'ce-knativeerrordest': 'http://preload.sync-operator.svc.cluster.local' };
   test.each([
-    ['the one that the path names, though nothing else is said', '/prune', {}, 'prune'],
-    ['the one that the path names, whatever else is said', '/prune', preload, 'prune'],
+    ['the one that the path names, without any header', '/prune', {}, 'prune'],
+    ['the one that the path names, whatever the headers say', '/prune', preload, 'prune'],
     ['else the one that the Broker names', '/', preload, 'preload'],
     ['else unknown', '/', {}, undefined],
     ['unknown where it is in another namespace', '/', { 'ce-knativeerrordest': 'http://x.lab.svc' }, undefined],
@@ -91,7 +91,7 @@ describe('what was wrong with it, in the words of the function', () => {
 
 describe('an event', () => {
   const structured = { 'content-type': 'application/cloudevents+json' };
-  test('tells of its object', async () => {
+  test('names its object', async () => {
     const object = {
       'ce-apiversion': 'v1',
       'ce-kind': 'Pod',
@@ -125,7 +125,7 @@ describe('an event', () => {
       failed: 'preload',
     });
   });
-  test("is told of without what nobody should read: its data, its source's password and token, control characters", async () => {
+  test("is told of without what no one should read: its data, its source's password and token, control characters", async () => {
     const body = JSON.stringify({
       id: 'e\u001b[31m',
       type: 'made.v1',
@@ -208,7 +208,7 @@ describe('a function for dead letters', () => {
     expect(await answer(new Request(`${sink}/prune`, { method: 'POST', body: '{}' }))).toEqual([400, '']);
     expect(batches).toEqual([]);
   });
-  test('answers whatever it is sent with one of 202 and 400, which nobody repeats', async () => {
+  test('answers whatever it is sent with one of 202 and 400, which no sender repeats', async () => {
     const { answer, drain } = aSink();
     const header = fc.constantFrom('ce-id', 'ce-source', 'ce-type', 'ce-time', 'ce-knativeerrordest', 'content-type');
     const value = fc.oneof(

@@ -195,7 +195,7 @@ describe('an event', () => {
     ['about a kind it does not watch', { ...changed, 'ce-kind': 'Gadget' }],
     ['about no object at all', { ...changed, 'ce-name': '' }],
     ['from a timer it did not ask for', ping('audit')],
-    ['from a timer of somebody else', ping('lunch')],
+    ['from a timer of another owner', ping('lunch')],
   ])('%s is answered 204 with an empty body and makes no pass', async (_, headers) => {
     const { post, batches } = served();
     expect(await answerOf(post(headers))).toEqual([204, '']);
@@ -217,7 +217,7 @@ describe('a request that is no event', () => {
     ['no ce-source', without('ce-source'), '{"name":"w"}', 'expected a CloudEvent'],
     ['no ce-type', without('ce-type'), '{"name":"w"}', 'expected a CloudEvent'],
     ['a time that is none', { ...headers, 'ce-time': 'yesterday' }, '{"name":"w"}', 'time: Invalid ISO datetime'],
-    ['data that is no JSON', headers, '{"name":', 'data: expected JSON, found text that is none'],
+    ['data that is no JSON', headers, '{"name":', 'data: expected JSON, found other text'],
     ['a field of another type', headers, '{"name":7}', 'data.name: '],
     ['a field too many', headers, '{"name":"w","secretRef":"s3"}', 'secretRef'],
     ['a field too few', headers, '{}', 'data.name: '],
@@ -391,7 +391,7 @@ describe('a body', () => {
 });
 
 describe('a write', () => {
-  test('that somebody else forestalled is decided anew, up to five times, then answered 409', async () => {
+  test('that another writer came before is decided again, up to five times, then answered 409', async () => {
     const { post, batches, writes, pauses } = served({ decide: () => [status], refuse: () => conflict });
     expect(await answerOf(post(changed))).toEqual([409, '']);
     expect(batches).toHaveLength(5);
@@ -431,7 +431,7 @@ describe('a write', () => {
     expect(batches).toHaveLength(2);
   });
   test.each([
-    ['the API server is away', new NoAnswer('nobody is there')],
+    ['the API server is away', new NoAnswer('connection refused')],
     ['the API server is not well', new ApiError(500, 'InternalError', 'etcd is away')],
     ['the API server is busy', new ApiError(429, 'TooManyRequests', 'later')],
   ])('while %s is answered 503 with an empty body at once, and the cause goes to the log', async (_, error) => {
@@ -456,7 +456,7 @@ describe('a write', () => {
     const { post } = served({
       observe: async () => ['a', 'b'],
       decide: (name) => (name === 'a' ? [status] : [makes('b')]),
-      refuse: (write) => (write.startsWith('patch') ? conflict : new NoAnswer('nobody is there')),
+      refuse: (write) => (write.startsWith('patch') ? conflict : new NoAnswer('connection refused')),
     });
     expect((await post(changed)).status).toBe(503);
   });
@@ -464,7 +464,7 @@ describe('a write', () => {
 
 test.each([
   ['a list', new ApiError(404, 'NotFound', 'the server could not find the requested resource'), 503],
-  ['a reading that nobody foresaw', new Error('no such thing'), 503],
+  ['a reading that no one foresaw', new Error('no such thing'), 503],
 ])('%s that fails is answered so that the event comes again', async (_, error, answer) => {
   quietly();
   const observe = async () => Promise.reject(error);
@@ -581,13 +581,13 @@ describe('an object the API server refuses for what it is', () => {
 });
 
 describe('a pass', () => {
-  test('that waits for something no event tells of asks for the same event again, and complains of nothing', async () => {
+  test('that waits for something no event reports asks for the same event again, and complains of nothing', async () => {
     const logged = quietly();
     const decide = (): Action[] => [{ do: 'redeliver', because: 'the slot of lab/w is not given back yet' }];
     expect(await answerOf(served({ decide }).post(changed))).toEqual([503, '']);
     expect(logged()).toBe('');
   });
-  test('that is to look again does so at once, and at what it names beside what its event told of', async () => {
+  test('that is to look again does so at once, and at what it names beside what its event was about', async () => {
     const other = { ...widget, metadata: { ...widget.metadata, name: 'other' } };
     const looks: Action[][] = [[status, { do: 'requeue', about: other }], [status]];
     const { post, batches, writes } = served({ decide: () => looks.shift() ?? [] });
@@ -790,7 +790,7 @@ describe('a pass', () => {
     });
     const told: Action = { do: 'publish', type: 't', id: 'fact', subject: 's', data: {} };
     const refuse: Refuse = (request) =>
-      request.startsWith('create Event') ? new NoAnswer('nobody is there') : undefined;
+      request.startsWith('create Event') ? new NoAnswer('connection refused') : undefined;
     const one = served({ decide: () => [recorded('1'), told, recorded('2')], refuse });
     expect((await one.post(changed)).status).toBe(202);
     await one.drain();

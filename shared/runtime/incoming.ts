@@ -60,9 +60,7 @@ function readEvent(headers: Record<string, string>, body: string): Read {
 
 /** In words of our own: those of the parser quote what it read. */
 const noJson = (headers: Record<string, string>) =>
-  'ce-id' in headers
-    ? { faults: ['data: expected JSON, found text that is none'] }
-    : notAnEvent('text that is no JSON');
+  'ce-id' in headers ? { faults: ['data: expected JSON, found other text'] } : notAnEvent('text that is no JSON');
 
 /** The library uses the present if an event has no time, or an invalid one. */
 function timeOf(headers: Record<string, string>, body: string): unknown {

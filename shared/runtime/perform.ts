@@ -267,7 +267,7 @@ async function create(
     const found = owner === undefined ? undefined : await kube.get(resource, object.metadata);
     if (!found || !owner) throw new Conflict(describeError(error));
     if (isMadeFor(owner, found)) return undefined;
-    const message = `${resource.kind} ${object.metadata.name} is somebody else's`;
+    const message = `${resource.kind} ${object.metadata.name} belongs to another owner`;
     return [refusalKey(resource, object.metadata), { reason: 'NameTaken', message }];
   }
 }

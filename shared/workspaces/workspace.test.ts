@@ -13,7 +13,7 @@ test.each([
   expect(workspaceOfSubnet(subnetName(workspace, network))).toBe(workspace);
 });
 
-test('a name that had to be cut fits a label, and tells of nobody', () => {
+test('a name that had to be cut fits a label, and reveals no one', () => {
   const name = subnetName('w'.repeat(60), 'n'.repeat(63));
   expect(name.length).toBeLessThanOrEqual(63);
   expect(workspaceOfSubnet(name)).toBeUndefined();

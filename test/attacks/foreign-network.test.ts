@@ -65,7 +65,7 @@ test("an author joins another lab's isolated network, under an address of choice
   });
 });
 
-test('a refused network tells nobody whether it exists', async () => {
+test('a refused network tells no one whether it exists', async () => {
   const messages = await Promise.all(
     ['control-net', 'no-such-net'].map(async (name) => {
       const ref = await machine(mallory, `prober-${name}`, 'tenant-a', `ws-victim/${name}`);

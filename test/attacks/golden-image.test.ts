@@ -58,7 +58,7 @@ const resolvedOf = async (ref: { name: string; namespace: string }) =>
 const evil = { url: 'https://images.example.com/evil.img', sourceType: 'http' };
 
 // Gained: what every other tenant boots.
-test('the first to name a golden image chooses its content for nobody else', async () => {
+test('the first to name a golden image chooses its content for no one else', async () => {
   const image = farm('windows-2025');
   const holder = await aMachine(mallory, 'tenant-a', 'holder', 'windows-2025', evil);
   expect(await kube.get(VMDiskImage, image)).toMatchObject({ spec: { url: evil.url } });
@@ -169,7 +169,7 @@ test('a misspelt key is an Event at the ConfigMap', async () => {
 });
 
 // Gained: a name that no pipeline can publish again for a hundred years.
-test('a publication of the year 2126 locks nobody out', async () => {
+test('a publication of the year 2126 locks no one out', async () => {
   const url = 'https://s3.eu-west-1.amazonaws.com/images/locked.qcow2';
   const data = { name: 'locked', url };
   await others.preload.message(imagePublished, data, signed(data, { atMs: Date.parse('2126-01-01T00:00:00Z') }));

@@ -103,7 +103,7 @@ describe("an image of a stranger's that has the name of a public one, which woul
     await image(eve, `ubuntu-${visibility}`, visibility);
     expect((await filledFrom(`public-${visibility}`, `ubuntu-${visibility}`)).image).toBe(id);
   });
-  test('is used where it is a community image and its id is said', async () => {
+  test('is used where it is a community image and its id is given', async () => {
     const id = await image(eve, 'debian', 'community');
     expect((await filledFrom('community-name', 'debian')).image).toBe('ImageMissing');
     expect((await filledFrom('community-id', id)).image).toBe(id);

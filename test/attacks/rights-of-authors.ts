@@ -57,7 +57,7 @@ const byAuthors: readonly Attempt[] = [
   ],
   [
     'records a disk as made for its machine',
-    'a disk of choice in place of the image, and what is said of a foreign image',
+    'a disk of choice in place of the image, and what is reported of a foreign image',
     (kube) => kube.patch(VirtualMachine, own('vm'), { status: { rootDisk: { made: 'any' } } }, status),
   ],
   [

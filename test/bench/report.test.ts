@@ -46,6 +46,6 @@ test('deliveries are told for each image, and all together', () => {
   expect(lineWith('Pod → prune')).toMatch(/ 2\.5$/);
 });
 
-test('what an event led to is told for each image, with its reads', () => {
+test('what an event led to is printed for each image, with its reads', () => {
   expect(lineWith('Pod delete')).toMatch(/^ +prune +Pod delete +0\.5 +2\.0 +2\.0 +get pods 2\.0$/);
 });

@@ -103,7 +103,7 @@ export const stories: readonly Story[] = [
     run: async (world) => {
       const unreadable = await untilLetter(world, about(await publish(world, '{"name":')));
       expect(unreadable.message).toContain('preload answered 400 to');
-      expect(unreadable.message).toContain('data: expected JSON, found text that is none');
+      expect(unreadable.message).toContain('data: expected JSON, found other text');
       const large = JSON.stringify({ name: 'x'.repeat(1536 * 1024) });
       const tooLarge = await untilLetter(world, about(await publish(world, large)));
       expect(tooLarge.message).toContain('preload answered 413 to');

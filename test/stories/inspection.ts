@@ -226,7 +226,7 @@ export const stories: readonly Story[] = [
       await createImage(world, 'private');
       const image = await untilPhase(world, 'private', 'Succeeded');
       expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'Unknown', reason: 'NotInspected' });
-      expect(conditionOf(image, 'SourceInspected')?.message).toContain('lab is none of them');
+      expect(conditionOf(image, 'SourceInspected')?.message).toContain('lab is not one of them');
     },
   },
 ];

@@ -114,7 +114,7 @@ export const stories = withKubectl([
     },
   },
   {
-    name: 'a deleted image that a machine holds is told from a usable one, within 100 columns',
+    name: 'a deleted image that a machine holds differs from a usable one, within 100 columns',
     run: async (world) => {
       const { kubectl } = world;
       await putImage(world, 'ubuntu-2204');

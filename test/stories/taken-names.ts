@@ -33,7 +33,7 @@ export const stories: readonly Story[] = [
       const name = dataVolumeName(metadata, 1, 1);
       const spec = { source: { blank: {} }, storage: { resources: { requests: { storage: '64Mi' } } } };
       const theirs = await world.kube.create(DataVolume, { metadata: { namespace: world.namespace, name }, spec });
-      expect(await failureOf(world)).toContain(`NameTaken: DataVolume ${name} is somebody else's`);
+      expect(await failureOf(world)).toContain(`NameTaken: DataVolume ${name} belongs to another owner`);
       const left = await world.kube.get(DataVolume, theirs.metadata);
       expect(left?.metadata.uid).toBe(theirs.metadata.uid);
       expect(left?.metadata.deletionTimestamp).toBeUndefined();
@@ -48,7 +48,7 @@ export const stories: readonly Story[] = [
       const name = snapshotName(metadata, 1);
       const spec = { volumeSnapshotClassName: 'ebs-snapshot', source: { persistentVolumeClaimName: 'another' } };
       const theirs = await world.kube.create(VolumeSnapshot, { metadata: { namespace: world.namespace, name }, spec });
-      expect(await failureOf(world)).toContain(`NameTaken: VolumeSnapshot ${name} is somebody else's`);
+      expect(await failureOf(world)).toContain(`NameTaken: VolumeSnapshot ${name} belongs to another owner`);
       const left = await world.kube.get(VolumeSnapshot, theirs.metadata);
       expect(left?.metadata.uid).toBe(theirs.metadata.uid);
       expect(left?.metadata.deletionTimestamp).toBeUndefined();

@@ -112,7 +112,7 @@ test.each([
       }),
     },
   ],
-] as const)('an image that waits for %s is not said to wait beside a free slot', (_, more) => {
+] as const)('an image that waits for %s is not reported as waiting beside a free slot', (_, more) => {
   expect(found(more).filter(({ expected }) => expected === 'a slot, as one is free')).toEqual([]);
 });
 
@@ -290,7 +290,7 @@ test('each finding has what was expected, what was found, and the remedy', () =>
   ]);
 });
 
-test('the line of allowedSources that images wait for is told once, and one that the policy has is not', () => {
+test('the line of allowedSources that images wait for is named once, and not if the policy has it', () => {
   const labels = { 'app.kubernetes.io/created-by': 'ensure-vmdi' };
   const images = ['a', 'b'].map((name) => image({ name, labels, status: { phase: 'Failed' } }));
   const line = 'https://s3.eu-west-1.amazonaws.com/images/** s3-reader';

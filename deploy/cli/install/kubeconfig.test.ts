@@ -37,7 +37,7 @@ test('requests and watches are made as another user, of whom each group has a he
   expect(seen).toEqual([jane, jane]);
 });
 
-test('groups alone impersonate nobody, and are refused', () => {
+test('groups alone impersonate no one, and are refused', () => {
   expect(() => kubeconfigOf({ kubeconfig: undefined, context: undefined, asGroups: ['dev'] })).toThrow(
     'expected --as with --as-group, found none',
   );

@@ -34,7 +34,7 @@ test.each([
 
 test.each([
   ['may list but not watch', new ApiError(403, 'Forbidden', 'watch')],
-  ['cannot reach the API server', new NoAnswer('nobody is there')],
+  ['cannot reach the API server', new NoAnswer('connection refused')],
 ])('a wait by a client that %s ends with that error', async (_, error) => {
   const { cluster } = cutting(error, [map]);
   await expect(waitFor(cluster, ConfigMap, ref, (found) => found === undefined)).rejects.toBe(error);

@@ -29,7 +29,7 @@ describe('the queue', () => {
     const syncing = aVMDiskImage({ status: { phase: 'Syncing' } });
     expect(queueOf([c, syncing, b, a])).toEqual([a, b, c]);
   });
-  test('nobody is overtaken by its first', () => {
+  test('no image is overtaken by its first', () => {
     expect(overtakenBy(a, [c, b, a])).toEqual([]);
   });
   test('those in front are overtaken by one from behind, which has left it by now', () => {

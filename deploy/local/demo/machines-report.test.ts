@@ -154,7 +154,7 @@ test('the report of the machines has a line for each, and a sentence for what wa
   ]);
 });
 
-test('an image that is still there is said to be', () => {
+test('an image that still exists is reported', () => {
   const stays = { ...result, deletion: { ...result.deletion, goneAtSeconds: null } };
   expect(linesOf(machinesReport(stays), { columns: 200, colour: false }).at(-1)).toMatch(/It is still there\.$/);
 });

@@ -38,7 +38,7 @@ const Domain = z.looseObject({
 
 const Spec = z.looseObject({ domain: Domain.default({}) });
 
-/** Finds the object that a machine names in `preference` or `instancetype`; undefined if there is none. */
+/** Finds the object that a machine names in `preference` or `instancetype`; undefined if it does not exist. */
 export type FindHardware = (field: 'preference' | 'instancetype', name: string) => Promise<unknown>;
 
 interface Named {

@@ -259,7 +259,7 @@ function understood<T>(request: OpenStackRequest, schema: z.ZodType<T>, value: u
 
 const notUnderstood = ({ service, operation }: OpenStackRequest) =>
   new Unreachable(
-    `expected an answer of OpenStack's ${service} service to ${operation}, found one that is none of OpenStack's`,
+    `expected an answer of OpenStack's ${service} service to ${operation}, found one from another server`,
   );
 
 const tooLong = ({ service, operation }: OpenStackRequest, bytes: number, where = '') =>

@@ -355,7 +355,7 @@ describe('a read that fails', () => {
   });
 });
 
-test('the bytes of a store are what it has counted by the time of the scrape, until somebody ends that', async () => {
+test('the bytes of a store are what it has counted by the time of the scrape, until that is ended', async () => {
   let bytes = 0;
   const end = observeDownloads(() => bytes);
   bytes = 4096;

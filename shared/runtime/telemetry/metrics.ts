@@ -304,7 +304,7 @@ export const metrics: readonly Metric[] = [
     kind: 'counter',
     unit: '{event}',
     description:
-      'Events given up, by the function that did not take them (`unknown` where no Trigger has its name) and by what the event tells of (object, timer, message).',
+      'Events given up, by the function that did not take them (`unknown` where no Trigger has its name) and by what the event is about (object, timer, message).',
     labels: ['function', 'event'],
   },
 ];

@@ -138,7 +138,7 @@ describe('a collector', () => {
     expect(api.getMeter('any')).toBe(createNoopMeter());
     spy.mockRestore();
   });
-  test('that nobody named is not looked for', async () => {
+  test('that has no name is not looked for', async () => {
     expect(await otlpReaders({})).toEqual([]);
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', undefined);
     await started({ serviceName: 'prune' });

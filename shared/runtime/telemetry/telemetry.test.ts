@@ -148,7 +148,7 @@ describe('a span', () => {
 describe('a measurement', () => {
   const { measure } = telemetryOf('start-sync');
   test.each([
-    ['of a metric nobody listed', () => measure('ot.unheard.of', 1), 'expected a metric'],
+    ['of a metric that is not listed', () => measure('ot.unheard.of', 1), 'expected a metric'],
     ['of a gauge, which is read at scrape', () => measure('ot.slots.held', 1), 'expected a metric'],
     [
       'without its labels',

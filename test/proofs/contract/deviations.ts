@@ -40,7 +40,7 @@ export const deviations: Deviation[] = [
   },
   {
     what: 'a write to /status neither gives its manager the metadata that it sends in vain, nor takes from others the metadata that it leaves out',
-    reason: 'the real server records there what it then does not write; nobody here applies metadata through /status',
+    reason: 'the real server records there what it then does not write; no function applies metadata through /status',
     where: {
       'status is written through /status only, and /status writes nothing else': managedFields,
       'a PUT of the status changes the status only': managedFields,
@@ -49,7 +49,7 @@ export const deviations: Deviation[] = [
   },
   {
     what: 'reviews and TokenRequests have no managedFields',
-    reason: 'they are answered and not kept, so that nobody ever meets a conflict over them',
+    reason: 'they are answered and not kept, so that no client meets a conflict over them',
     where: {
       'who impersonates must be allowed to': managedFields,
       'a token of a ServiceAccount is asked for, and names it': managedFields,
@@ -69,7 +69,7 @@ export const deviations: Deviation[] = [
     },
   },
   {
-    what: 'who owns the replicas by a scale is told with the version of the object, and an apply through it with its time',
+    what: 'who owns the replicas by a scale is recorded with the version of the object, and an apply through it with its time',
     reason: 'whose field it is, and who meets a conflict, is the same',
     where: {
       'a scale is written by PUT, patches and apply, by whom is recorded, and nothing else is written': [
@@ -85,7 +85,7 @@ export const deviations: Deviation[] = [
     where: { 'who accepts nothing that there is gets 406': ['0.body.message'] },
   },
   {
-    what: 'why an expression does not compile is said in other words',
+    what: 'why an expression does not compile uses other words',
     reason: 'they are those of another engine; which expression, and that it does not compile, is the same',
     where: {
       'policies and their bindings are checked': ['3.body.message', '3.body.details.causes.*.message'],
@@ -110,7 +110,7 @@ export const deviations: Deviation[] = [
     },
   },
   {
-    what: 'a fault in the metadata of an update is told once among the causes',
+    what: 'a fault in the metadata of an update appears once among the causes',
     reason: 'the real server validates metadata twice, and says it twice there though once in its message',
     where: {
       'a PUT with the wrong uid is a conflict; a PATCH with it is invalid, and only the resourceVersion guards a status':
@@ -120,7 +120,7 @@ export const deviations: Deviation[] = [
     },
   },
   {
-    what: 'columns of built-in kinds have no descriptions, and a date among them is told as text',
+    what: 'columns of built-in kinds have no descriptions, and a date among them is printed as text',
     reason: 'no kubectl command shows it',
     where: {
       'tables carry the columns of the kind and the metadata of each object': [

@@ -69,7 +69,7 @@ const grants: readonly Grant[] = [
   },
   {
     by: ['inspect-source'],
-    because: 'what the source of an image is, or that nobody could look, is in the status of the image',
+    because: 'what the source of an image is, or that no one could look, is in the status of the image',
     allows: (write) =>
       isIn(write, farm, 'vmdiskimages.pelotech.ot') && write.subresource === 'status' && !admins.has(write.name),
   },

@@ -43,7 +43,7 @@ test.each<[string, Partial<Observation>]>([
   ['crash', { crashes: ['Error: x'] }],
   ['crash', { answers: [{ name: 'prune', status: 500, body: '' }] }],
   ['crash', { logs: [log('error', "TypeError: Cannot read properties of undefined (reading 'a')")] }],
-  ['crash', { logs: [log('error', 'Error: something that nobody expected')] }],
+  ['crash', { logs: [log('error', 'Error: something that no one expected')] }],
   ['crash', { writes: write({ content: { message: 'Error: x\n    at decide (file:///a.ts:1:1)' } }) }],
   ['crash', { writes: write({ content: { status: { message: 'RangeError: Invalid time value' } } }) }],
   ['write', { writes: write({ namespace: 'victim' }) }],

@@ -8,7 +8,7 @@ const help = `npm run test:fuzz [-- [minutes] [options]]
 
 Writes objects by chance, as an author with the shipped role \`edit\` could, to local clusters with all functions, and judges what the
 functions make of them: no crash, no write outside the author's namespaces but those that the policy grants, no work of over
-100 ms of CPU without a pause, no Secret told, no YAML that says what nobody wrote. It ends when the time is over or a plan
+100 ms of CPU without a pause, no Secret told, no YAML that says what no one wrote. It ends when the time is over or a plan
 breaks something, which is then made smaller and printed.
 
 Options

@@ -198,6 +198,6 @@ export function yamlFaults(writes: readonly Write[], texts: Texts): string[] {
   return files.flatMap(({ where, text, form }, index) => {
     const found = read[index] ?? { error: 'nothing was read' };
     if ('error' in found) return [`${where} cannot be read: ${found.error}: ${JSON.stringify(text)}`];
-    return fits(found.value, form, texts) ? [] : [`${where} says what nobody wrote: ${JSON.stringify(text)}`];
+    return fits(found.value, form, texts) ? [] : [`${where} says what no one wrote: ${JSON.stringify(text)}`];
   });
 }

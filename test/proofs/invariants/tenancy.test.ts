@@ -153,7 +153,7 @@ describe('a publication makes an image', () => {
     ['that a key of the Secret signed', signedBy(key), {}],
     ['that one of several keys signed', signedBy(another), { secret: keys(key, another) }],
     [
-      'that nobody signed, where the policy takes such',
+      'without a signature, where the policy takes such',
       { id: '1', data },
       { policy: { unsignedPublications: 'Accept' } },
     ],
@@ -163,7 +163,7 @@ describe('a publication makes an image', () => {
 
   test.each<[string, Delivered[]]>([
     ['that was not delivered', []],
-    ['that nobody signed', [{ id: '1', data }]],
+    ['without a signature', [{ id: '1', data }]],
     ['that another key signed', [signedBy(another)]],
     ['whose signature is of another id', [signedBy(key, { id: '2' })]],
     [

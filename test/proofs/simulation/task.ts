@@ -31,7 +31,7 @@ interface Answers {
 }
 export type Answer<T extends Task> = Answers[T['do']];
 
-/** What a task that takes long is told, and tells. */
+/** Messages to and from a task that takes long. */
 export interface Around {
   signal: Pick<AbortSignal, 'aborted'>;
   ran(): void;

@@ -58,7 +58,7 @@ test('a week as it should be has no violation', () => {
 test.each<[string, readonly Seen[], RegExp]>([
   ['late, and no one was told', without(2, image(9.5)), /30 minutes late, and no one was told/],
   [
-    'late, though it was said to be on time after all',
+    'late, though it was reported on time after all',
     [workspace(1, 'Scheduled', true), workspace(2, 'Scheduled'), ...without(2, image(9.5)).slice(1)],
     /no one was told/,
   ],
@@ -73,7 +73,7 @@ test.each<[string, readonly Seen[], RegExp]>([
   expect(violations(changes).join()).toMatch(violation);
 });
 
-test('it takes a lab that was said to be late for what it was said to be', () => {
+test('it believes a lab that was reported late', () => {
   expect(
     violations(
       without(0, workspace(0, 'Scheduled', true))

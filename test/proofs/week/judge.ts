@@ -26,7 +26,7 @@ export interface Figures {
   lateMinutes: readonly [median: number, most: number];
   /** How long before their start users knew of the late ones, in minutes: the least. */
   warnedMinutes: number;
-  /** Those that were said to be late, and were not. */
+  /** Those that were reported late, and were not. */
   falseAlarms: number;
   /** How long images were usable before the first start that they were for, in minutes: the median and the most. */
   aheadMinutes: readonly [median: number, most: number];
