@@ -83,7 +83,7 @@ const sectionOf: Readonly<Record<string, ObjectAt['section']>> = {
 };
 
 /** Where the page shows it; undefined for a kind that it does not show. */
-export function objectAt(target: Target): ObjectAt | undefined {
+function objectAt(target: Target): ObjectAt | undefined {
   const section = sectionOf[kindOf(target)];
   return section && { section, key: keyOf(target.metadata) };
 }

@@ -33,9 +33,8 @@ import { adminClient, onRealCluster } from './world.ts';
 const commit = 'ae03951ced4304c75ff0ed14f3717a05b80996c2';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const found = await findHelm();
-const { path: helm } = { path: '', ...found };
-if (found.missing) console.warn(`skipped: the chart is installed only by a Helm 4: ${found.missing}`);
+const { path: helm, missing: helmMissing } = await findHelm();
+if (helmMissing) console.warn(`skipped: the chart is installed only by a Helm 4: ${helmMissing}`);
 
 /** Where a release's files are, and which image they name. */
 interface Files {
@@ -115,7 +114,7 @@ const ofAdmin = ['configmap/sync-operator-policy', 'secret/publication-keys'];
 const ways: readonly Way[] = [
   {
     name: 'the chart, by the commands of its README',
-    missing: found.missing,
+    missing: helmMissing,
     install: async (release) => {
       await typed(release, 'helm install');
       await policyIn(release);

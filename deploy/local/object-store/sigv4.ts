@@ -81,7 +81,7 @@ export function parseAmzDate(text: string): number {
 }
 
 /** A segment of a path or a part of a query as S3 writes it for signing: everything but A-Z a-z 0-9 - . _ ~ is escaped. */
-export const uriEncode = (text: string) =>
+const uriEncode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** A path as S3 writes it: each of its segments is escaped. */
