@@ -5,7 +5,7 @@ import { operatorNamespace, partOf } from '../../shared/operator.ts';
 const name = 'helm-hooks';
 
 /** An object that Helm makes for its hooks alone, and deletes after them. */
-const forHooks = (events: string, weight: number, object: { metadata: object }) => ({
+const forHooks = (events: string, weight: number, object: { metadata: object }, more: object = {}) => ({
   ...object,
   metadata: {
     ...object.metadata,
@@ -13,6 +13,7 @@ const forHooks = (events: string, weight: number, object: { metadata: object }) 
       'helm.sh/hook': events,
       'helm.sh/hook-weight': String(weight),
       'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+      ...more,
     },
   },
 });
@@ -98,6 +99,9 @@ export const hookPermissions = [
   },
 ];
 
+/** Helm prints why a Job failed, and not only that it did. */
+const saysWhy = { 'helm.sh/hook-output-log-policy': 'hook-failed' };
+
 /** The Jobs that Helm runs before it deletes a release, after it has upgraded one, and to test one, and what they need. */
 export const hookObjects = (): object[] => [
   ...[
@@ -108,7 +112,7 @@ export const hookObjects = (): object[] => [
       egress: outward,
     }),
   ].map((object) => forHooks('pre-delete,post-upgrade,test', -5, object)),
-  forHooks('pre-delete', 0, job('pre-delete')),
-  forHooks('post-upgrade', 0, job('post-upgrade')),
-  forHooks('test', 0, job('helm-test')),
+  forHooks('pre-delete', 0, job('pre-delete'), saysWhy),
+  forHooks('post-upgrade', 0, job('post-upgrade'), saysWhy),
+  forHooks('test', 0, job('helm-test'), saysWhy),
 ];
