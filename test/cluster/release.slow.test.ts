@@ -201,7 +201,9 @@ function life(way: Way, now: Files): Story {
       const { status } = await untilWorkspace(world, lab.metadata.name, 'Ready', patienceMs);
       expect(status?.readyAt).toBe(lab.status?.readyAt);
 
-      expect((await way.uninstall(now)).code).not.toBe(0);
+      const { code, out, err } = await way.uninstall(now);
+      expect(code).not.toBe(0);
+      expect(out + err).toContain(`expected no workspace, found Workspace ${lab.metadata.name}`);
       await untilWorkspace(world, lab.metadata.name, 'Ready');
       await deleteWorkspace(world, lab.metadata.name);
       await expectRemoved(world, way, now);
