@@ -51,7 +51,12 @@ beforeAll(async () => {
     await kubectlOrFail('apply', '--server-side', '--force-conflicts', '-f', file);
   await kubectlOrFail('wait', '--for=condition=Established', 'customresourcedefinitions', '--all', '--timeout=60s');
   const lines = (await kubectlOrFail('api-resources', '--no-headers')).split('\n').filter(Boolean);
-  for (const words of lines.map((line) => line.trim().split(/\s+/))) served.add(`${words.at(-3)} ${words.at(-1)}`);
+  const versions = (await kubectlOrFail('api-versions')).split('\n').filter(Boolean);
+  for (const words of lines.map((line) => line.trim().split(/\s+/))) {
+    // Of each kind it prints the preferred version only, and others are served as well.
+    const group = groupOf(words.at(-3) ?? '');
+    for (const version of versions.filter((each) => groupOf(each) === group)) served.add(`${version} ${words.at(-1)}`);
+  }
 });
 
 afterAll(async () => {
@@ -193,7 +198,7 @@ const complaints = (text: string) =>
     .join('\n');
 
 function isLacking({ apiVersion, kind }: Manifest): boolean {
-  const group = apiVersion.split('/')[0] ?? '';
+  const group = groupOf(apiVersion);
   if (kind === 'EventPolicy' && !hasAuthentication) {
     skipped.set(`${apiVersion} ${kind}`, 'refused while authentication-oidc is off, as it is on this cluster');
     return true;
@@ -202,6 +207,9 @@ function isLacking({ apiVersion, kind }: Manifest): boolean {
   skipped.set(`${apiVersion} ${kind}`, mayLack[group] ?? '');
   return true;
 }
+
+/** `apps` of `apps/v1`; `v1` of the core, which has no name. */
+const groupOf = (apiVersion: string) => apiVersion.split('/')[0] ?? '';
 
 /** An object of a namespace is refused, dry run or not, where there is no such namespace. */
 async function makeNamespaces(objects: readonly Manifest[]): Promise<void> {
