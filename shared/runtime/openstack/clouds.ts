@@ -262,7 +262,7 @@ function faultOf(error: unknown): CloudFault {
   if (error instanceof OpenStackError)
     return { reason: 'Unreachable', message: `OpenStack's ${error.service}: ${error.message}` };
   if (error instanceof z.ZodError)
-    return { reason: 'Unreachable', message: 'expected an answer of OpenStack, found one from another server' };
+    return { reason: 'Unreachable', message: 'expected an answer of OpenStack, found one of another form' };
   if (error instanceof Unreachable) return { reason: 'Unreachable', message: error.message };
   throw error;
 }

@@ -258,9 +258,7 @@ function understood<T>(request: OpenStackRequest, schema: z.ZodType<T>, value: u
 }
 
 const notUnderstood = ({ service, operation }: OpenStackRequest) =>
-  new Unreachable(
-    `expected an answer of OpenStack's ${service} service to ${operation}, found one from another server`,
-  );
+  new Unreachable(`expected an answer of OpenStack's ${service} service to ${operation}, found one of another form`);
 
 const tooLong = ({ service, operation }: OpenStackRequest, bytes: number, where = '') =>
   new Unreachable(
