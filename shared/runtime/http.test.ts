@@ -484,13 +484,6 @@ test('a decision that throws is answered 503 and takes no other down with it', a
   expect(writes).toEqual(['create Widget good']);
 });
 
-test('groups are performed at the same time, the actions of each in order, and what follows them after all', async () => {
-  const [one, other] = [[makes('a-1'), makes('a-2')], [makes('b-1')]];
-  const { post, writes } = served({ decide: () => [...together([one, other]), makes('c')] });
-  expect(await answerOf(post(changed))).toEqual([202, '']);
-  expect(writes).toEqual(['a-1', 'b-1', 'a-2', 'c'].map((name) => `create Widget ${name}`));
-});
-
 describe('an object that cannot be created now', () => {
   const away = new ApiError(500, 'InternalError', 'failed calling webhook');
   const run = (actions: Action[]) =>

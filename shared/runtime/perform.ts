@@ -54,55 +54,32 @@ export interface Outcome {
 export type Notification = Extract<Action, { do: 'recordEvent' | 'publish' | 'measure' }>;
 
 /**
- * Performs the actions in order, each once, and keeps the notifications that belong to those that were done. Groups that follow one another
- * are performed at the same time. A failed action ends its group, and everything without a group that follows. Writes to an object that was
- * written before carry the resourceVersion of that write, so that a rival's write in between is still noticed.
+ * Performs the actions in order, each once, and keeps the notifications that belong to those that were done. A failed action ends its
+ * group, and everything without a group that follows. Writes to an object that was written before carry the resourceVersion of that
+ * write, so that a rival's write in between is still noticed.
  * Throws Conflict if another writer was first, else what a retry may mend.
  */
 export async function perform(effects: Effects, actions: readonly Action[], outcome: Outcome): Promise<void> {
   const written: Written = { versions: new Map(), created: new Map() };
+  const failed = new Set<number | undefined>();
   const errors: unknown[] = [];
-  /** False if one failed or was refused. */
-  const inOrder = async (some: readonly Action[]): Promise<boolean> => {
-    for (const action of some) {
-      try {
-        if (isRequest(action) && effects.now() - effects.readMs > longestUseMs)
-          throw new Conflict('what was read is too old to act upon');
-        const refused = await effects.telemetry.span(action, () => performOne(effects, action, written, outcome));
-        if (!refused) continue;
-        outcome.refusals.set(...refused);
-      } catch (error) {
-        errors.push(error);
-      }
-      return false;
+  for (const action of actions) {
+    const { group } = action;
+    if (failed.has(undefined) || (group === undefined && failed.size > 0)) break;
+    if (failed.has(group)) continue;
+    try {
+      if (isRequest(action) && effects.now() - effects.readMs > longestUseMs)
+        throw new Conflict('what was read is too old to act upon');
+      const refused = await effects.telemetry.span(action, () => performOne(effects, action, written, outcome));
+      if (!refused) continue;
+      outcome.refusals.set(...refused);
+    } catch (error) {
+      errors.push(error);
     }
-    return true;
-  };
-  let hasFailed = false;
-  for (const groups of stagesOf(actions)) {
-    const isGrouped = groups[0]?.[0]?.group !== undefined;
-    if (hasFailed && !isGrouped) break;
-    const areDone = await mapConcurrently(groups, atOnce(groups), inOrder);
-    if (areDone.every(Boolean)) continue;
-    if (!isGrouped) break;
-    hasFailed = true;
+    failed.add(group);
   }
   if (errors.length > 0) throw errors.find((error) => error instanceof Conflict) ?? errors[0];
 }
-
-/** What is performed one after the other: the actions without a group up to the next group, or the groups up to the next action without one. */
-function stagesOf(actions: readonly Action[]): Action[][][] {
-  const stages: Action[][] = [];
-  for (const action of actions) {
-    const last = stages.at(-1);
-    if (last && (last[0]?.group === undefined) === (action.group === undefined)) last.push(action);
-    else stages.push([action]);
-  }
-  return stages.map((stage) => [...Map.groupBy(stage, ({ group }) => group).values()]);
-}
-
-/** The limit of groups that are performed at the same time. An OpenStack that does not answer gets no further request, so each waits for the one before. */
-const atOnce = (groups: readonly Action[][]) => (groups.flat().some((action) => action.do === 'call') ? 1 : 8);
 
 const isRequest = (action: Action) => 'resource' in action || action.do === 'call';
 
