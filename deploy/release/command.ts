@@ -29,7 +29,7 @@ export async function bundleCommand(image: string, manifests: ReadonlyMap<string
     target: 'node24',
     define: {
       'process.env.OT_FILES': JSON.stringify(JSON.stringify(Object.fromEntries(manifests))),
-      'process.env.OT_IMAGE': JSON.stringify(image),
+      'process.env.OT_RELEASED_IMAGE': JSON.stringify(image),
     },
     banner: { js: `#!/usr/bin/env node\n${requireInModules}` },
     plugins: [shakeClient],

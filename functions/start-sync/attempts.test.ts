@@ -26,7 +26,7 @@ test.each<[string, readonly (VMDiskImage | DataVolume | Pod)[], readonly VMDiskI
   ['an image is about holders that do not download, or not yet', [over], [begun, over]],
   ['a DataVolume is about its own holder, too', [aDataVolume(downloads)], all],
   ['a DataVolume of an image that holds no slot is about no more', [aDataVolume(second)], [begun, over]],
-  ['an importer is about no more, for the image says how its download ended', [anImporter(downloads)], [begun, over]],
+  ['an importer is about all, for it does not name its image', [anImporter(over)], all],
 ])('an event of %s', (_, events, expected) => {
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
   expect(toBeRead(batch, all.map(held)).map((one) => one.image)).toEqual(expected);

@@ -30,9 +30,10 @@ export async function attemptsOf(kube: Reader, uids: readonly string[] | undefin
 
 /**
  * The holders that these events may be about: all but those whose images say that their DataVolumes download. Those keep their slots until
- * an event is about them, or a sweep.
+ * an event is about them, or a sweep. An importer that ended does not tell its image, so it may be that of any.
  */
 export function toBeRead(batch: Batch, held: readonly HeldImage[]): readonly HeldImage[] {
+  if (subjectsOf(batch, Pod).length > 0) return held;
   const deleted = new Set(subjectsOf(batch, DataVolume).map(keyOf));
   return held.filter(
     ({ holder, image }) => !image || !isUnderWay(holder, image) || deleted.has(keyOf(volumeOf(holder, image))),

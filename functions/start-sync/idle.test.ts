@@ -123,9 +123,9 @@ test.each<[string, Given, boolean]>([
   ],
   ['of an importer that ended while all download', { events: [anImporter(done)] }, true],
   [
-    'of an importer that ended, for the image says how its download did',
+    'of an importer that ended with its download',
     { events: [anImporter(syncing)], dataVolumes: [aDataVolume(syncing, { phase: 'Succeeded' })] },
-    true,
+    false,
   ],
   ['of the Lease', { events: [Lease.parse({ metadata: { name: 'sync-slots', namespace: 'sync-operator' } })] }, false],
   ['beside a new image', { events: [done], cached: [syncing, aVMDiskImage({ name: 'new' })] }, false],

@@ -52,9 +52,11 @@ export async function isIdle(
     image ? [{ image, name: keyOf(volumeOf(holder, image)) }] : [],
   );
   if (made.some(({ name }) => deleted.has(name))) return false;
-  // An image whose status has just begun an attempt may have no DataVolume yet; one that has had an importer has one.
+  // An image whose status has just begun an attempt may have no DataVolume yet; one that has had an importer has one. The end of an importer
+  // does not tell its image, so it may be that of any download.
+  const hasImporters = subjectsOf(batch, Pod).length > 0;
   const unproven = made.filter(
-    ({ image }) => live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined,
+    ({ image }) => hasImporters || (live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined),
   );
   if (unproven.length === 0) return true;
   const downloads = (await readVolumes()).filter(({ status }) => status?.phase !== 'Succeeded');

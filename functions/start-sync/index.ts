@@ -31,7 +31,7 @@ export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
     on.changed(VMDiskImage, { source: 'pelotech' }),
     // Of a download only the end matters: follow-sync reports success in the image's status, and deletes what failed.
     on.deleted(DataVolume, { source: 'cdi', selector: withLabel(imageUidLabel) }),
-    // An importer may outlive an attempt that failed, and keeps its slot until then.
+    // An importer may outlive an attempt that failed; and one that is done tells so while follow-sync is away.
     on.deleted(Pod, { source: 'cdi', selector: withLabel(imageUidLabel), namespace: 'outsideWorkspaces' }),
     // Of its own writes it need not hear; the sweep finds what a user changes.
     on.deleted(Lease, { source: 'own', name: leaseName }),

@@ -90,7 +90,7 @@ export async function imageOf(cluster: Cluster): Promise<string | undefined> {
 }
 
 /** In the bundled command line the image of its release; a checkout has none. */
-const released = process.env.OT_IMAGE;
+const released = process.env.OT_RELEASED_IMAGE;
 
 /** The image if none is named: the one that runs, unless it is another release of the one that this command line belongs to. */
 const imageFor = (running: string | undefined): string | undefined =>
