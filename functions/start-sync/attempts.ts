@@ -53,17 +53,15 @@ export function volumesOf(kube: Reader, held: readonly HeldImage[]): () => Promi
 }
 
 async function readVolumes(kube: Reader, held: readonly HeldImage[]): Promise<DataVolume[]> {
-  const first = held.flatMap(({ holder, image }) =>
-    isFirstAttempt({ holder, image }) && image ? [{ holder, ref: volumeOf(holder, image) }] : [],
-  );
+  const first = held.filter(isFirstAttempt);
   const byName = first.length <= mostByName ? first : [];
-  const named = new Set(byName.map(({ holder }) => holder.uid));
+  const named = new Set(uidsOf(byName));
   const others = uidsOf(held).filter((uid) => !named.has(uid));
   const [found, listed] = await Promise.all([
     getNamed(
       kube,
       DataVolume,
-      byName.map(({ ref }) => ref),
+      byName.map(({ holder, image }) => volumeOf(holder, image)),
     ),
     others.length > 0 ? madeFor(kube, DataVolume, others) : [],
   ]);
@@ -73,8 +71,10 @@ async function readVolumes(kube: Reader, held: readonly HeldImage[]): Promise<Da
 }
 
 /** By the Lease and by the image, for a user may have edited either. */
-const isFirstAttempt = ({ holder, image }: HeldImage) =>
-  holder.revision === 1 && holder.attempt === 1 && image?.status?.revision === 1 && (image.status.attempt ?? 0) <= 1;
+const isFirstAttempt = (held: HeldImage): held is HeldImage & { image: VMDiskImage } => {
+  const { revision, attempt = 0 } = held.image?.status ?? {};
+  return held.holder.revision === 1 && held.holder.attempt === 1 && revision === 1 && attempt <= 1;
+};
 
 const uidsOf = (held: readonly HeldImage[]) => held.map(({ holder }) => holder.uid);
 

@@ -179,7 +179,7 @@ async function glanceAt(context: Context, batch: Batch): Promise<Glance | undefi
 }
 
 /** What was read of the holders, and of which of them nothing was. */
-type OfHolders = Attempts & Required<Pick<Gathered, 'notRead'>>;
+type OfHolders = Attempts & Pick<Gathered, 'notRead'>;
 
 /** The images that events can concern, and the attempts of the holders; or what was seen if nothing is to do. */
 async function readFocus(
@@ -190,11 +190,10 @@ async function readFocus(
   const { kube, batch, holders, nowMs } = start;
   const look =
     glance?.look ?? (isAboutAll(batch) || !holders ? undefined : await lookAt(context, batch).catch(ifFailed));
-  const held = withImages(holders ?? [], look?.unfinished.values() ?? []);
-  const toRead = glance?.toRead ?? (look ? toBeRead(batch, held) : held);
+  const toRead = glance?.toRead ?? toBeReadOf(start, look);
   const readVolumes = glance?.readVolumes ?? volumesOf(kube, toRead);
   const uids = toRead.map(({ holder }) => holder.uid);
-  const notRead = new Set(holders?.map(({ uid }) => uid).filter((uid) => !uids.includes(uid)));
+  const notRead = new Set(holders?.map(({ uid }) => uid)).difference(new Set(uids));
   const slots = { ...start, holders: holders ?? [], notRead };
   if (!glance && look && (await isIdle(batch, look, { ...slots, readVolumes }).catch(ifFailed))) return { idle: look };
   const ofHeld = reading(
@@ -215,6 +214,10 @@ async function readFocus(
   const [focus, ofHolders] = await Promise.all([inFocus(), ofHeld]);
   return { focus, ofHolders: { ...ofHolders, notRead } };
 }
+
+/** Without a look at their images, all holders. */
+const toBeReadOf = ({ batch, holders = [] }: Start, look: Look | undefined) =>
+  look ? toBeRead(batch, withImages(holders, look.unfinished.values())) : withImages(holders, []);
 
 /** The images in focus, by what else has to be read of them. */
 interface Groups {

@@ -238,8 +238,8 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     attempts,
-    'image?.status?.revision === 1 && (image.status.attempt ?? 0) <= 1',
-    'image !== undefined',
+    ' && revision === 1 && attempt <= 1',
+    ' && held.image !== undefined',
     attemptsTest,
     'a user who edits the Lease has one more download begin than there are slots',
   ),
