@@ -98,9 +98,9 @@ const mostToStart = 50;
 export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
   const toStart: Subject[] = [];
   for await (const { items } of kube.pages(Workspace)) {
-    const others = items.filter((workspace) => !isToStart(workspace, nowMs));
-    for (const row of chunk(others, atOnce)) yield row.map(subjectOf);
-    toStart.push(...items.filter((workspace) => isToStart(workspace, nowMs)).map(subjectOf));
+    const groups = Map.groupBy(items, (workspace) => isToStart(workspace, nowMs));
+    for (const row of chunk(groups.get(false) ?? [], atOnce)) yield row.map(subjectOf);
+    toStart.push(...(groups.get(true) ?? []).map(subjectOf));
   }
   yield* chunk(toStart, mostToStart);
 }
