@@ -55,7 +55,11 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
   const from = { images, holders, limits: policy.values, isStopped: stopped !== null, basis };
   const { queue: line, slots, starts } = forecastOf(from, nowMs);
   const bytesLeft = budgetLeft(policy, egressIn(lease), nowMs);
-  const waits = waitsAmong(line, { policy, holders, bytesLeft, nowMs, underWay: contentsUnderWay(images, holders) });
+  const waits = waitsAmong(line, {
+    ...{ policy, bytesLeft, nowMs },
+    holders: holdersOf(lease),
+    underWay: contentsUnderWay(images, holders),
+  });
   const next = new Set(
     stopped
       ? []

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { egressAnnotation } from '../../shared/images/egress.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
@@ -340,6 +341,13 @@ test.each([
     /raise concurrency/,
     'ot-functions policy set concurrency 2',
   ],
+  [
+    'start-sync alone',
+    { inspectTimeout: '0s', concurrency: '2' },
+    {},
+    /what keeps start-sync from it/,
+    'ot-functions doctor',
+  ],
 ])('a queued image that waits for %s names what would help with that', (_, data, found, help, command) => {
   const queuedAt = new Date(start).toISOString();
   const conditions = 'reason' in found ? [condition('SourceInspected', 'False', String(found.reason))] : [];
@@ -354,4 +362,20 @@ test.each([
   expect(cause.help).toMatch(help);
   expect(cause.commands).toContain(command);
   expect(/raise concurrency/.test(cause.help)).toBe(/concurrency/.test(command));
+});
+
+test.each([
+  [undefined, 'Start downloads again.'],
+  ['true', 'More at once: raise concurrency.'],
+])('while the budget is spent, an image with ignore-budget=%s is told: %s', (ignores, advice) => {
+  const annotations = ignores ? { 'pelotech.ot/ignore-budget': ignores } : {};
+  const image = aVMDiskImage({ annotations, status: { phase: 'Queued', queuedAt: at(0) } });
+  const busy = aVMDiskImage({ name: 'busy', status: { phase: 'Syncing' } });
+  const data = { egressBudget: '1Gi/1d', imageNamespaces: 'vmdi-farm', inspectTimeout: '0s', concurrency: '1' };
+  const lease = aLease([aHolder(busy)]);
+  const spent = JSON.stringify({ [at(0).slice(0, 10)]: { 'vmdi-farm': 2 ** 31 } });
+  Object.assign(lease.metadata.annotations ?? {}, { [egressAnnotation]: spent });
+  const [images, policy] = [[image, busy], parsePolicy({ data })];
+  const queue = queueOf({ images, lease, policy }, start);
+  expect(whyOf(image, { ...knownOf(), images, policy, queue }).help).toContain(advice);
 });

@@ -1,4 +1,5 @@
 import { contentsUnderWay, waitsForContent } from '../../shared/images/shared-content.ts';
+import { stopReasons } from '../../shared/images/stopped.ts';
 import type { WaitReason } from '../../shared/images/waits.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { machineSteps, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -115,10 +116,17 @@ function remedyForComponent({ kind, name, reason }: Component, workspace: Worksp
 function belowImage(image: VMDiskImage, known: Known): Why | undefined {
   const { stopped } = known.queue;
   if (image.status?.phase !== 'Queued') return undefined;
-  if (!stopped) return belowSharer(image, known);
+  if (!stopped || !isStop(placeOf(image, known)?.waitsFor)) return belowSharer(image, known);
   const step = { about: 'the queue', phase: 'stopped', says: `${stopped.why}.` };
   return { steps: [step], at: image, help: 'Start downloads again.', commands: [stopped.command] };
 }
+
+const placeOf = ({ metadata }: VMDiskImage, { queue }: Known) =>
+  queue.waiting.find(({ image }) => image === keyOf(metadata));
+
+/** An image that ignores the budget waits for something else while that is spent. */
+const isStop = (waitsFor: WaitReason | null | undefined) =>
+  waitsFor === 'SlotsUnknown' || stopReasons.some((reason) => reason === waitsFor);
 
 /** The image of the same content that it waits for. */
 function belowSharer(image: VMDiskImage, known: Known): Why | undefined {
@@ -171,14 +179,15 @@ function remedyOf(target: Target, known: Known): Remedy {
     : remedyForWorkspace(target);
 }
 
-function remedyForImage(image: VMDiskImage, { secrets, queue, policy, nowMs }: Known): Remedy {
+function remedyForImage(image: VMDiskImage, known: Known): Remedy {
+  const { secrets, queue, policy, nowMs } = known;
   const phase = image.status?.phase;
   if (phase === 'Failed') return remedyForFailed(image);
   const missing = awaitedSecretOf(image).find((ref) => secrets.get(keyOf(ref)) === false);
   if (missing) return remedyForMissingSecret(missing);
   if (phase === 'Retrying') return remedyForRetrying(image);
   if (phase !== 'Queued') return remedyForImageReason(image) ?? waiting(image);
-  const place = queue.waiting.find((one) => one.image === keyOf(image.metadata));
+  const place = placeOf(image, known);
   const holders = queue.slots.map((slot) => slot.image).join(', ');
   const when = place?.startsAt ? Math.max(0, Date.parse(place.startsAt) - nowMs) : undefined;
   const forecast =
@@ -219,6 +228,12 @@ function remedyForWait(image: VMDiskImage, waitsFor: WaitReason | null, { values
         commands: [`ot-functions policy set slotsPerNamespace ${slotsPerNamespace + 1}`],
       };
     }
+    case 'SlotFree':
+    case 'SlotsUnknown':
+      return {
+        help: 'If it does not start, look for what keeps start-sync from it.',
+        commands: ['ot-functions doctor'],
+      };
     default:
       return {
         help: 'More at once: raise concurrency.',

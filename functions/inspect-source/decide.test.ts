@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sharedContentOf } from '../../shared/images/shared-content.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { Content } from './content.ts';
 import { decide } from './decide.ts';
@@ -9,8 +10,10 @@ import type { Look } from './observed.ts';
 const queued: VMDiskImageStatus = { phase: 'Queued', revision: 1, queuedAt: at(0) };
 const image = aVMDiskImage({ status: queued, spec: { diskSize: '2Gi' }, generation: 3 });
 
-const decided = (look: Look, one = image, seconds = 10) =>
-  decide({ nowMs: start + seconds * 1000, image: one, look, inspectTimeoutMs: 30_000 });
+const plain = parsePolicy({ data: { inspectTimeout: '30s' } });
+
+const decided = (look: Look, one = image, seconds = 10, policy = plain) =>
+  decide({ nowMs: start + seconds * 1000, image: one, look, policy });
 
 const found = (content: Content, more: object = {}): Look => ({
   bytes: 1_048_576,
@@ -22,8 +25,8 @@ const found = (content: Content, more: object = {}): Look => ({
 });
 const qcow2: Content = { format: 'qcow2', virtualSize: 2 ** 31 };
 
-function written(look: Look) {
-  const [patch] = decided(look);
+function written(look: Look, policy = plain) {
+  const [patch] = decided(look, image, 10, policy);
   if (patch?.do !== 'patchStatus') throw new Error('expected a write');
   const { source, conditions } = patch.status as { source: object; conditions: { reason: string; status: string }[] };
   return { source, condition: conditions[0] };
@@ -96,6 +99,12 @@ test('a URL is shown without what may be a signature in it', () => {
   const text = JSON.stringify(said);
   expect(text).toContain('https://h.example/a.img');
   expect(text).not.toContain('secret');
+});
+
+test('a source that cannot be reached is waited for without end where there is a budget', () => {
+  const policy = parsePolicy({ data: { egressBudget: '1Gi/1d' } });
+  const message = expect.stringMatching(/the image waits until it can, as the policy has an egressBudget\.$/);
+  expect(written({ unreachable: 'no' }, policy).condition).toMatchObject({ message });
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { nextLookMs } from '../../shared/backoff.ts';
+import { ignoresBudget } from '../../shared/images/egress.ts';
 import { queuedMs, type SourceFault } from '../../shared/images/inspection.ts';
 import { sharedContentOf } from '../../shared/images/shared-content.ts';
 import { tellableUrl } from '../../shared/images/sources.ts';
@@ -9,6 +10,7 @@ import { withCondition } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
 import { bytesOf, formatQuantity } from '../../shared/kubernetes/quantity.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
+import type { Policy } from '../../shared/policy.ts';
 import type { Found, Look, Observed } from './observed.ts';
 import { identityFields, refresh } from './refresh.ts';
 
@@ -22,8 +24,8 @@ interface Verdict {
 export function decide(observed: Observed): Action[] {
   if ('postponed' in observed) return [requeueNamed(VMDiskImage, observed.postponed, observed.afterMs)];
   if ('refreshed' in observed) return refresh(observed);
-  const { image, look, nowMs } = observed;
-  const verdict = verdictOf(image, look, observed);
+  const { image, look, nowMs, policy } = observed;
+  const verdict = verdictOf(image, look, policy);
   const { generation, uid } = image.metadata;
   const now = toTime(nowMs);
   const message = tellable(verdict.message);
@@ -66,14 +68,18 @@ const countOf = (found: number | undefined) => (Number.isSafeInteger(found) ? (f
 export const lookAgainMs = (image: VMDiskImage, lookedMs: number) =>
   nextLookMs(lookedMs - queuedMs(image), 2000, 300_000);
 
-function verdictOf(image: VMDiskImage, look: Look, { inspectTimeoutMs }: { inspectTimeoutMs: number }): Verdict {
+function verdictOf(image: VMDiskImage, look: Look, policy: Policy): Verdict {
   if ('notInspected' in look) {
     const message = `Not inspected: ${look.notInspected}. It is downloaded uninspected.`;
     return { status: 'Unknown', reason: 'NotInspected', message };
   }
   if ('unreachable' in look) {
-    const limit = `without an inspection ${inspectTimeoutMs / 1000} s after it was queued`;
-    const message = `${urlOf(image)} cannot be reached: ${look.unreachable}. It is tried again; the image may get a slot ${limit}.`;
+    const { egressBudget, inspectTimeout } = policy.values;
+    const rest =
+      egressBudget && !ignoresBudget(image, policy)
+        ? 'the image waits until it can, as the policy has an egressBudget'
+        : `the image may get a slot without an inspection ${inspectTimeout / 1000} s after it was queued`;
+    const message = `${urlOf(image)} cannot be reached: ${look.unreachable}. It is tried again; ${rest}.`;
     return { status: 'False', reason: 'SourceUnreachable', message };
   }
   if (!isFound(look)) return refusal(image, look);

@@ -123,5 +123,5 @@ async function observe(context: Context, image: VMDiskImage, policy: Policy): Pr
   const { nowMs } = context;
   const look = await orUnreadable(image.metadata, lookAt(context, image, policy));
   if ('unreadable' in look) return look;
-  return { nowMs, image, look, inspectTimeoutMs: policy.values.inspectTimeout };
+  return { nowMs, image, look, policy };
 }

@@ -1,5 +1,6 @@
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import type { Policy } from '../../shared/policy.ts';
 import type { Content } from './content.ts';
 
 /** What a look at a source found. */
@@ -28,8 +29,7 @@ export type Observed =
       nowMs: number;
       image: VMDiskImage;
       look: Look;
-      /** How long it waits for its inspection. */
-      inspectTimeoutMs: number;
+      policy: Policy;
     }
   | { postponed: ObjectReference; afterMs: number }
   | Refreshed;

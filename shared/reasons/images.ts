@@ -25,7 +25,7 @@ const retried = { help: 'Correct the cause that the message names, then retry.',
 
 /** Reasons of VMDiskImages, of the policy and the Lease, and of publications. */
 export const imageReasons = {
-  Queued: 'It waits for a free slot.',
+  Queued: 'It waits for its inspection or a free slot; `ot-functions why` says which.',
   QueuePaused: { means: 'The queue is paused: concurrency is 0.', help: 'Resume it.', run: ['ot-functions resume'] },
   BudgetSpent: {
     means: "The policy's egressBudget is spent.",
