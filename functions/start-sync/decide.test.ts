@@ -767,7 +767,7 @@ describe('after a crash', () => {
     const before = known({ name: 'before', status: { phase: 'Retrying', attempt: 1, nextAttemptAt: at(3600) } });
     const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]) };
     const images = [before, queued('b', 1)];
-    expect(pass(images, { ...more, notRead: new Set([before.metadata.uid]) })).toMatchObject({
+    expect(pass(images, { ...more, unreadHolders: new Set([before.metadata.uid]) })).toMatchObject({
       holders: undefined,
       started: [],
     });

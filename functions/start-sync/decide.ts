@@ -45,7 +45,7 @@ export function split(seen: Gathered): Observed[] {
     ahead: aheadOf(seen.images, places),
   };
   const inOrder = fresh
-    .filter(({ metadata }) => !seen.unread?.has(metadata.uid))
+    .filter(({ metadata }) => !seen.undecided?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
     .sort(byPlace);
   const ordered = inOrder.slice(0, newImagesPerReconcile);
@@ -140,10 +140,10 @@ const actionsOf = (moves: readonly Moved[]) => moves.flatMap(({ actions }) => ac
 const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);
 
 function moveOf(image: VMDiskImage, observed: Observed): Moved {
-  const { nowMs, admitted, unread } = observed;
+  const { nowMs, admitted, undecided } = observed;
   const { uid } = image.metadata;
   const stays: Moved = { image, next: image, actions: [] };
-  if (unread?.has(uid) || (isUnseen(image) && !admitted.has(uid))) return stays;
+  if (undecided?.has(uid) || (isUnseen(image) && !admitted.has(uid))) return stays;
   const found = nextTransition(image, observed);
   const step = found && withPlace(found, image, observed);
   if (!step) {

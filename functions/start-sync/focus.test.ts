@@ -42,7 +42,7 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     nowMs: start,
     dataVolumes: [],
     pods: [],
-    notRead: new Set<string>(),
+    unreadHolders: new Set<string>(),
     claims: [],
     holders: holders.map((image) => aHolder(image)),
     policy: parsePolicy({

@@ -32,7 +32,7 @@ export interface Look {
 /** With more names than this, a list costs less than a read for each. */
 const mostNamed = 100;
 
-interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'notRead'> {
+interface Slots extends Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'unreadHolders'> {
   holders: readonly Holder[];
   policy: Policy;
   /** The bytes that the policy's egressBudget leaves; undefined without one. */

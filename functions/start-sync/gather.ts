@@ -22,7 +22,7 @@ import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
-import { type Attempts, attemptsOf, attemptsOfHolders, noAttempts, toBeRead, volumesOf } from './attempts.ts';
+import { type Attempts, attemptsOf, attemptsOfHolders, noAttempts, toBeRead, volumesOf } from './read-attempts.ts';
 import { isUnacknowledged, lacksFinalizer, newImagesPerReconcile } from './decide.ts';
 import type { Donors } from './donors.ts';
 import { findDonors } from './find-donors.ts';
@@ -114,7 +114,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     images,
     unfinished: focus.unfinished,
     // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next reconcile.
-    unread: new Set([
+    undecided: new Set([
       ...skipped.map(({ uid }) => uid),
       ...groups.later,
       ...uidsOf(rest.filter(({ status }) => !status?.phase)),
@@ -125,7 +125,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
     pods: attempts.flatMap(({ pods }) => pods),
     claims: ofHolders.claims,
-    notRead: ofHolders.notRead,
+    unreadHolders: ofHolders.unreadHolders,
     snapshots: ofOpen.snapshots,
     postponed,
     later: focus.images.filter(isAmong(groups.later)).map(referenceOf),
@@ -179,7 +179,7 @@ async function glanceAt(context: Context, batch: Batch): Promise<Glance | undefi
 }
 
 /** What was read of the holders, and of which of them nothing was. */
-type OfHolders = Attempts & Pick<Gathered, 'notRead'>;
+type OfHolders = Attempts & Pick<Gathered, 'unreadHolders'>;
 
 /** The images that events can concern, and the attempts of the holders; or what was seen if nothing is to do. */
 async function readFocus(
@@ -193,8 +193,8 @@ async function readFocus(
   const toRead = glance?.toRead ?? toBeReadOf(start, look);
   const readVolumes = glance?.readVolumes ?? volumesOf(kube, toRead);
   const uids = toRead.map(({ holder }) => holder.uid);
-  const notRead = new Set(holders?.map(({ uid }) => uid)).difference(new Set(uids));
-  const slots = { ...start, holders: holders ?? [], notRead };
+  const unreadHolders = new Set(holders?.map(({ uid }) => uid)).difference(new Set(uids));
+  const slots = { ...start, holders: holders ?? [], unreadHolders };
   if (!glance && look && (await isIdle(batch, look, { ...slots, readVolumes }).catch(ifFailed))) return { idle: look };
   const ofHeld = reading(
     start,
@@ -212,7 +212,7 @@ async function readFocus(
   };
   // A free slot waits for these reads, so they run concurrently.
   const [focus, ofHolders] = await Promise.all([inFocus(), ofHeld]);
-  return { focus, ofHolders: { ...ofHolders, notRead } };
+  return { focus, ofHolders: { ...ofHolders, unreadHolders } };
 }
 
 /** Without a look at their images, all holders. */

@@ -80,11 +80,11 @@ function isAsWanted(image: VMDiskImage, isHeld: boolean, known: Pick<Slots, 'pol
   if (newRevision(image)) return false;
   // Its classes and inputs were read when it was queued, and are read again for its turn.
   if (phase === 'Queued')
-    return !isHeld && !hasBegunBefore(image) && nextTransition(image, { ...unread, ...known }) === undefined;
+    return !isHeld && !hasBegunBefore(image) && nextTransition(image, { ...nothingRead, ...known }) === undefined;
   return phase === 'Syncing' ? isHeld : !isHeld && (phase === 'Snapshotting' || phase === 'Succeeded');
 }
 
-const unread = {
+const nothingRead = {
   lease: undefined,
   inputs: new Map(),
   dataVolumes: [],

@@ -24,7 +24,7 @@ export interface Gathered {
   /** All unfinished images, as the places of new ones hang on them. */
   unfinished: readonly VMDiskImage[];
   /** The holders, by uid, of which nothing was read: no event is about them, and they keep their slots. */
-  notRead: ReadonlySet<string>;
+  unreadHolders: ReadonlySet<string>;
   /** Of the other holders, and of images that may have an attempt without a slot; all of ours where the Lease has to be rebuilt. */
   dataVolumes: readonly DataVolume[];
   pods: readonly Pod[];
@@ -49,7 +49,7 @@ export interface Gathered {
   /** Why the slots are not known in full: this reconcile gives and frees none. */
   gap?: string;
   /** The images, by uid, that this reconcile decides nothing about, because what that needs could not be read. */
-  unread?: ReadonlySet<string>;
+  undecided?: ReadonlySet<string>;
   /** How long the downloads of finished images took: an audit reads them all. */
   basis?: Basis | undefined;
   /** The median of their bytes in a millisecond. */

@@ -20,7 +20,7 @@ import type { Gathered } from './observed.ts';
 export const stuckAfterMs = 10 * 60_000;
 
 /** What downloads. */
-type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'notRead'>;
+type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'unreadHolders'>;
 
 /**
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
@@ -31,9 +31,9 @@ type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'n
 export function keptBy(
   holder: Holder,
   image: VMDiskImage | undefined,
-  { nowMs, dataVolumes, claims, pods, notRead }: Downloads,
+  { nowMs, dataVolumes, claims, pods, unreadHolders }: Downloads,
 ): 'status' | 'dataVolume' | 'pod' | 'claim' | undefined {
-  if (notRead.has(holder.uid)) return 'status';
+  if (unreadHolders.has(holder.uid)) return 'status';
   if (image && isActiveAttempt(holder, image) && !isAttemptDownloaded(holder, image, dataVolumes)) return 'status';
   const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';

@@ -187,7 +187,7 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
     .map(({ children, ...found }) => ({
       ...found,
       ...children,
-      notRead: new Set<string>(),
+      unreadHolders: new Set<string>(),
       claims: [],
       nowMs,
       images: [image, other],

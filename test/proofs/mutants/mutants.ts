@@ -32,8 +32,8 @@ const dataVolume = 'functions/start-sync/data-volume.ts';
 const failure = 'functions/follow-sync/failure.ts';
 const unaffected = 'functions/follow-sync/unaffected.ts';
 const unsettled = 'shared/images/unsettled.ts';
-const attempts = 'functions/start-sync/attempts.ts';
-const attemptsTest = 'functions/start-sync/attempts.test.ts';
+const attempts = 'functions/start-sync/read-attempts.ts';
+const attemptsTest = 'functions/start-sync/read-attempts.test.ts';
 const startSyncReads = 'functions/start-sync/reads.test.ts';
 const pruning = 'functions/prune/gather.ts';
 const imageStatus = 'shared/images/status.ts';
@@ -231,8 +231,8 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     'functions/start-sync/gather.ts',
-    '    notRead: ofHolders.notRead,',
-    '    notRead: new Set(),',
+    '    unreadHolders: ofHolders.unreadHolders,',
+    '    unreadHolders: new Set(),',
     startSyncReads,
     'the slot of a download that is still at work is given to another',
   ),

@@ -24,7 +24,7 @@ export const gathered = (
   lease: aLease([]),
   images,
   unfinished: images,
-  notRead: new Set(),
+  unreadHolders: new Set(),
   dataVolumes: [],
   pods: [],
   claims: [],
