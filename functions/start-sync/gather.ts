@@ -22,7 +22,6 @@ import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
-import { type Attempts, attemptsOf, attemptsOfHolders, noAttempts, toBeRead, volumesOf } from './read-attempts.ts';
 import { isUnacknowledged, lacksFinalizer, newImagesPerReconcile } from './decide.ts';
 import type { Donors } from './donors.ts';
 import { findDonors } from './find-donors.ts';
@@ -32,6 +31,7 @@ import { type Input, type Inputs, idOf, inputsOf, keysOf, lacksInput } from './i
 import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
 import { byFirstSight, isUnseen } from './places.ts';
+import { type Attempts, attemptsOf, attemptsOfHolders, noAttempts, toBeRead, volumesOf } from './read-attempts.ts';
 import { newRevision } from './revision.ts';
 import { lacksStalled } from './stalled.ts';
 import { type Unsettled, unsettledIn } from './unsettled.ts';

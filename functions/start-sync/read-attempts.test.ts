@@ -7,8 +7,8 @@ import { imageUidLabel, type VMDiskImage, type VMDiskImageStatus } from '../../s
 import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import type { Kube, ListOptions } from '../../shared/runtime/kube.ts';
 import { aClaim, aDataVolume, aHolder, anImporter, aVMDiskImage } from '../../test/support/builders/images.ts';
-import { attemptsOfHolders, toBeRead, volumesOf } from './read-attempts.ts';
 import type { HeldImage } from './focus.ts';
+import { attemptsOfHolders, toBeRead, volumesOf } from './read-attempts.ts';
 
 const image = (name: string, status: VMDiskImageStatus) =>
   aVMDiskImage({ name, status: { revision: 1, attempt: 1, ...status } });
