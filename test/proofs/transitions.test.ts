@@ -240,6 +240,7 @@ const pruneFinds = anyImage('a').chain((image) =>
 const inspectSourceFinds = fc
   .record({
     image: anyImage('a'),
+    policy: anyPolicy,
     look: some<Look>(
       { notInspected: 'no' },
       { unreachable: 'no' },
@@ -248,7 +249,7 @@ const inspectSourceFinds = fc
       { bytes: 9, etag: 'e', lastModified: undefined, content: { format: undefined }, isCut: false },
     ),
   })
-  .map((found) => ({ ...found, nowMs, inspectTimeoutMs: 30_000 }));
+  .map((found) => ({ ...found, nowMs }));
 
 /** What each function that may write an image's status decides, over everything it may find. */
 const deciders: Readonly<Record<string, fc.Arbitrary<readonly Action[]>>> = {
