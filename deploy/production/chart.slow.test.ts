@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { facts } from '../../shared/events.ts';
 import { hasKubectl } from '../../test/stories/local-world.ts';
-import { findHelm } from '../../test/support/tools/helm/helm.ts';
+import { findHelm } from '../../test/support/tools/go/tools.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));

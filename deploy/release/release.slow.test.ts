@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import project from '../../package.json' with { type: 'json' };
 import { hasKubectl } from '../../test/stories/local-world.ts';
-import { findHelm } from '../../test/support/tools/helm/helm.ts';
+import { findHelm, findKrew } from '../../test/support/tools/go/tools.ts';
 import { Deployment } from '../cli/install/kinds.ts';
 import { imagesIn, readWanted } from '../cli/install/manifests.ts';
 import { startTestCluster } from '../cli/install/test-cluster.ts';
@@ -123,6 +123,26 @@ test.skipIf(helm.missing)('Helm pulls the chart from a registry that has the OCI
   }
   const name = `ot-functions-${version}.tgz`;
   expect((await readFile(join(folder, name))).equals(await readFile(join(release, name)))).toBe(true);
+});
+
+const krew = await findKrew();
+if (krew.missing) console.warn(`skipped: the plugin is installed only by krew: ${krew.missing}`);
+
+test.skipIf(krew.missing || !isKubectlThere)('krew installs the plugin, which kubectl then runs', async () => {
+  const root = join(folder, 'krew');
+  const env = { ...process.env, KREW_ROOT: root, PATH: `${join(root, 'bin')}:${process.env.PATH}` };
+  const archive = join(release, `kubectl-ot-${version}.tar.gz`);
+  const install = ['install', '--manifest', join(release, 'ot.yaml'), '--archive', archive];
+  await run(krew.path, install, { env });
+  expect((await run('kubectl', ['ot', '--version'], { env })).stdout).toBe(`ot-functions ${version}\n`);
+});
+
+test('npm installs the command without a registry', async () => {
+  const prefix = join(folder, 'npm');
+  const archive = join(release, `ot-functions-npm-${version}.tgz`);
+  await run('npm', ['install', '--global', '--offline', '--prefix', prefix, archive], { cwd: folder });
+  const { stdout } = await run(join(prefix, 'bin', 'ot-functions'), ['--version'], { cwd: folder });
+  expect(stdout).toBe(`ot-functions ${version}\n`);
 });
 
 describe('the bundled command, in a folder with nothing else', () => {

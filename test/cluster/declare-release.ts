@@ -21,7 +21,7 @@ import {
   untilWorkspace,
 } from '../stories/workspaces.ts';
 import { createImage, type Story, until, untilPhase, type World } from '../stories/world.ts';
-import { findHelm } from '../support/tools/helm/helm.ts';
+import { findHelm } from '../support/tools/go/tools.ts';
 import { awaitedDownloads } from './awaited-downloads.ts';
 import { runInstaller } from './commands.ts';
 import { imageUnderTest, prepare } from './installation.ts';

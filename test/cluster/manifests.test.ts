@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
-import { findHelm } from '../support/tools/helm/helm.ts';
+import { findHelm } from '../support/tools/go/tools.ts';
 import { kubectl, kubectlOrFail, type Ran } from './kubectl.ts';
 
 /** Every manifest of ours, asked of a real API server without being made: would it be taken, field for field? */

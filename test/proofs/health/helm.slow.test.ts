@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { putImage } from '../../stories/images.ts';
 import { onLocalCluster } from '../../stories/local-world.ts';
-import { findHelm } from '../../support/tools/helm/helm.ts';
+import { findHelm } from '../../support/tools/go/tools.ts';
 import { writeImageChart } from './image-chart.ts';
 
 const { path: helm, missing } = await findHelm();

@@ -14,8 +14,8 @@ import { putImage } from '../../stories/images.ts';
 import { hasKubectl, onLocalCluster } from '../../stories/local-world.ts';
 import { createMachine, untilMachine } from '../../stories/machines.ts';
 import { untilPhase, type World } from '../../stories/world.ts';
+import { findHelm } from '../../support/tools/go/tools.ts';
 import { goMissing } from '../../support/tools/go.ts';
-import { findHelm } from '../../support/tools/helm/helm.ts';
 import { writeImageChart } from './image-chart.ts';
 import { askKstatus } from './kstatus.ts';
 
