@@ -43,7 +43,7 @@ describe.skipIf(missing)('the Helm chart', () => {
     expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
   });
 
-  test('has a Job before a release is deleted and one after an upgrade, with the image and what each needs', async () => {
+  test('has a Job before a release is deleted and one after an upgrade or a rollback, with the image and what each needs', async () => {
     const set = 'image.repository=example.com/f,image.tag=v2,nodeSelector.disk=fast,imagePullSecrets[0].name=pull';
     const { stdout } = await run(helm, [...template, '--namespace', 'sync-operator', '--set', set], {
       cwd: root,
@@ -53,7 +53,7 @@ describe.skipIf(missing)('the Helm chart', () => {
     const jobs = hooks.filter(({ kind }) => kind === 'Job');
     expect(jobs.map(({ metadata }) => metadata.annotations?.['helm.sh/hook'])).toEqual([
       'pre-delete',
-      'post-upgrade',
+      'post-upgrade,post-rollback',
       'test',
     ]);
     for (const [index, program] of ['pre-delete', 'post-upgrade', 'helm-test'].entries()) {

@@ -102,7 +102,7 @@ export const hookPermissions = [
 /** Helm prints why a Job failed, and not only that it did. */
 const saysWhy = { 'helm.sh/hook-output-log-policy': 'hook-failed' };
 
-/** The Jobs that Helm runs before it deletes a release, after it has upgraded one, and to test one, and what they need. */
+/** The Jobs that Helm runs before it deletes a release, after it has upgraded or rolled back one, and to test one, and what they need. */
 export const hookObjects = (): object[] => [
   ...[
     ...hookPermissions,
@@ -111,8 +111,8 @@ export const hookObjects = (): object[] => [
       policyTypes: ['Ingress', 'Egress'],
       egress: outward,
     }),
-  ].map((object) => forHooks('pre-delete,post-upgrade,test', -5, object)),
+  ].map((object) => forHooks('pre-delete,post-upgrade,post-rollback,test', -5, object)),
   forHooks('pre-delete', 0, job('pre-delete'), saysWhy),
-  forHooks('post-upgrade', 0, job('post-upgrade'), saysWhy),
+  forHooks('post-upgrade,post-rollback', 0, job('post-upgrade'), saysWhy),
   forHooks('test', 0, job('helm-test'), saysWhy),
 ];

@@ -111,21 +111,36 @@ async function bundledSucceeds(...args: Parameters<typeof bundled>) {
 /** The policy, and the Secret with the keys of the stories. */
 const ofAdmin = ['configmap/sync-operator-policy', 'secret/publication-keys'];
 
-const ways: readonly Way[] = [
+/** The chart, installed by its README's command with these options besides. */
+const byChart = (...options: string[]) => ({
+  missing: helmMissing,
+  install: async (release: Files) => {
+    const [program, args, folder] = await readmeCommand(release, 'helm install');
+    await succeeds(program, [...args, ...options], folder);
+    await policyIn(release);
+  },
+  upgrade: async (release: Files) => {
+    await typed(release, 'kubectl apply');
+    await typed(release, 'helm upgrade');
+  },
+  test: (release: Files) => typed(release, 'helm test'),
+  uninstall: async (release: Files) => ran(...(await readmeCommand(release, 'helm uninstall'))),
+  leaves: ofAdmin,
+});
+
+const onDeployments = byChart('--set', 'overlay=deployments', '--set', 'openstack.enabled=true');
+
+export const chart: Way = { name: 'the chart, by the commands of its README', ...byChart() };
+
+export const otherWays: readonly Way[] = [
   {
-    name: 'the chart, by the commands of its README',
-    missing: helmMissing,
-    install: async (release) => {
-      await typed(release, 'helm install');
-      await policyIn(release);
-    },
+    name: 'the chart with Deployments and OpenStack, back to the release before and forward again',
+    ...onDeployments,
     upgrade: async (release) => {
-      await typed(release, 'kubectl apply');
-      await typed(release, 'helm upgrade');
+      await onDeployments.upgrade(release);
+      for (const revision of ['1', '2'])
+        await succeeds(helm, ['rollback', 'ot-functions', revision, ...operator, '--wait'], release.folder);
     },
-    test: (release) => typed(release, 'helm test'),
-    uninstall: async (release) => ran(...(await readmeCommand(release, 'helm uninstall'))),
-    leaves: ofAdmin,
   },
   {
     name: 'install.yaml, by kubectl',
@@ -265,36 +280,37 @@ async function startFresh(): Promise<void> {
   await kubectl('delete', 'namespace', 'sync-operator', '--ignore-not-found', '--wait=true');
 }
 
-describe('a release, of which there is nothing but its files', { timeout: 900_000 }, () => {
-  let folder: string;
-  const releases = {} as { before: Files; now: Files };
-  const filesOf = async (name: string, checkout: string, image: string): Promise<Files> => {
-    const output = join(folder, name);
-    await mkdir(output);
-    const args = ['deploy/release/main.ts', '--output', output, '--image', image];
-    await promisify(execFile)(process.execPath, args, {
-      cwd: checkout,
-      env: { ...process.env, SOURCE_DATE_EPOCH: '1' },
-    });
-    return { folder: output, image };
-  };
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'ot-releases-'));
-    releases.now = await filesOf('now', root, imageUnderTest());
-    const earlier = await buildReleaseBefore(commit);
-    if (!earlier)
-      console.warn(`skipped: ${commit} is not in the history of this checkout; this release stands in for it`);
-    releases.before = earlier ? await filesOf('before', earlier.folder, earlier.image) : releases.now;
-    if (earlier) await rm(earlier.folder, { recursive: true });
-  }, 300_000);
-  afterAll(async () => {
-    await startFresh();
-    await rm(folder, { recursive: true });
-  });
-  for (const way of ways)
-    test.skipIf(way.missing)(`by ${way.name}`, async () => {
+export const declareLives = (ways: readonly Way[]) =>
+  describe('a release, of which there is nothing but its files', { timeout: 900_000 }, () => {
+    let folder: string;
+    const releases = {} as { before: Files; now: Files };
+    const filesOf = async (name: string, checkout: string, image: string): Promise<Files> => {
+      const output = join(folder, name);
+      await mkdir(output);
+      const args = ['deploy/release/main.ts', '--output', output, '--image', image];
+      await promisify(execFile)(process.execPath, args, {
+        cwd: checkout,
+        env: { ...process.env, SOURCE_DATE_EPOCH: '1' },
+      });
+      return { folder: output, image };
+    };
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'ot-releases-'));
+      releases.now = await filesOf('now', root, imageUnderTest());
+      const earlier = await buildReleaseBefore(commit);
+      if (!earlier)
+        console.warn(`skipped: ${commit} is not in the history of this checkout; this release stands in for it`);
+      releases.before = earlier ? await filesOf('before', earlier.folder, earlier.image) : releases.now;
+      if (earlier) await rm(earlier.folder, { recursive: true });
+    }, 300_000);
+    afterAll(async () => {
       await startFresh();
-      await way.install(releases.before);
-      await onRealCluster(life(way, releases.now), { kube: adminClient(), broker: '', goneWithinMs: 120_000 });
+      await rm(folder, { recursive: true });
     });
-});
+    for (const way of ways)
+      test.skipIf(way.missing)(`by ${way.name}`, async () => {
+        await startFresh();
+        await way.install(releases.before);
+        await onRealCluster(life(way, releases.now), { kube: adminClient(), broker: '', goneWithinMs: 120_000 });
+      });
+  });

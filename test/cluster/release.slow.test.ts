@@ -1,0 +1,3 @@
+import { declareLives, otherWays } from './declare-release.ts';
+
+declareLives(otherWays);

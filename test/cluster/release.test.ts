@@ -1,0 +1,3 @@
+import { chart, declareLives } from './declare-release.ts';
+
+declareLives([chart]);
