@@ -252,7 +252,7 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     'functions/start-sync/idle.ts',
-    ' && nextTransition(image, { ...unread, ...known }) === undefined',
+    ' && nextTransition(image, { ...nothingRead, ...known }) === undefined',
     '',
     'functions/start-sync/idle.test.ts',
     'an image whose source is missing waits until the next sweep before it says so',
