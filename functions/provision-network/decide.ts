@@ -10,7 +10,7 @@ import {
   updateSubnet,
 } from '../../shared/kinds/openstack/network.ts';
 import { type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
-import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   type CloudFault,
@@ -37,8 +37,8 @@ export function decide(observed: Observed): Action[] {
     const { fault } = observed.cloud;
     return [...updateStatus(observed, faulty(network, fault)), ...requeueAfterFault(fault, network)];
   }
-  const held = hold(VirtualNetwork, network);
-  if (held) return held;
+  const added = addFinalizer(VirtualNetwork, network);
+  if (added) return added;
   const [own, second] = ownOf(network, observed.cloud.networks);
   if (second) return updateStatus(observed, twice(network, observed.cloud.networks));
   const subnet = own && observed.cloud.subnets.find((one) => one.network_id === own.id && isOf(network, one));
@@ -86,7 +86,7 @@ function requestsFor(
 /** Deletes what was created. What cannot be deleted yet is reported and tried again. */
 function leave(observed: Observed): Action[] {
   const { network, cloud, refusals } = observed;
-  if (!isHeld(network)) return [];
+  if (!hasFinalizer(network)) return [];
   const isNothingLeft =
     'fault' in cloud ? cloud.fault.reason === 'ProjectMissing' : ownOf(network, cloud.networks).length === 0;
   if (isNothingLeft) return removeFinalizer(VirtualNetwork, network);

@@ -2,7 +2,7 @@ import type { Action } from '../../shared/actions.ts';
 import { KupenStackMachine as Machine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
-import { hold } from '../../shared/kubernetes/finalizer.ts';
+import { addFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { isNotSo, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   callsFor,
@@ -35,8 +35,8 @@ export function decide(observed: Observed): Action[] {
     const report = unreachable(cloud.fault, machine.status?.id !== undefined, fields);
     return [...updateStatus(observed, report), ...requeueAfterFault(cloud.fault, machine)];
   }
-  const held = hold(Machine, machine);
-  if (held) return held;
+  const added = addFinalizer(Machine, machine);
+  if (added) return added;
   const [server, second] = cloud.servers;
   if (second) return updateStatus(observed, twice(observed, cloud));
   return server ? follow(observed, cloud, server) : begin(observed, cloud);

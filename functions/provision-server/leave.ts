@@ -5,7 +5,7 @@ import { deleteKeyPair } from '../../shared/kinds/openstack/key-pair.ts';
 import { deletePort } from '../../shared/kinds/openstack/network.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
 import { deleteServer } from '../../shared/kinds/openstack/server.ts';
-import { isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
+import { hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { reportStatus } from '../../shared/kubernetes/status.ts';
 import { callsFor, cloudReady, refusalOf, unreachable } from '../../shared/openstack/status.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
@@ -19,7 +19,7 @@ import { phaseOf } from './state.ts';
  */
 export function leave(observed: Observed): Action[] {
   const { machine, cloud, refusals, nowMs } = observed;
-  if (!isHeld(machine)) return [];
+  if (!hasFinalizer(machine)) return [];
   const say = (reason: Reason, message: string) =>
     reportStatus(
       { resource: Machine },

@@ -12,8 +12,8 @@ import { factsOf, type Reporting, reportStatus, type StatusReport } from '../../
 import { lasted } from '../../shared/lasted.ts';
 import { givenAddresses, reportedAddresses } from './addresses.ts';
 import { conditionsOf, readiness, type Seen } from './conditions.ts';
+import { judge } from './grace-period.ts';
 import { startedAt } from './guest.ts';
-import { judge } from './hold-down.ts';
 import { hardwareReasons } from './missing-hardware.ts';
 import { networkLost, networkReasons } from './missing-network.ts';
 import type { NewMachineCondition, Observed, Obstacle } from './observed.ts';

@@ -3,7 +3,7 @@ import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { deleteImage } from '../../shared/kinds/openstack/image.ts';
 import { type OpenStackRequest, uidKey } from '../../shared/kinds/openstack/request.ts';
 import { type CinderVolume, createVolume, deleteVolume, extendVolume } from '../../shared/kinds/openstack/volume.ts';
-import { hold, isHeld, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
 import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { callsFor, cloudReady, firstRefusal, requeueAfterFault, unreachable } from '../../shared/openstack/status.ts';
@@ -29,8 +29,8 @@ export function decide(observed: Observed): Action[] {
     });
     return [...updateStatus(observed, report), ...requeueAfterFault(cloud.fault, volume)];
   }
-  const held = hold(Volume, volume);
-  if (held) return held;
+  const added = addFinalizer(Volume, volume);
+  if (added) return added;
   const [own, second] = ownOf(volume, cloud.volumes);
   if (second) return updateStatus(observed, twice(volume, cloud));
   return own ? follow(observed, cloud, own) : begin(observed, cloud);
@@ -135,7 +135,7 @@ const taskMs = 2000;
 /** Takes down what was made; what a server has stays until it is detached. */
 function leave(observed: Observed): Action[] {
   const { volume, cloud, refusals } = observed;
-  if (!isHeld(volume)) return [];
+  if (!hasFinalizer(volume)) return [];
   if ('fault' in cloud) {
     if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Volume, volume);
     const report = unreachable(cloud.fault, true, { ...statusBefore(volume), ready: false });

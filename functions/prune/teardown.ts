@@ -21,7 +21,7 @@ const mostNamed = 5;
  * Keeps the snapshot for the machines that use the image and names them, in Ready, too, which stays True: its reason is a column of
  * kubectl, where the phase of the image is still Succeeded. A running download is ended.
  */
-export function hold(
+export function retain(
   image: VMDiskImage,
   { dataVolumes }: Left,
   holders: readonly VirtualMachine[],

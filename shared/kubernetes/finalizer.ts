@@ -3,7 +3,7 @@ import { kupenstackFinalizer } from '../kinds/kupenstack/condition.ts';
 import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 
 /** Adds the finalizer before anything is created in OpenStack, unless it exists. */
-export function hold(resource: Resource, object: KubernetesObject): Action[] | undefined {
+export function addFinalizer(resource: Resource, object: KubernetesObject): Action[] | undefined {
   const finalizers = object.metadata.finalizers ?? [];
   if (finalizers.includes(kupenstackFinalizer)) return undefined;
   return [
@@ -17,7 +17,7 @@ export function hold(resource: Resource, object: KubernetesObject): Action[] | u
   ];
 }
 
-/** Lets the object go: nothing of it is left. */
+/** Removes it, so that the object can be deleted: nothing in OpenStack is left of it. */
 export const removeFinalizer = (resource: Resource, object: KubernetesObject): Action[] => [
   {
     do: 'patchMetadata',
@@ -27,4 +27,5 @@ export const removeFinalizer = (resource: Resource, object: KubernetesObject): A
   },
 ];
 
-export const isHeld = ({ metadata }: KubernetesObject) => (metadata.finalizers ?? []).includes(kupenstackFinalizer);
+export const hasFinalizer = ({ metadata }: KubernetesObject) =>
+  (metadata.finalizers ?? []).includes(kupenstackFinalizer);

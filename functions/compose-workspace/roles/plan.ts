@@ -22,7 +22,7 @@ export function rolesStage(found: RolesFound, make: Make, areMachinesReady: bool
   const begun = (vm: WorkspaceMachine) => runs.get(names.get(vm.name) ?? '');
   const roles = rolesOf(workspace, policy, names, keys, site?.roles);
   if (roles.skippedBecause !== undefined) return skippedRoles(own, vms, roles.skippedBecause);
-  if (roles.isHeld) {
+  if (roles.isBlocked) {
     const components = vms.map((vm) => begun(vm) ?? component('AnsibleRoles', vm.name, unreadablePolicy));
     return { condition: 'AnsibleDeployed', writes: [], components };
   }

@@ -306,7 +306,7 @@ describe('no roles are run', () => {
     expect(describeSkipped(skippedBecause)).toMatch(/\w+.*\.$/);
   });
   test('while a key of the policy does not parse, and what there is stays', () => {
-    expect(allRoles(two, { ansibleTimeout: 'soon' })).toMatchObject({ jobs: [], configMaps: [], isHeld: true });
+    expect(allRoles(two, { ansibleTimeout: 'soon' })).toMatchObject({ jobs: [], configMaps: [], isBlocked: true });
   });
   test('on a machine that is not there', () => {
     const { jobs } = rolesOf(two, aPolicy(), jobNamesOf(two, [aMachine('web')]), []);

@@ -39,8 +39,8 @@ export interface Roles {
   /** The addresses that the Jobs have on the control network, by machine. */
   runners: ReadonlyMap<string, string>;
   skippedBecause?: Skipped;
-  /** A key of the policy that this reads does not parse: nothing is begun, and what there is stays. */
-  isHeld?: true;
+  /** A policy key that roles need does not parse: nothing is begun, and what exists stays. */
+  isBlocked?: true;
 }
 
 /** The keys of the policy that this reads. */
@@ -68,7 +68,7 @@ export function rolesOf(
   siteRoles: Readonly<Record<string, string>> = {},
 ): Roles {
   const none = { jobs: [], configMaps: [], runners: new Map() };
-  if (!isValid(policy, ...roleKeys)) return { ...none, isHeld: true };
+  if (!isValid(policy, ...roleKeys)) return { ...none, isBlocked: true };
   const skippedBecause = skipReason(workspace.spec, policy);
   if (skippedBecause !== undefined) return { ...none, skippedBecause };
   const runners = runnersOf(workspace.spec, policy);

@@ -32,8 +32,8 @@ export function statusOfJob({ status }: Job, pod: Pod | undefined): ComponentSta
   if (ended) return failed(found?.reason ?? 'RolesFailed', found?.message ?? ended.message);
   const tries = status?.failed ?? 0;
   if (tries > 0 && found) return provisioning('RolesRetrying', `Try ${tries} ended: ${found.message}`);
-  const held = heldUp(pod);
-  return provisioning(held?.reason ?? 'RolesRunning', held?.message ?? 'The roles are running.');
+  const blocker = blockerOf(pod);
+  return provisioning(blocker?.reason ?? 'RolesRunning', blocker?.message ?? 'The roles are running.');
 }
 
 /** Of several Pods of a Job the newest shows how it goes. */
@@ -75,7 +75,7 @@ function failureOf(pod: Pod | undefined): Cause | undefined {
 const lastLine = (text: string) => text.trim().split('\n').at(-1)?.slice(0, 300) || 'The runner said nothing.';
 
 /** Why a Pod has not begun: no node for it, an image that cannot be pulled. */
-function heldUp(pod: Pod | undefined): Cause | undefined {
+function blockerOf(pod: Pod | undefined): Cause | undefined {
   const waiting = containerOf(pod)?.state?.waiting;
   if (waiting && waiting.reason !== 'ContainerCreating' && waiting.reason !== 'PodInitializing')
     return { ...waiting, reason: repeated(waiting.reason) };

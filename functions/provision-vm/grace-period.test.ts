@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../shared/policy.ts';
-import { judge } from './hold-down.ts';
+import { judge } from './grace-period.ts';
 
 const said = (message: string) =>
   judge(
