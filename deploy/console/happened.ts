@@ -1,9 +1,9 @@
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type EventSeen, timeOf } from './rows.ts';
+import { type KubernetesEvent, timeOf } from './rows.ts';
 import type { Happening } from './view.ts';
 
 /** The history of an object, the newest first: the facts in its status and its Kubernetes Events, each once. */
-export function happened(image: VMDiskImage | undefined, events: readonly EventSeen[]): Happening[] {
+export function happened(image: VMDiskImage | undefined, events: readonly KubernetesEvent[]): Happening[] {
   const facts = (image?.status?.history ?? []).map(
     ({ time, fact, message }): Happening => ({
       time,

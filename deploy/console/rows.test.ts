@@ -11,7 +11,7 @@ import { aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/bui
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { nothing, treeOf } from '../cli/status-tree.ts';
-import { type EventSeen, viewOf } from './rows.ts';
+import { type KubernetesEvent, viewOf } from './rows.ts';
 import type { ClusterRow } from './view.ts';
 
 const byKey = <T extends KubernetesObject>(objects: readonly T[]) =>
@@ -26,7 +26,7 @@ interface Read {
   holders?: readonly Holder[] | undefined;
   annotations?: Record<string, string>;
   data?: Record<string, string>;
-  events?: readonly EventSeen[];
+  events?: readonly KubernetesEvent[];
   nowMs?: number;
 }
 
@@ -220,7 +220,7 @@ test('a machine on OpenStack shows its networks with addresses once it has some,
 });
 
 test('of all Events those are shown that say what prune deleted', () => {
-  const event = (reason: string): EventSeen => ({
+  const event = (reason: string): KubernetesEvent => ({
     metadata: { uid: reason, creationTimestamp: at(0) },
     reason,
     message: 'why',

@@ -34,7 +34,7 @@ import type {
 } from './view.ts';
 
 /** What the rows are made of. */
-export interface Seen {
+export interface Input {
   nowMs: number;
   images: ReadonlyMap<string, VMDiskImage>;
   machines: ReadonlyMap<string, VirtualMachine>;
@@ -42,24 +42,24 @@ export interface Seen {
   workspaces: ReadonlyMap<string, Workspace>;
   configMap: Pick<ConfigMap, 'data'> | undefined;
   lease: Lease | undefined;
-  events: readonly EventSeen[];
+  events: readonly KubernetesEvent[];
 }
 
 /** What the page shows of these objects. */
-export function viewOf(seen: Seen): View {
-  const among = amongOf(seen);
+export function viewOf(input: Input): View {
+  const among = amongOf(input);
   return {
-    cluster: { cluster: clusterRow(seen, among) },
-    images: imageRows(seen, among),
-    machines: mapped(seen.machines, (machine) => machineRow(machine, among)),
-    servers: mapped(seen.servers, (server) => serverRow(server, among)),
-    workspaces: mapped(seen.workspaces, (workspace) => workspaceRow(workspace, among)),
-    pruned: prunedRows(seen),
+    cluster: { cluster: clusterRow(input, among) },
+    images: imageRows(input, among),
+    machines: mapped(input.machines, (machine) => machineRow(machine, among)),
+    servers: mapped(input.servers, (server) => serverRow(server, among)),
+    workspaces: mapped(input.workspaces, (workspace) => workspaceRow(workspace, among)),
+    pruned: prunedRows(input),
   };
 }
 
 /** What causes are looked for among. */
-export function amongOf({ images, machines, configMap, lease, nowMs }: Seen): Among {
+export function amongOf({ images, machines, configMap, lease, nowMs }: Input): Among {
   const policy = parsePolicy(configMap);
   return { images, machines, policy, nowMs, queue: queueOf({ images: [...images.values()], lease, policy }, nowMs) };
 }
@@ -68,7 +68,7 @@ const mapped = <T, R>(objects: ReadonlyMap<string, T>, row: (object: T) => R): R
   Object.fromEntries([...objects].map(([key, object]) => [key, row(object)]));
 
 /** Slots, queue, policy and costs. */
-function clusterRow({ images, configMap, lease, nowMs }: Seen, { policy, queue }: Among): ClusterRow {
+function clusterRow({ images, configMap, lease, nowMs }: Input, { policy, queue }: Among): ClusterRow {
   const { concurrency, egressPricePerGiB, egressBudget } = policy.values;
   const { basis, stopped, waiting } = queue;
   const rows = policyRows(configMap, policy);
@@ -99,7 +99,7 @@ const slotRow = (slot: Held, basis: Basis | null, nowMs: number): SlotRow => ({
   endsAtMs: basis ? roundedUp(endOf(slot, basis, nowMs), nowMs) : undefined,
 });
 
-function imageRows({ images, nowMs }: Seen, among: Among): Rows<ImageRow> {
+function imageRows({ images, nowMs }: Input, among: Among): Rows<ImageRow> {
   const rate = rateOf([...images.values()]);
   const places = new Map(among.queue.waiting.map((one) => [one.image, one]));
   return mapped(images, (image) => {
@@ -146,7 +146,7 @@ function prunedAtMs(image: VMDiskImage, policy: Policy): number | undefined {
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
-const policyRows = (configMap: Seen['configMap'], policy: Policy): ClusterRow['policy'] => [
+const policyRows = (configMap: Input['configMap'], policy: Policy): ClusterRow['policy'] => [
   ...policyEntries(configMap, policy).map((entry) => ({ ...entry, fault: entry.fault && describeFault(entry.fault) })),
   ...strayEntries(configMap).map((entry) => ({
     ...entry,
@@ -210,7 +210,7 @@ const memberOf = (
 });
 
 /** A Kubernetes Event as far as anything here reads it. */
-export interface EventSeen {
+export interface KubernetesEvent {
   metadata: { uid: string; creationTimestamp: string };
   type?: string;
   reason?: string;
@@ -220,11 +220,11 @@ export interface EventSeen {
   eventTime?: string | null;
 }
 
-export const timeOf = ({ lastTimestamp, eventTime, metadata }: EventSeen) =>
+export const timeOf = ({ lastTimestamp, eventTime, metadata }: KubernetesEvent) =>
   lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
 
 /** What prune said of images that it deleted; not of one that a machine came to use meanwhile, and which is held. */
-function prunedRows({ events, images }: Pick<Seen, 'events' | 'images'>): Rows<PrunedRow> {
+function prunedRows({ events, images }: Pick<Input, 'events' | 'images'>): Rows<PrunedRow> {
   const uids = new Set([...images.values()].map(({ metadata }) => metadata.uid));
   return Object.fromEntries(
     events

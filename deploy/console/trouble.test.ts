@@ -3,7 +3,7 @@ import { keyOf } from '../../shared/kinds/resource.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { queueOf } from '../cli/queue-view.ts';
-import { amongSeen, explain } from './trouble.ts';
+import { explain, visibleAmong } from './trouble.ts';
 
 test('an image that waits for the same content is explained by the image that downloads it', () => {
   const source = { bytes: 1, content: 'same', inspectedAt: at(0), queuedAt: at(0) };
@@ -35,7 +35,7 @@ test('why an image waits names no image that the user may not see', () => {
   expect(explain(ours, among).help).toContain('(theirs/secret-plan)');
   const { help } = explain(
     ours,
-    amongSeen(among, (_, key) => key.startsWith('ours/')),
+    visibleAmong(among, (_, key) => key.startsWith('ours/')),
   );
   expect(help).toContain('It is number 1 in the queue; 1 of 1 slots held');
   expect(help).not.toContain('secret-plan');

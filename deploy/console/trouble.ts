@@ -96,7 +96,7 @@ export function componentAt(kind: string, name: string, workspace: Workspace): O
 }
 
 /** The same without what a user may not see; places in the queue stay, without names. */
-export function amongSeen(among: Among, maySee: (section: 'images' | 'machines', key: string) => boolean): Among {
+export function visibleAmong(among: Among, maySee: (section: 'images' | 'machines', key: string) => boolean): Among {
   const kept = <T>(section: 'images' | 'machines', objects: ReadonlyMap<string, T>) =>
     new Map([...objects].filter(([key]) => maySee(section, key)));
   const named = <T extends { image: string }>(one: T): T =>

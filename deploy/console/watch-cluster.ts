@@ -14,8 +14,8 @@ import { follow } from '../../shared/runtime/follow.ts';
 import type { ListOptions } from '../../shared/runtime/kube.ts';
 import { realPause, type Watching } from '../../shared/runtime/reflect.ts';
 import { changesOf } from './changes.ts';
-import { amongOf, type EventSeen, type Seen, viewOf } from './rows.ts';
-import { type Among, amongSeen, explain } from './trouble.ts';
+import { amongOf, type Input, type KubernetesEvent, viewOf } from './rows.ts';
+import { type Among, explain, visibleAmong } from './trouble.ts';
 import type { Changes, Explanation, ObjectAt, View } from './view.ts';
 
 /** What the page shows at this moment, and word of every change. */
@@ -24,7 +24,7 @@ export interface Watched {
   /** Calls back with what changed, several times a second at most; hands back how to end it. */
   onChange(listener: (changes: Changes) => void): () => void;
   /** The Events about one object that still exist. */
-  eventsOf(kind: Pick<Resource, 'apiVersion' | 'kind'>, namespace: string | undefined, name: string): EventSeen[];
+  eventsOf(kind: Pick<Resource, 'apiVersion' | 'kind'>, namespace: string | undefined, name: string): KubernetesEvent[];
   image(key: string): VMDiskImage | undefined;
   /** Why an object is not Ready, as far as a user knows who may see these objects; undefined if it does not exist. */
   why(
@@ -81,8 +81,8 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
   };
   /** Whatever else a later list meets is no reason to end. */
   const againWhenServed = (begin: () => Promise<void>) => {
-    const look = () => begin().catch(() => againWhenServed(begin));
-    const later = setTimeout(look, servedAgainMs).unref();
+    const viewNow = () => begin().catch(() => againWhenServed(begin));
+    const later = setTimeout(viewNow, servedAgainMs).unref();
     ended.signal.addEventListener('abort', () => clearTimeout(later), { once: true });
   };
   const [images, machines, servers, workspaces, events, leases, configMaps] = await Promise.all([
@@ -94,19 +94,19 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
     listed(Lease, own(leaseName)),
     listed(ConfigMap, own(policyName)),
   ]);
-  const eventsSeen = () => [...events.values()] as unknown as EventSeen[];
-  const seen = (): Seen => ({
+  const kubernetesEvents = () => [...events.values()] as unknown as KubernetesEvent[];
+  const input = (): Input => ({
     nowMs: now(),
     ...{ images, machines, servers, workspaces },
     configMap: configMaps.get(`${operatorNamespace}/${policyName}`),
     lease: leases.get(`${operatorNamespace}/${leaseName}`),
-    events: eventsSeen(),
+    events: kubernetesEvents(),
   });
-  const look = () => viewOf(seen());
+  const look = () => viewOf(input());
   let explained: { among: Among; atMs: number } | undefined;
   const amongNow = (): Among => {
     const atMs = now();
-    if (!explained || atMs - explained.atMs >= explainedMs) explained = { among: amongOf(seen()), atMs };
+    if (!explained || atMs - explained.atMs >= explainedMs) explained = { among: amongOf(input()), atMs };
     return explained.among;
   };
   const listeners = new Set<(changes: Changes) => void>();
@@ -127,7 +127,7 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
       return () => listeners.delete(listener);
     },
     eventsOf: ({ apiVersion, kind }, namespace, name) =>
-      eventsSeen().filter(
+      kubernetesEvents().filter(
         ({ involvedObject: about }) =>
           about?.kind === kind &&
           // Three kinds are called VirtualMachine; who leaves the version out means what has the name.
@@ -138,7 +138,7 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
     image: (key) => images.get(key),
     why: ({ section, key }, maySee) => {
       const target = { images, machines, servers, workspaces }[section].get(key);
-      const { steps, help, commands } = target ? explain(target, amongSeen(amongNow(), maySee)) : {};
+      const { steps, help, commands } = target ? explain(target, visibleAmong(amongNow(), maySee)) : {};
       return steps && help !== undefined && commands ? { steps, help, commands } : undefined;
     },
     close: () => {

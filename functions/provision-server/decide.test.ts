@@ -14,14 +14,14 @@ import {
   heldBy,
   refusing,
 } from '../../test/support/builders/openstack.ts';
-import { bootedDisk, freeDisk, pass, running, type Seen } from '../../test/support/harness/provision-server.ts';
+import { bootedDisk, freeDisk, type Given, pass, running } from '../../test/support/harness/provision-server.ts';
 
 const machine = aKupenStackMachine();
 const off = aKupenStackMachine({ spec: { running: false } });
 const later = 'requeueAfter 2000';
 
 describe('a machine', () => {
-  test.each<[string, Seen, string[]]>([
+  test.each<[string, Given, string[]]>([
     [
       'gets its finalizer before anything',
       { machine: aKupenStackMachine({ finalizers: [] }) },
@@ -74,8 +74,8 @@ describe('a machine', () => {
       running({ unwanted: [aFlavor()], refusals: refusing(machine, [deleteFlavor(aFlavor().id), 'NotFound: x']) }),
       ['patchStatus', 'recordEvent Normal Running'],
     ],
-  ])('%s', (_, seen, done) => {
-    expect(pass(seen).done).toEqual(done);
+  ])('%s', (_, given, done) => {
+    expect(pass(given).done).toEqual(done);
   });
   test('that is as its status says is left alone', () => {
     const said = pass(running()).status as Partial<KupenStackMachineStatus>;
@@ -86,7 +86,7 @@ describe('a machine', () => {
 describe('what a machine waits for', () => {
   const on = aKupenStackMachine({ spec: { virtualNetworks: ['net'] } });
   const net = aNetwork(undefined, { name: 'net' });
-  test.each<[string, Seen, string, string]>([
+  test.each<[string, Given, string, string]>([
     ['a network', { machine: on }, 'NetworkMissing', 'Waiting: there is no network net.'],
     [
       'a network that failed',
@@ -107,8 +107,8 @@ describe('what a machine waits for', () => {
       'NoBootableDisk',
       'Expected a bootable volume among diskAttachments',
     ],
-  ])('is %s, and nothing is made', (_, seen, reason, message) => {
-    const found = pass(seen);
+  ])('is %s, and nothing is made', (_, given, reason, message) => {
+    const found = pass(given);
     expect(found.requests).toEqual([]);
     expect(found.status).toMatchObject({ phase: 'Pending', message: expect.stringContaining(message) });
     expect(found.conditions).toMatchObject({
@@ -164,15 +164,15 @@ describe('the status', () => {
     const known = aKupenStackMachine({ status: { readyAt: at(1) } });
     expect(pass(running({ machine: known })).status).not.toHaveProperty('readyAt');
   });
-  test.each<[string, Seen, string]>([
+  test.each<[string, Given, string]>([
     ['Pending where it never had a server', { fault: 'CredentialsMissing' }, 'Pending'],
     [
       'Unknown where it has one',
       { fault: 'Unreachable', machine: aKupenStackMachine({ status: { id: 'x', ip: 'y' } }) },
       'Unknown',
     ],
-  ])('is %s and OpenStack is out of reach', (_, seen, phase) => {
-    const found = pass(seen);
+  ])('is %s and OpenStack is out of reach', (_, given, phase) => {
+    const found = pass(given);
     expect(found.status).toMatchObject({ phase, message: 'why it is so' });
     for (const field of ['id', 'ip']) expect(found.status).not.toHaveProperty(field);
   });

@@ -10,7 +10,7 @@ import {
   aServer,
   refusing,
 } from '../../test/support/builders/openstack.ts';
-import { bootedDisk, pass, type Seen } from '../../test/support/harness/provision-server.ts';
+import { bootedDisk, type Given, pass } from '../../test/support/harness/provision-server.ts';
 
 const leaving = aKupenStackMachine({ deleted: true, status: { id: 'id-server', phase: 'Running' } });
 const net = aNetwork(undefined, { id: 'id-net', name: 'net' });
@@ -20,7 +20,7 @@ const going = aServer(leaving, { 'OS-EXT-STS:task_state': 'deleting' });
 const rest = { ports: [port], hasKeyPair: true, unwanted: [aFlavor()] };
 
 describe('a deleted machine', () => {
-  test.each<[string, Seen, string[]]>([
+  test.each<[string, Given, string[]]>([
     ['loses its server first', { servers: [server], ...rest }, ['deleteServer id-server']],
     [
       'loses a server that is in ERROR',
@@ -64,8 +64,8 @@ describe('a deleted machine', () => {
       { machine: aKupenStackMachine({ deleted: true, finalizers: ['other/one'] }), servers: [server] },
       [],
     ],
-  ])('%s', (_, seen, done) => {
-    expect(pass({ machine: leaving, ...seen }).done).toEqual(done);
+  ])('%s', (_, given, done) => {
+    expect(pass({ machine: leaving, ...given }).done).toEqual(done);
   });
   test('says why it is still there', () => {
     const refusals = refusing(leaving, [deleteServer('id-server'), 'Conflict: It is locked']);

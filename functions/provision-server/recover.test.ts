@@ -4,7 +4,7 @@ import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { at, start } from '../../test/support/builders/images.ts';
 import { aKupenStackMachine, refusing } from '../../test/support/builders/openstack.ts';
-import { freeDisk, pass, running, type Seen } from '../../test/support/harness/provision-server.ts';
+import { freeDisk, type Given, pass, running } from '../../test/support/harness/provision-server.ts';
 
 const moment = (seconds: number) => toTime(start + seconds * 1000);
 const inError = { status: 'ERROR', fault: { message: 'No valid host was found.' } };
@@ -62,8 +62,8 @@ describe('a boot that failed', () => {
     const status = { attempts: 5, nextAttemptAt: moment(310) };
     const once = aKupenStackMachine({ generation: 2, status: { ...status, observedGeneration: 1 } });
     expect(pass({ machine: once }).done).toEqual(['createServer']);
-    const seen = aKupenStackMachine({ generation: 2, status: { ...status, observedGeneration: 2 } });
-    expect(pass({ machine: seen }).done).not.toContain('createServer');
+    const machine = aKupenStackMachine({ generation: 2, status: { ...status, observedGeneration: 2 } });
+    expect(pass({ machine }).done).not.toContain('createServer');
   });
   test('is reported for as long as it waits', () => {
     const machine = aKupenStackMachine({
@@ -107,7 +107,7 @@ describe('a boot that failed', () => {
 });
 
 describe('a server that ran and is in trouble', () => {
-  test.each<[string, Seen, string[]]>([
+  test.each<[string, Given, string[]]>([
     [
       'in ERROR is waited for',
       running({ server: inError }),
@@ -128,8 +128,8 @@ describe('a server that ran and is in trouble', () => {
       running({ machine: known({ failedSince: moment(8) }), server: inError, policy: { serverRecoverAfter: '1s' } }),
       ['patchStatus', 'recordEvent Warning ServerError', 'deleteServer id-server', 'requeueAfter 2000'],
     ],
-  ])('%s', (_, seen, done) => {
-    expect(pass(seen).done).toEqual(done);
+  ])('%s', (_, given, done) => {
+    expect(pass(given).done).toEqual(done);
   });
   test('is left alone where the policy does not say for how long in words that can be read', () => {
     const machine = known({ failedSince: at(-100_000) });

@@ -13,7 +13,7 @@ import {
   heldBy,
   refusing,
 } from '../../test/support/builders/openstack.ts';
-import { bootedDisk, freeDisk, pass, running, type Seen } from '../../test/support/harness/provision-server.ts';
+import { bootedDisk, freeDisk, type Given, pass, running } from '../../test/support/harness/provision-server.ts';
 
 const net = aNetwork(undefined, { id: 'id-net', name: 'net' });
 const net2 = aNetwork(undefined, { id: 'id-net2', name: 'net2' });
@@ -23,7 +23,7 @@ describe('a machine without a server', () => {
   const on = aKupenStackMachine({ spec: { virtualNetworks: ['net', 'net2'], publicKey } });
   const nets = [net, net2];
   const ports = [aPort(on, net2), aPort(on, net)];
-  test.each<[string, Seen, string[]]>([
+  test.each<[string, Given, string[]]>([
     ['is given a server if all it needs exists', {}, ['createServer']],
     ['is given its flavor first', { flavors: [] }, ['createFlavor kup-1c-64m-0s']],
     [
@@ -47,8 +47,8 @@ describe('a machine without a server', () => {
       { flavors: [aFlavor({}, { name: 'm1.tiny' })] },
       ['createFlavor kup-1c-64m-0s'],
     ],
-  ])('%s', (_, seen, done) => {
-    expect(pass(seen).done).toEqual(done);
+  ])('%s', (_, given, done) => {
+    expect(pass(given).done).toEqual(done);
   });
   test('asks for flavor, key pair and port of that size, key and name', () => {
     expect(pass({ machine: on, nets: [net, net2], flavors: [], ports: [aPort(on, net2)] }).requests).toEqual([
@@ -110,7 +110,7 @@ describe('a server', () => {
   const resizing = { status: 'VERIFY_RESIZE' };
   const large = aKupenStackMachine({ spec: { vcpu: 2 } });
   const off = aKupenStackMachine({ spec: { running: false } });
-  test.each<[string, Seen, string[]]>([
+  test.each<[string, Given, string[]]>([
     ['that is as asked for is asked nothing', running(), []],
     ['is resized', running({ machine: large, flavors: [aFlavor({ vcpus: 2 })] }), ['resizeServer']],
     ['is resized once its flavor exists', running({ machine: large }), ['createFlavor kup-2c-64m-0s']],
@@ -165,8 +165,8 @@ describe('a server', () => {
       }),
       [],
     ],
-  ])('%s', (_, seen, done) => {
-    expect(pass(seen).requests.map(({ operation, about }) => [operation, about].filter(Boolean).join(' '))).toEqual(
+  ])('%s', (_, given, done) => {
+    expect(pass(given).requests.map(({ operation, about }) => [operation, about].filter(Boolean).join(' '))).toEqual(
       done,
     );
   });
@@ -187,13 +187,13 @@ describe('a change that is refused holds up no other:', () => {
   const noDisk: Refusing = [attachVolume('id-server', 'id-data'), 'Refused: by Nova'];
   const noFlavor: Refusing = [createFlavor({ vcpus: 2, ram: 64, swap: 0 }), 'Forbidden: by policy'];
   const flavors = [aFlavor({ vcpus: 2 })];
-  test.each<[string, Seen, string[]]>([
+  test.each<[string, Given, string[]]>([
     ['the size first', { flavors }, ['resizeServer']],
     ['then disks', { flavors, refusals: refusing(machine, tooLarge) }, ['attachVolume']],
     ['then running or not', { flavors, refusals: refusing(machine, tooLarge, noDisk) }, ['stopServer']],
     ['also where there is no flavor', { flavors: [], refusals: refusing(machine, noFlavor, noDisk) }, ['stopServer']],
-  ])('%s', (_, seen, done) => {
-    expect(pass(running({ machine, disks, ...seen })).requests.map(({ operation }) => operation)).toEqual(done);
+  ])('%s', (_, given, done) => {
+    expect(pass(running({ machine, disks, ...given })).requests.map(({ operation }) => operation)).toEqual(done);
   });
   test('the first refusal is reported', () => {
     const refusals = refusing(machine, tooLarge, noDisk, [stopServer('id-server'), 'Conflict: busy']);
@@ -214,7 +214,7 @@ describe('the networks of a server', () => {
   const bound = aPort(machine, net, { device_id: 'id-server' });
   const loose = aPort(machine, net);
   const second = aPort(machine, net2, { device_id: 'id-server' });
-  test.each<[string, Seen, string[]]>([
+  test.each<[string, Given, string[]]>([
     ['are as asked for', { machine, ports: [bound] }, []],
     ['get a port', { machine, ports: [] }, ['createPort id-net']],
     ['have it attached then', { machine, ports: [loose] }, ['attachPort id-port-net']],
@@ -249,8 +249,8 @@ describe('the networks of a server', () => {
       { machine, ports: [{ ...bound, device_id: 'id-former' }] },
       [],
     ],
-  ])('%s', (_, seen, done) => {
-    expect(pass({ ...running(seen), nets }).requests.map(({ operation, about }) => `${operation} ${about}`)).toEqual(
+  ])('%s', (_, given, done) => {
+    expect(pass({ ...running(given), nets }).requests.map(({ operation, about }) => `${operation} ${about}`)).toEqual(
       done,
     );
   });
@@ -267,10 +267,10 @@ describe('a resize that Nova took and gave up', () => {
     start_time: at(seconds).replace('Z', '000'),
   });
   const givenUpAt = (seconds: number) => ({ updated_at: at(seconds).replace('Z', '000') });
-  const seen = (actions: Seen['actions'], machine = wants(1)) => running({ machine, flavors, actions });
+  const given = (actions: Given['actions'], machine = wants(1)) => running({ machine, flavors, actions });
 
   test('is reported, and not requested again before its time', () => {
-    const { done, status, conditions } = pass(seen([resize(5)]));
+    const { done, status, conditions } = pass(given([resize(5)]));
     expect(done.filter((one) => one.includes('resize'))).toEqual([]);
     expect(conditions).toMatchObject({ Ready: 'False ResizeFailed' });
     expect(status?.message).toContain(
@@ -278,21 +278,21 @@ describe('a resize that Nova took and gave up', () => {
     );
   });
   test('that took Nova longer than the back-off is not asked for again at once', () => {
-    const { done, status } = pass(seen([{ ...resize(-900), ...givenUpAt(5) }]));
+    const { done, status } = pass(given([{ ...resize(-900), ...givenUpAt(5) }]));
     expect(done.filter((one) => one.includes('resize'))).toEqual([]);
     expect(status?.message).toContain(`It is asked again at ${at(5 + 300).slice(0, 19)}Z`);
   });
   test.each([
-    ['once that is over', seen([{ ...resize(-900), ...givenUpAt(-300) }])],
-    ['once that is over since it began, where Nova does not tell its end', seen([resize(-300)])],
-    ['at once where the spec is another by now', seen([resize(5)], wants(0))],
-    ['where a later one was not given up', seen([resize(5, null), resize(1)])],
+    ['once that is over', given([{ ...resize(-900), ...givenUpAt(-300) }])],
+    ['once that is over since it began, where Nova does not tell its end', given([resize(-300)])],
+    ['at once where the spec is another by now', given([resize(5)], wants(0))],
+    ['where a later one was not given up', given([resize(5, null), resize(1)])],
   ])('is asked for again %s', (_, found) => {
     expect(pass(found).done).toContain('resizeServer');
   });
   test('holds up no stop', () => {
     const machine = wants(1);
     const stopped = { ...machine, spec: { ...machine.spec, running: false } };
-    expect(pass(seen([resize(5)], stopped)).done).toContain('stopServer');
+    expect(pass(given([resize(5)], stopped)).done).toContain('stopServer');
   });
 });

@@ -8,7 +8,7 @@ import {
   aVolume,
   heldBy,
 } from '../../test/support/builders/openstack.ts';
-import { freeDisk, type Seen, seeing } from '../../test/support/harness/provision-server.ts';
+import { freeDisk, type Given, observedOf } from '../../test/support/harness/provision-server.ts';
 import type { Found } from './observed.ts';
 import { networksOf, obstacleIn, volumesOf } from './resolve.ts';
 
@@ -20,7 +20,7 @@ describe('a name of a network', () => {
   const sibling = aVirtualNetwork({ status: { id: 'id-net', phase: 'Available', ready: true } });
   const own = aNetwork(sibling);
   const theirs = aNetwork(undefined, { name: 'net' });
-  test.each<[string, Seen, string]>([
+  test.each<[string, Given, string]>([
     ['is that of the sibling', { networks: [sibling], nets: [own] }, 'id-net'],
     [
       "is that of the sibling even if another user's network has it",
@@ -50,14 +50,14 @@ describe('a name of a network', () => {
       { networks: [sibling], nets: [theirs] },
       'NetworkNotReady',
     ],
-  ])('%s', (_, seen, word) => {
-    const observed = seeing({ machine, ...seen });
+  ])('%s', (_, given, word) => {
+    const observed = observedOf({ machine, ...given });
     expect(networksOf(observed, observed.cloud as Found).map(wordOf)).toEqual([word]);
   });
   test('is looked up in the order of the spec', () => {
     const both = aKupenStackMachine({ spec: { virtualNetworks: ['b', 'a'] } });
     const nets = ['a', 'b'].map((name) => aNetwork(undefined, { name, id: `id-${name}` }));
-    const observed = seeing({ machine: both, nets });
+    const observed = observedOf({ machine: both, nets });
     expect(networksOf(observed, observed.cloud as Found).map(wordOf)).toEqual(['id-b', 'id-a']);
   });
 });
@@ -67,7 +67,7 @@ describe('a name of a volume', () => {
   const own = aCinderVolume(sibling);
   const machine = aKupenStackMachine();
   const server = aServer(machine, {}, []);
-  test.each<[string, Seen, string]>([
+  test.each<[string, Given, string]>([
     ['is that of the sibling', { volumes: [sibling], disks: [own, { ...freeDisk, id: 'theirs' }] }, 'id-disk'],
     ['without a sibling is that of the project', {}, 'id-disk'],
     ['that nothing has stands for nothing', { disks: [] }, 'VolumeMissing'],
@@ -103,8 +103,8 @@ describe('a name of a volume', () => {
       { servers: [server], disks: [{ ...freeDisk, status: 'reserved' }] },
       'VolumeNotReady',
     ],
-  ])('%s', (_, seen, word) => {
-    const observed = seeing({ machine, ...seen });
+  ])('%s', (_, given, word) => {
+    const observed = observedOf({ machine, ...given });
     expect(volumesOf(observed, observed.cloud as Found).map(wordOf)).toEqual([word]);
   });
 });

@@ -5,14 +5,14 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
-import { aMadeMachine, changed, madeIn, pass, type Seen, textIn } from '../../test/support/harness/provision-vm.ts';
+import { aMadeMachine, changed, type Given, madeIn, pass, textIn } from '../../test/support/harness/provision-vm.ts';
 import { nicsOf } from './networks.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;
 
 /** What the guest of such a machine is told, and the rest of the pass. */
-function told(spec: Spec, seen: Seen = {}, options: MachineOptions = {}) {
-  const found = pass({ machine: aVirtualMachine({ ...options, spec }), ...seen });
+function told(spec: Spec, given: Given = {}, options: MachineOptions = {}) {
+  const found = pass({ machine: aVirtualMachine({ ...options, spec }), ...given });
   const secret = madeIn(found.actions, Secret);
   return {
     ...found,
@@ -23,7 +23,7 @@ function told(spec: Spec, seen: Seen = {}, options: MachineOptions = {}) {
   };
 }
 
-const userOf = (user: User, seen: Seen = {}) => told({ users: [user] }, seen).user.users[1];
+const userOf = (user: User, given: Given = {}) => told({ users: [user] }, given).user.users[1];
 
 describe('users', () => {
   test('of the seed: a legal login, its password, and the default user of the image', () => {

@@ -12,31 +12,31 @@ import { passwordAnnotations, passwordOf, passwordsFrom } from './passwords.ts';
 /** When the Secret was rewritten under a machine that had started with another. */
 const changedAt = 'pelotech.ot/cloud-init-changed-at';
 
-type Seen = Pick<Observed, 'machine' | 'passwords' | 'hostKey'>;
+type Input = Pick<Observed, 'machine' | 'passwords' | 'hostKey'>;
 
 /** The Secret that the machine's first start reads: the one place where passwords are. */
-export const secretFor = (seen: Seen) => ({
+export const secretFor = (input: Input) => ({
   apiVersion: Secret.apiVersion,
   kind: Secret.kind,
   metadata: {
-    ...childMetadata(seen.machine, cloudInitName(seen.machine.metadata.name)),
-    annotations: passwordAnnotations(seen.machine),
+    ...childMetadata(input.machine, cloudInitName(input.machine.metadata.name)),
+    annotations: passwordAnnotations(input.machine),
   },
   type: 'Opaque',
-  data: dataOf(seen),
+  data: dataOf(input),
 });
 
 /** The Secret as it should be, where it is not; undefined where it is. */
 export function changedSecret(
-  seen: Seen,
+  input: Input,
   found: Secret,
   { hasStarted, nowMs }: { hasStarted: boolean; nowMs: number },
 ) {
-  const data = dataOf(seen);
+  const data = dataOf(input);
   const isSame = Object.entries({ ...found.data, ...data }).every(
     ([key, value]) => data[key] === value && found.data?.[key] === value,
   );
-  const from = passwordAnnotations(seen.machine);
+  const from = passwordAnnotations(input.machine);
   const { [passwordsFrom]: fromBefore, ...others } = found.metadata.annotations ?? {};
   if (isSame && fromBefore === from[passwordsFrom]) return undefined;
   const annotations = {
@@ -64,10 +64,10 @@ export function hostNameOf({ metadata, spec }: VirtualMachine): string {
   return legal || metadata.name.replaceAll('.', '-');
 }
 
-function dataOf(seen: Seen): Record<string, string> {
-  const nics = nicsOf(seen.machine);
+function dataOf(input: Input): Record<string, string> {
+  const nics = nicsOf(input.machine);
   return {
-    userdata: base64(`#cloud-config\n${yamlOf(userData(seen))}`),
+    userdata: base64(`#cloud-config\n${yamlOf(userData(input))}`),
     ...(nics.length > 0 ? { networkdata: base64(yamlOf(networkData(nics))) } : {}),
   };
 }
@@ -86,7 +86,7 @@ const yamlOf = (value: unknown) =>
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-function userData({ machine, passwords, hostKey }: Seen) {
+function userData({ machine, passwords, hostKey }: Input) {
   const users = loginsOf(machine).map(({ login, user }) => {
     const { name, gecos, plain_text_passwd, hashed_passwd, passwordSecretRef, ...rest } = user;
     const plain = passwordSecretRef ? passwordOf(passwords, login, passwordSecretRef) : plain_text_passwd;

@@ -9,23 +9,23 @@ import { restartCondition } from './restart.ts';
 import { describeCloning, describeNotEnlarged, isForFirstConsumer } from './root-disk.ts';
 import type { KubeVirtState } from './state.ts';
 
-/** How the children of a machine stand. */
-export interface Seen {
+/** The states of the children of a machine. */
+export interface ChildStates {
   state: KubeVirtState | undefined;
   /** The fault of an existing disk. */
   cloning: Obstacle | undefined;
 }
 
 /** The conditions of a machine but Ready, which sums up. */
-export function conditionsOf(plan: Plan, seen: Seen): NewMachineCondition[] {
+export function conditionsOf(plan: Plan, children: ChildStates): NewMachineCondition[] {
   const { own, secret } = plan;
   const fault = plan.fault ?? refusedChild(own);
-  const restart = restartCondition({ ...own, secret }, { fault, state: seen.state });
-  const guest = guestCondition(own.machine, seen.state);
+  const restart = restartCondition({ ...own, secret }, { fault, state: children.state });
+  const guest = guestCondition(own.machine, children.state);
   return [
     imageSaid(plan),
-    diskCondition(plan, seen),
-    ...machineConditions(seen),
+    diskCondition(plan, children),
+    ...machineConditions(children),
     ...(guest ? [guest] : []),
     ...(restart ? [restart] : []),
   ];
@@ -40,7 +40,7 @@ function imageSaid(plan: Plan): NewMachineCondition {
 
 function diskCondition(
   { own: { machine, dataVolume }, blocker, disk, outdated }: Plan,
-  { state, cloning }: Seen,
+  { state, cloning }: ChildStates,
 ): NewMachineCondition {
   const notReady = (reason: Reason, message: string) => isNotSo('DiskReady', reason, message);
   // A claim that was deleted under a machine stays for as long as that runs (pvc-protection).
@@ -68,7 +68,7 @@ function diskCondition(
   );
 }
 
-function machineConditions({ state }: Seen): NewMachineCondition[] {
+function machineConditions({ state }: ChildStates): NewMachineCondition[] {
   if (!state) return [];
   const said = state.is === 'not there yet' ? state.obstacle : readiness(state);
   return [(state.is === 'running' ? isSo : isNotSo)('MachineReady', said.reason, said.message)];

@@ -238,9 +238,9 @@ describe('the root disk', () => {
   test.each([
     ['is gone', { dataVolume: undefined }],
     ['is another', {}],
-  ])('that was deleted under a machine that runs, and %s, is reported as replaced', (_, seen) => {
+  ])('that was deleted under a machine that runs, and %s, is reported as replaced', (_, given) => {
     const made = aMadeMachine({}, { disk: { phase: 'Pending' }, machine: running });
-    const found = pass({ ...made, ...seen });
+    const found = pass({ ...made, ...given });
     expect(found.conditions).toMatchObject({ Ready: 'True Running', DiskReady: 'False DiskReplaced' });
   });
   test('that is asked to be larger later is not, and the status says so', () => {
@@ -302,8 +302,8 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
       { instance: anInstance(aVirtualMachine(), { phase: 'Running' }) },
       false,
     ],
-  ])('%s', (_, disk, seen, isDeleted) => {
-    const found = pass({ ...aMadeMachine({}, { disk }), image: imageAt(2), ...seen });
+  ])('%s', (_, disk, given, isDeleted) => {
+    const found = pass({ ...aMadeMachine({}, { disk }), image: imageAt(2), ...given });
     expect(found.writes[0] === 'delete DataVolume').toBe(isDeleted);
     expect(found.conditions.DiskReady === 'False DiskOutdated').toBe(isDeleted);
     if (isDeleted) expect(found.actions[0]).toMatchObject({ unchanged: true, of: { metadata: { name: 'demo-root' } } });
@@ -373,7 +373,7 @@ describe('a machine of KubeVirt', () => {
     const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24' }, { network: 'edge' }];
     const spec = { interfaces };
     const made = aMadeMachine({ spec }, { machine: { printableStatus: 'Starting' } });
-    const look = (seen: object) => written(made.machine, pass({ ...made, ...seen }).status).status ?? {};
+    const look = (given: object) => written(made.machine, pass({ ...made, ...given }).status).status ?? {};
     test('none before the guest runs, whatever its spec requests', () => {
       expect(made.machine.status).not.toHaveProperty('addresses');
       expect(made.machine.status).not.toHaveProperty('ipAddress');
@@ -507,21 +507,21 @@ describe('what KubeVirt cannot do', () => {
     ['FailedPodPatch', 'pods "virt-launcher-demo" is forbidden'],
     ['SomethingNew', 'the words of a KubeVirt to come'],
   ])('is trouble and appears in the message, whatever its reason: %s', (reason, message) => {
-    const seen = started(unsynchronized(reason, message));
-    const first = pass(seen);
+    const given = started(unsynchronized(reason, message));
+    const first = pass(given);
     expect(first.conditions).toMatchObject({ MachineReady: 'False LaunchFailed', Ready: 'False LaunchFailed' });
     const said = `KubeVirt cannot launch the machine: ${message}.`;
     expect(first.status?.message).toBe(`${said} Failed if that lasts 5m; it may well heal.`);
     expect(first.warnings).toEqual([]);
-    const machine = { ...seen.machine, status: { ...seen.machine.status, ...first.status } };
-    const last = pass({ ...seen, machine, nowMs: start + 310_000 });
+    const machine = { ...given.machine, status: { ...given.machine.status, ...first.status } };
+    const last = pass({ ...given, machine, nowMs: start + 310_000 });
     expect(last.status).toMatchObject({ phase: 'Failed', message: said.slice(0, -1) });
     expect(last.warnings).toEqual(['LaunchFailed']);
     const healed = pass({
-      ...seen,
+      ...given,
       machine: { ...machine, status: { ...machine.status, ...last.status } },
       instance: anInstance(machine, { phase: 'Running' }),
-      kubeVirtMachine: aKubeVirtMachine(seen.kubeVirtMachine, running),
+      kubeVirtMachine: aKubeVirtMachine(given.kubeVirtMachine, running),
     });
     expect(healed.status).toMatchObject({ phase: 'Ready', trouble: null });
   });
@@ -531,8 +531,8 @@ describe('what KubeVirt cannot do', () => {
     ['ErrImagePull', 'ImagePullFailed', 'ErrImagePull'],
     ['ImagePullBackOff', 'ImagePullFailed', 'ImagePullBackOff'],
   ])('with reason %s is %s before printableStatus says so, in the same words', (condition, reason, printableStatus) => {
-    const seen = started(unsynchronized(condition, 'no'));
-    const early = pass(seen);
+    const given = started(unsynchronized(condition, 'no'));
+    const early = pass(given);
     expect(early.conditions).toMatchObject({ MachineReady: `False ${reason}`, Ready: `False ${reason}` });
     const printed = pass(started(unsynchronized(condition, 'no'), printableStatus));
     expect(early.status?.message).toBe(printed.status?.message);
@@ -551,20 +551,20 @@ describe('what KubeVirt cannot do', () => {
     expect(pass(started(unsynchronized(domain, linkMissing, at(0)))).conditions.Ready).toBe('False LaunchFailed');
   });
   test('is reported at once if another cause was reported before', () => {
-    const seen = started(unsynchronized(domain, linkMissing, at(9)));
+    const given = started(unsynchronized(domain, linkMissing, at(9)));
     const trouble = { reason: 'LaunchFailed', since: at(0) };
-    const machine = { ...seen.machine, status: { ...seen.machine.status, trouble } };
-    expect(pass({ ...seen, machine }).conditions.Ready).toBe('False LaunchFailed');
+    const machine = { ...given.machine, status: { ...given.machine.status, trouble } };
+    expect(pass({ ...given, machine }).conditions.Ready).toBe('False LaunchFailed');
   });
   test('is reported at once if machineFailedAfter is 0', () => {
-    const seen = { ...started(unsynchronized(domain, linkMissing, at(9))), policy: { machineFailedAfter: '0s' } };
-    expect(pass(seen).status?.phase).toBe('Failed');
+    const given = { ...started(unsynchronized(domain, linkMissing, at(9))), policy: { machineFailedAfter: '0s' } };
+    expect(pass(given).status?.phase).toBe('Failed');
   });
   test('in a condition of the KubeVirt machine counts only if it has no instance: otherwise it is out of date', () => {
-    const seen = started(unsynchronized(domain, linkMissing));
-    expect(pass({ ...seen, instance: undefined }).conditions.Ready).toBe('False LaunchFailed');
-    const healed = anInstance(seen.machine, { phase: 'Scheduled' });
-    expect(pass({ ...seen, instance: healed }).conditions.Ready).toBe('False Starting');
+    const given = started(unsynchronized(domain, linkMissing));
+    expect(pass({ ...given, instance: undefined }).conditions.Ready).toBe('False LaunchFailed');
+    const healed = anInstance(given.machine, { phase: 'Scheduled' });
+    expect(pass({ ...given, instance: healed }).conditions.Ready).toBe('False Starting');
   });
   test('is no trouble if it is about a claim that CDI has not created yet', () => {
     const condition = unsynchronized('FailedPvcNotFound', 'PVC lab/demo-root does not exist, waiting for it to appear');

@@ -65,11 +65,11 @@ describe('a guest that is to answer', () => {
     });
   });
   test('fails it after its timeout, whatever the policy says, and not before', () => {
-    const seen = asked({ more: { timeout: '20m' } });
-    const first = pass(seen);
+    const given = asked({ more: { timeout: '20m' } });
+    const first = pass(given);
     expect(first.actions).toContainEqual(expect.objectContaining({ do: 'requeueAfter', afterMs: 20 * 60_000 }));
-    const machine = written(seen.machine, first.status);
-    const later = (seconds: number) => pass({ ...seen, machine, nowMs: start + (10 + seconds) * 1000 });
+    const machine = written(given.machine, first.status);
+    const later = (seconds: number) => pass({ ...given, machine, nowMs: start + (10 + seconds) * 1000 });
     expect(later(20 * 60 - 1).writes).toEqual([]);
     const last = later(20 * 60);
     expect(last.status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('has lasted 20m') });
@@ -123,8 +123,8 @@ describe('a guest that is to answer', () => {
     expect(found.status?.trouble?.reason).toBe('GuestNotAnswering');
   });
   test('that is no longer to answer has no condition, and its machine is Ready at once', () => {
-    const seen = asked();
-    const waiting = { ...seen, machine: written(seen.machine, pass(seen).status) };
+    const given = asked();
+    const waiting = { ...given, machine: written(given.machine, pass(given).status) };
     const { readiness: _, ...spec } = waiting.machine.spec;
     const found = pass({ ...changed(waiting, {}), machine: { ...changed(waiting, {}).machine, spec } });
     expect(found.conditions.Ready).toBe('True Running');

@@ -8,7 +8,7 @@ import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts'
 import { Readiness, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { aMadeMachine, changed, madeIn, pass, type Seen, written } from '../../test/support/harness/provision-vm.ts';
+import { aMadeMachine, changed, type Given, madeIn, pass, written } from '../../test/support/harness/provision-vm.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;
 
@@ -26,7 +26,7 @@ const madeOf = (spec: Spec) => {
   const { actions } = pass({ policy, machine: aVirtualMachine({ spec }) });
   return madeIn(actions, KubeVirtMachine) as unknown as Made;
 };
-const changedTo = (seen: Seen) => madeIn(pass({ policy, ...seen }).actions, KubeVirtMachine) as unknown as Made;
+const changedTo = (given: Given) => madeIn(pass({ policy, ...given }).actions, KubeVirtMachine) as unknown as Made;
 
 /** As KubeVirt's own windows.11 has it (common-instancetypes v1.7.0). */
 const windows11 = {
@@ -147,21 +147,21 @@ describe('a machine that asks for other hardware than it was made with', () => {
   const made = (spec: Spec) => aMadeMachine({ spec }, { policy, machine: { printableStatus: 'Running', ready: true } });
   /** What KubeVirt adds to a machine. */
   const added = { firmware: { uuid: 'u', serial: 's' }, machine: { type: 'q35' } };
-  const withAdded = (seen: ReturnType<typeof made>, domain: object = added) => {
-    const found = structuredClone(seen.kubeVirtMachine) as unknown as Made;
+  const withAdded = (given: ReturnType<typeof made>, domain: object = added) => {
+    const found = structuredClone(given.kubeVirtMachine) as unknown as Made;
     const before = found.spec.template.spec.domain;
     const merged = { ...before, ...domain, firmware: { ...before.firmware, ...added.firmware } };
     Object.assign(found.spec.template.spec, { domain: merged });
-    return { ...seen, kubeVirtMachine: KubeVirtMachine.parse(found) };
+    return { ...given, kubeVirtMachine: KubeVirtMachine.parse(found) };
   };
   test('loses what it no longer asks for, and keeps what KubeVirt added', () => {
     const spec: Spec = {
       ...{ firmware: { bootloader: 'efi', secureBoot: true }, tpm: true, preference: 'windows.11' },
       readiness: Readiness.parse({ guestAgent: true, onFailure: 'Restart' }),
     };
-    const seen = withAdded(made(spec));
+    const given = withAdded(made(spec));
     const none = { firmware: undefined, tpm: undefined, preference: undefined, readiness: undefined };
-    const { metadata, spec: next } = changedTo(changed(seen, none));
+    const { metadata, spec: next } = changedTo(changed(given, none));
     expect(next.template.spec.domain).toMatchObject({ firmware: added.firmware, machine: added.machine });
     expect(next.template.spec.domain.firmware).not.toHaveProperty('bootloader');
     expect(next.template.spec.domain.cpu).toEqual({ cores: 2 });
@@ -173,11 +173,11 @@ describe('a machine that asks for other hardware than it was made with', () => {
     expect(metadata.annotations).not.toHaveProperty(['pelotech.ot/wanted-fields']);
   });
   test('keeps what a person added', () => {
-    const seen = withAdded(made({}), { features: { smm: { enabled: true } }, firmware: { bootloader: { efi: {} } } });
-    const person = structuredClone(seen.kubeVirtMachine) as unknown as Made;
+    const given = withAdded(made({}), { features: { smm: { enabled: true } }, firmware: { bootloader: { efi: {} } } });
+    const person = structuredClone(given.kubeVirtMachine) as unknown as Made;
     person.spec.preference = { name: 'theirs' };
     Object.assign(person.spec.template.spec.domain, { firmware: { bootloader: { efi: {} } } });
-    const next = changedTo(changed({ ...seen, kubeVirtMachine: KubeVirtMachine.parse(person) }, { resources: large }));
+    const next = changedTo(changed({ ...given, kubeVirtMachine: KubeVirtMachine.parse(person) }, { resources: large }));
     expect(next.spec.template.spec.domain).toMatchObject({
       firmware: { bootloader: { efi: {} } },
       features: { smm: {} },
@@ -202,13 +202,13 @@ describe('a machine that asks for other hardware than it was made with', () => {
     expect(back.spec.instancetype).toBeUndefined();
   });
   test('drops the copy that KubeVirt noted with another name only', () => {
-    const seen = made({ preference: 'windows.11', resources: large });
-    const noted = structuredClone(seen.kubeVirtMachine) as unknown as Made;
+    const given = made({ preference: 'windows.11', resources: large });
+    const noted = structuredClone(given.kubeVirtMachine) as unknown as Made;
     noted.spec.preference = { ...noted.spec.preference, revisionName: 'copy-1' };
     const kubeVirtMachine = KubeVirtMachine.parse(noted);
-    const same = changedTo(changed({ ...seen, kubeVirtMachine }, { resources: { cpu: '4', memory: '8Gi' } }));
+    const same = changedTo(changed({ ...given, kubeVirtMachine }, { resources: { cpu: '4', memory: '8Gi' } }));
     expect(same.spec.preference).toMatchObject({ name: 'windows.11', revisionName: 'copy-1' });
-    const other = changedTo(changed({ ...seen, kubeVirtMachine }, { preference: 'windows.2k22' }));
+    const other = changedTo(changed({ ...given, kubeVirtMachine }, { preference: 'windows.2k22' }));
     expect(other.spec.preference).toEqual({ kind: 'VirtualMachineClusterPreference', name: 'windows.2k22' });
   });
 });
@@ -232,15 +232,15 @@ describe('a machine that names what does not exist', () => {
   ])(
     'says %s on one line, makes nothing, looks again, and is Failed if that lasts',
     (reason, machine, field, message) => {
-      const seen: Seen = { policy, machine, missing: [field] };
-      const found = pass(seen);
+      const given: Given = { policy, machine, missing: [field] };
+      const found = pass(given);
       expect(found.writes).toEqual(['patchStatus VirtualMachine']);
       expect(found.conditions.Ready).toBe(`False ${reason}`);
       expect(found.status?.message).toBe(`${message} Failed if that lasts 5m; it may well heal.`);
       expect(found.actions).toContainEqual(expect.objectContaining({ do: 'requeueAfter', afterMs: 10_000 }));
       const waiting = written(machine, found.status);
-      expect(pass({ ...seen, machine: waiting, nowMs: start + 310_000 }).status?.phase).toBe('Failed');
-      expect(pass({ ...seen, machine: waiting, missing: [] }).writes[0]).toBe('create DataVolume');
+      expect(pass({ ...given, machine: waiting, nowMs: start + 310_000 }).status?.phase).toBe('Failed');
+      expect(pass({ ...given, machine: waiting, missing: [] }).writes[0]).toBe('create DataVolume');
     },
   );
   test('but runs with it already keeps it, and applies no other change that names another', () => {

@@ -13,14 +13,14 @@ import { final, type NewMachineCondition, type Obstacle, waits } from './observe
 /** Whether a disk can be cloned for the machine: its image, or what is in the way. */
 export type ImageReadiness = { image: VMDiskImage; snapshot: string } | { obstacle: Obstacle };
 
-interface Seen {
+interface Input {
   machine: VirtualMachine;
   image: VMDiskImage | undefined;
   policy: Policy;
 }
 
 /** Asks policy and image, in this order: what may not be used is not even looked at. */
-export function imageReadiness({ machine, image, policy }: Seen): ImageReadiness {
+export function imageReadiness({ machine, image, policy }: Input): ImageReadiness {
   const called = nameOf(VMDiskImage, machine.spec.vmDiskImageRef);
   const forbidden = forbiddenBy(machine, policy);
   if (forbidden) return { obstacle: forbidden };

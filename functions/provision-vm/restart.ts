@@ -7,11 +7,11 @@ import { isOlderThan } from './cloud-init.ts';
 import type { NewMachineCondition, Observed, Obstacle } from './observed.ts';
 import type { KubeVirtState } from './state.ts';
 
-type Seen = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine' | 'instance'>;
+type Input = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine' | 'instance'>;
 
 /** Whether what runs is what the spec says, and what to do where it is not; undefined before there is a KubeVirt machine. */
 export function restartCondition(
-  { machine, dataVolume, secret, kubeVirtMachine, instance }: Seen,
+  { machine, dataVolume, secret, kubeVirtMachine, instance }: Input,
   { fault, state }: { fault: Obstacle | undefined; state: KubeVirtState | undefined },
 ): NewMachineCondition | undefined {
   const upToDate = isNotSo(type, 'UpToDate', 'What runs is what the spec says.');

@@ -20,7 +20,7 @@ export type KubeVirtState =
       settlesInMs?: number | undefined;
     };
 
-interface Seen {
+interface Input {
   nowMs: number;
   /** How long an error of KubeVirt is ignored: a normal start shows some, too. */
   settleMs: number;
@@ -40,35 +40,35 @@ interface Seen {
  * printableStatus in our words. None of KubeVirt's error states is the end of anything (kubevirt,
  * pkg/virt-controller/watch/vm/vm.go setPrintableStatus): each is trouble, which makes a machine Failed when it lasts.
  */
-export function stateOf(seen: Seen): KubeVirtState {
-  const { machine, isClaimToCome, lost } = seen;
+export function stateOf(input: Input): KubeVirtState {
+  const { machine, isClaimToCome, lost } = input;
   const { metadata, spec, status } = machine;
   if (metadata.deletionTimestamp) {
     const message = 'Waiting until the KubeVirt machine, which is being deleted, is gone.';
     return notYet(step('MachineTerminating', message, `See ${describe('vm.kubevirt.io', machine)}.`));
   }
   const { printableStatus = '', startFailure } = status ?? {};
-  const running = runningOf(seen);
+  const running = runningOf(input);
   if (running) return running;
   if (isStopped(printableStatus) && spec?.runStrategy !== 'Always') {
     return { is: 'halted', message: 'The machine is stopped.' };
   }
   if (lost) return notYet(lost);
-  const unsynchronized = unsynchronizedOf(seen);
+  const unsynchronized = unsynchronizedOf(input);
   const fails = startFailure?.consecutiveFailCount ?? 0;
   if (fails > 0 || printableStatus === 'CrashLoopBackOff') {
     return notYet(trouble('CrashLoopBackOff', `${ended(fails)}${wordsOf(unsynchronized)}`));
   }
   if (printableStatus === 'ErrorPvcNotFound' && isClaimToCome) return notYet(starting(machine));
-  const known = troubleOf(printableStatus, seen);
+  const known = troubleOf(printableStatus, input);
   if (known) return notYet(known);
   const failed = machine.status?.conditions.find(({ type, status }) => type === 'Failure' && status === 'True');
-  const settlesInMs = failed ? 0 : leftToSettle(unsynchronized, seen);
+  const settlesInMs = failed ? 0 : leftToSettle(unsynchronized, input);
   const cause = settlesInMs > 0 ? undefined : (failed ?? unsynchronized);
-  return notYet(onTheWay(seen, cause), settlesInMs || undefined);
+  return notYet(onTheWay(input, cause), settlesInMs || undefined);
 }
 
-function runningOf({ machine, instance, of, wasReady }: Seen): KubeVirtState | undefined {
+function runningOf({ machine, instance, of, wasReady }: Input): KubeVirtState | undefined {
   const { printableStatus, ready: isReady = false } = machine.status ?? {};
   if (printableStatus === 'Running' && (isReady || isProbed(instance))) {
     return { is: 'running', message: 'The machine runs.', guest: guestOf(of, { instance, isReady }) };
@@ -118,7 +118,7 @@ const troubles: Readonly<Record<string, Cause>> = {
   ImagePullBackOff: imagePullFailed,
 };
 
-function troubleOf(said: string, { machine, instance }: Seen): Obstacle | undefined {
+function troubleOf(said: string, { machine, instance }: Input): Obstacle | undefined {
   const known = troubles[said];
   return known && trouble(known.reason, `${known.message}${because(machine, instance)}`);
 }
@@ -127,13 +127,13 @@ function troubleOf(said: string, { machine, instance }: Seen): Obstacle | undefi
  * KubeVirt cannot create the Pod or start the guest in it, for whatever reason (kubevirt, pkg/controller/conditions.go
  * CheckFailure). The machine copies the condition of its instance, and keeps it after the instance has ended.
  */
-function unsynchronizedOf({ machine, instance, isClaimToCome }: Seen): Condition | undefined {
+function unsynchronizedOf({ machine, instance, isClaimToCome }: Input): Condition | undefined {
   const found = conditionOf((instance ?? machine).status?.conditions, 'Synchronized');
   if (found?.status !== 'False') return undefined;
   return isClaimToCome && found.reason === 'FailedPvcNotFound' ? undefined : found;
 }
 
-function leftToSettle(cause: Condition | undefined, { nowMs, settleMs }: Seen): number {
+function leftToSettle(cause: Condition | undefined, { nowMs, settleMs }: Input): number {
   const sinceMs = Date.parse(cause?.lastTransitionTime ?? '');
   return Number.isNaN(sinceMs) ? 0 : Math.max(0, sinceMs + settleMs - nowMs);
 }
@@ -154,8 +154,8 @@ const conditionsOf = (machine: KubeVirtMachine, instance: KubeVirtInstance | und
   ...(machine.status?.conditions ?? []),
 ];
 
-function onTheWay(seen: Seen, cause: Condition | undefined): Obstacle {
-  const { machine, wasReady } = seen;
+function onTheWay(input: Input, cause: Condition | undefined): Obstacle {
+  const { machine, wasReady } = input;
   const { printableStatus } = machine.status ?? {};
   if (printableStatus === 'Running') {
     const message = `The guest runs and is not ready${wordsOf(cause)}`;
@@ -163,7 +163,7 @@ function onTheWay(seen: Seen, cause: Condition | undefined): Obstacle {
   }
   if (cause)
     return (
-      troubleOf(cause.reason, seen) ?? trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`)
+      troubleOf(cause.reason, input) ?? trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`)
     );
   if (printableStatus === 'Stopping') return step('Stopping', 'The machine stops.', lookAt(machine));
   return starting(machine);

@@ -11,7 +11,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { factsOf, type Reporting, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { givenAddresses, reportedAddresses } from './addresses.ts';
-import { conditionsOf, readiness, type Seen } from './conditions.ts';
+import { type ChildStates, conditionsOf, readiness } from './conditions.ts';
 import { judge } from './grace-period.ts';
 import { startedAt } from './guest.ts';
 import { hardwareReasons } from './missing-hardware.ts';
@@ -49,11 +49,11 @@ export function report(plan: Plan): Action[] {
   const { machine, nowMs, policy, dataVolume, instance } = own;
   const wasReady = machine.status?.readyAt !== undefined;
   const isClaimToCome = dataVolume !== undefined && dataVolume.status?.claimName === undefined;
-  const seen = {
+  const input = {
     ...{ instance, of: machine, wasReady, isClaimToCome, nowMs },
     ...{ settleMs: settleMsOf(own), lost: networkLost(own) },
   };
-  const state = kubeVirtMachine ? stateOf({ ...seen, machine: kubeVirtMachine }) : stateOfMade(plan);
+  const state = kubeVirtMachine ? stateOf({ ...input, machine: kubeVirtMachine }) : stateOfMade(plan);
   const cloning = plan.outdated ?? (dataVolume && diskObstacle(dataVolume));
   const obstacle = obstacleOf(plan, { state, cloning });
   const before = machine.status?.trouble;
@@ -127,7 +127,7 @@ const stateOfMade = ({ own, writes }: Plan): KubeVirtState | undefined =>
     : undefined;
 
 /** What is in the way of the machine; undefined where it runs, or is stopped as it should be. */
-function obstacleOf({ own, blocker, disk, image }: Plan, { state, cloning }: Seen): Obstacle | undefined {
+function obstacleOf({ own, blocker, disk, image }: Plan, { state, cloning }: ChildStates): Obstacle | undefined {
   if (state?.is === 'running') return state.guest?.obstacle;
   if (blocker) return blocker;
   const { dataVolume } = own;

@@ -15,13 +15,13 @@ import {
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
 import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
 import { decide } from './decide.ts';
-import type { Left, Seen } from './observed.ts';
+import type { Left, ObservedImage } from './observed.ts';
 
 const nowMs = start + 3_600_000;
 const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const claim = PersistentVolumeClaim.parse({ metadata: { name: 'x', namespace: 'vmdi-farm', uid: 'claim' } });
 
-type Given = Partial<Omit<Seen, 'left'>> & { left?: Partial<Left>; data?: Record<string, string> };
+type Given = Partial<Omit<ObservedImage, 'left'>> & { left?: Partial<Left>; data?: Record<string, string> };
 const pass = ({ left, data = {}, ...more }: Given) =>
   decide({
     nowMs,
@@ -122,11 +122,11 @@ describe('a deleted image that no machine uses', () => {
 });
 
 describe('a deleted image', () => {
-  const isHeld = (image: Seen['image'], machines: readonly VirtualMachine[], data = {}) => {
+  const isHeld = (image: ObservedImage['image'], machines: readonly VirtualMachine[], data = {}) => {
     const actions = pass({ image, machines, data, left: { snapshots: [aSnapshot(image)] } });
     return !actions.some((action) => action.do === 'delete');
   };
-  test.each<[string, Seen['image'], VirtualMachine, boolean]>([
+  test.each<[string, ObservedImage['image'], VirtualMachine, boolean]>([
     ['is held by a machine with a disk from it', deleted(), machine('a', withDisk('uid-ubuntu')), true],
     ['is held by one whose disk is yet to be cloned', deleted(), machine('a'), true],
     ['is held by one of the same second', deleted(), machine('a', { createdAfterSeconds: 0 }), true],

@@ -24,7 +24,7 @@ import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
-import type { Left, Observed, Postponed, Seen } from './observed.ts';
+import type { Left, Observed, ObservedImage, Postponed } from './observed.ts';
 import { isDueAsOrphan } from './orphan.ts';
 import { knownImages, namesOfStrays, straysAmong } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
@@ -60,7 +60,7 @@ export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(O
   ]);
   const left = await orUnreadable({ name: 'left' }, leftOf(kube, deleted));
   const isDeleting = namespacesBeingDeleted(kube);
-  const observeOne = async (image: VMDiskImage, index: number): Promise<Seen> => {
+  const observeOne = async (image: VMDiskImage, index: number): Promise<ObservedImage> => {
     const ofImage = readable(machines[index] ?? []);
     const seenOfIt = { nowMs, policy, image, machines: ofImage };
     if (image.metadata.deletionTimestamp === undefined) return { ...seenOfIt, workspaces: readable(workspaces) };

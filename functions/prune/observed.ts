@@ -9,7 +9,7 @@ import type { Policy } from '../../shared/policy.ts';
 import type { Stray } from './stray.ts';
 
 /** The input of one decision. */
-export type Observed = Seen | Stray | Postponed;
+export type Observed = ObservedImage | Stray | Postponed;
 
 /** The image was not read: the reconcile has reached its limit. */
 export interface Postponed {
@@ -17,7 +17,7 @@ export interface Postponed {
 }
 
 /** An image that was deleted, or that may have to go, and who names it. */
-export interface Seen {
+export interface ObservedImage {
   nowMs: number;
   policy: Policy;
   image: VMDiskImage;

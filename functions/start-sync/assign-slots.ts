@@ -105,8 +105,8 @@ function untrackedHolders(
 
 /** Nothing starts while a policy key it depends on is invalid, or too soon after the Lease was lost. */
 function mayGrant({ policy, lease, nowMs, gracePeriodMs }: Observed) {
-  const isHeldOff = nowMs - acquiredMs(lease) < gracePeriodMs;
-  return !isHeldOff && grantFault(policy) === undefined;
+  const isInGracePeriod = nowMs - acquiredMs(lease) < gracePeriodMs;
+  return !isInGracePeriod && grantFault(policy) === undefined;
 }
 
 /** No event reports the end of a claim, which usually follows that of its DataVolume within a second. */

@@ -13,27 +13,27 @@ import { formatTimeOfDay } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import type { Policy } from '../../shared/policy.ts';
 
-interface Seen {
+interface Input {
   policy: Policy;
   lease: Lease | undefined;
   nowMs: number;
 }
 
 /** What a queued image waits for; with a reason of its own if nothing starts at all. */
-export function waitFor(image: VMDiskImage, seen: Seen): { reason: Stop['reason'] | 'Queued'; message: string } {
-  const stop = stopFor(image, seen);
+export function waitFor(image: VMDiskImage, input: Input): { reason: Stop['reason'] | 'Queued'; message: string } {
+  const stop = stopFor(image, input);
   if (stop) return { reason: stop.reason, message: `Waiting: ${stop.why}.` };
-  const { slotsPerNamespace: most, inspectTimeout } = seen.policy.values;
+  const { slotsPerNamespace: most, inspectTimeout } = input.policy.values;
   const parts = [
     'Waiting for a free slot',
-    describeSlots(image, seen),
+    describeSlots(image, input),
     ...(most === undefined ? [] : [`namespace ${image.metadata.namespace} may hold ${most} (slotsPerNamespace)`]),
     ...(inspectTimeout === 0 ? [] : ['its source is inspected first']),
   ];
   return { reason: 'Queued', message: `${parts.join('; ')}.` };
 }
 
-function stopFor(image: VMDiskImage, { policy, lease, nowMs }: Seen): Stop | undefined {
+function stopFor(image: VMDiskImage, { policy, lease, nowMs }: Input): Stop | undefined {
   const stop = stopOf(policy, egressIn(lease), nowMs);
   return stop?.reason === 'BudgetSpent' && ignoresBudget(image, policy) ? undefined : stop;
 }
@@ -42,7 +42,7 @@ function stopFor(image: VMDiskImage, { policy, lease, nowMs }: Seen): Stop | und
 const mostNamed = 3;
 
 /** The holders change with each download, and no message with them: it says when they were so, or where they are found. */
-function describeSlots({ metadata }: VMDiskImage, { policy, lease, nowMs }: Seen): string {
+function describeSlots({ metadata }: VMDiskImage, { policy, lease, nowMs }: Input): string {
   const { concurrency } = policy.values;
   const holders = holdersOf(lease) ?? [];
   if (freeIn(holders, concurrency) > 0)
@@ -63,14 +63,14 @@ function describeHolders(holders: readonly Holder[], namespace: string | undefin
  * Corrects the message of an image that was queued before the queue stopped, or while it was stopped; nothing else is worth a write for each
  * image that waits. Only a sweep does: a pause that is over soon costs nothing, and it reads all images, none of them from a cache.
  */
-export function correctWait(image: VMDiskImage, seen: Seen & { isTimed: boolean }): Action[] {
-  if (!seen.isTimed || !isQueued(image)) return [];
+export function correctWait(image: VMDiskImage, input: Input & { isTimed: boolean }): Action[] {
+  if (!input.isTimed || !isQueued(image)) return [];
   const { conditions, message: said = '' } = image.status ?? {};
   const before = conditionOf(conditions, 'Ready')?.reason;
-  const { reason, message } = waitFor(image, seen);
+  const { reason, message } = waitFor(image, input);
   const isTold =
     reason === 'Queued'
       ? !stopReasons.some((stopped) => stopped === before)
       : before === reason && said.endsWith(tellable(message));
-  return isTold ? [] : updateWhy(image, { reason, message, nowMs: seen.nowMs });
+  return isTold ? [] : updateWhy(image, { reason, message, nowMs: input.nowMs });
 }

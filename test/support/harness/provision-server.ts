@@ -17,7 +17,7 @@ import {
 } from '../builders/openstack.ts';
 
 /** What is observed of a machine, with the content of its project. */
-export type Seen = Partial<Omit<Observed, 'cloud' | 'policy'>> &
+export type Given = Partial<Omit<Observed, 'cloud' | 'policy'>> &
   Partial<Omit<Found, 'networks' | 'volumes'>> & {
     fault?: CloudFault['reason'];
     policy?: Record<string, string>;
@@ -33,8 +33,8 @@ export const freeDisk = aCinderVolume(undefined, { id: 'id-disk', name: 'disk' }
 export const bootedDisk = { ...freeDisk, ...heldBy('id-server') };
 
 /** A machine on one free disk, with a flavor of its size, and no server yet. */
-export function seeing({ fault, policy = {}, disks, nets, ...seen }: Seen = {}): Observed {
-  const { servers, ports, flavors, hasKeyPair, actions, unwanted, ...rest } = seen;
+export function observedOf({ fault, policy = {}, disks, nets, ...given }: Given = {}): Observed {
+  const { servers, ports, flavors, hasKeyPair, actions, unwanted, ...rest } = given;
   const found: Found = {
     servers: servers ?? [],
     ports: ports ?? [],
@@ -58,15 +58,15 @@ export function seeing({ fault, policy = {}, disks, nets, ...seen }: Seen = {}):
 }
 
 /** A machine whose server runs on its disk. */
-export const running = (seen: Seen & { server?: Parameters<typeof aServer>[1] } = {}): Seen => {
-  const { server, ...more } = seen;
+export const running = (given: Given & { server?: Parameters<typeof aServer>[1] } = {}): Given => {
+  const { server, ...more } = given;
   const machine = more.machine ?? aKupenStackMachine();
   return { machine, servers: [aServer(machine, server)], disks: [bootedDisk], ...more };
 };
 
 /** One look at a machine, and what came of it. */
-export function pass(seen: Seen = {}) {
-  const observed = seeing(seen);
+export function pass(given: Given = {}) {
+  const observed = observedOf(given);
   const actions = decide(observed);
   return {
     observed,

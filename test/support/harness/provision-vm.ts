@@ -22,12 +22,12 @@ export const aReadyImage = (spec = {}) =>
     },
   });
 
-export interface Seen extends Partial<Omit<Observed, 'policy'>> {
+export interface Given extends Partial<Omit<Observed, 'policy'>> {
   policy?: Record<string, string>;
 }
 
 /** One look at a machine, and what came of it. Namespace `shared` has networks for all. */
-export function pass({ policy = {}, ...seen }: Seen = {}) {
+export function pass({ policy = {}, ...given }: Given = {}) {
   const observed: Observed = {
     nowMs: start + 10_000,
     policy: parsePolicy({ data: { machineNetworks: 'shared', ...policy } }),
@@ -43,7 +43,7 @@ export function pass({ policy = {}, ...seen }: Seen = {}) {
     neighbours: undefined,
     networks: { isServed: true, missing: [] },
     missing: [],
-    ...seen,
+    ...given,
   };
   const actions = decide(observed);
   const patch = actions
@@ -77,14 +77,14 @@ type MachineSaid = Parameters<typeof aKubeVirtMachine>[1];
 /** A machine with everything that was made for it at first, as CDI and KubeVirt show it now, and the status of that first look. */
 export function aMadeMachine(
   options: MachineOptions = {},
-  { disk, machine: said, ...seen }: Omit<Seen, 'machine'> & { disk?: DiskSaid; machine?: MachineSaid } = {},
-): Seen & { machine: VirtualMachine } {
-  const first = pass({ ...seen, machine: aVirtualMachine(options) });
+  { disk, machine: said, ...given }: Omit<Given, 'machine'> & { disk?: DiskSaid; machine?: MachineSaid } = {},
+): Given & { machine: VirtualMachine } {
+  const first = pass({ ...given, machine: aVirtualMachine(options) });
   const dataVolume = aRootDisk(madeIn(first.actions, DataVolume), disk);
   const rootDisk = first.status?.rootDisk && { ...first.status.rootDisk, made: dataVolume.metadata.uid };
   const status = { ...first.status, ...(rootDisk ? { rootDisk } : {}), ...options.status };
   return {
-    ...seen,
+    ...given,
     machine: aVirtualMachine({ ...options, status }),
     dataVolume,
     secret: aSecret(madeIn(first.actions, Secret)),
@@ -99,7 +99,7 @@ export function written(machine: VirtualMachine, patch: object | undefined): Vir
 }
 
 /** The same machine after its status was written and its spec perhaps changed. */
-export const changed = (made: Seen & { machine: VirtualMachine }, spec: Partial<VirtualMachine['spec']>) => ({
+export const changed = (made: Given & { machine: VirtualMachine }, spec: Partial<VirtualMachine['spec']>) => ({
   ...made,
   machine: {
     ...made.machine,
