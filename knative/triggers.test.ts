@@ -46,7 +46,7 @@ test('a function that wants dead letters and more is refused', () => {
 
 test('a Trigger brings the beginning and the end of an object where its function wants nothing between', () => {
   const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
-  const [trigger] = triggerManifests([aFunction('count', [on.cameOrWent(Widget, { source: 'pelotech' })])]);
+  const [trigger] = triggerManifests([aFunction('count', [on.createdOrDeleted(Widget, { source: 'pelotech' })])]);
   const widget = { apiversion: 'demo.example.com/v1', kind: 'Widget' };
   const any = ['add', 'delete'].map((verb) => ({ exact: { ...widget, type: `dev.knative.apiserver.ref.${verb}` } }));
   expect(trigger).toMatchObject({ spec: { filters: [{ any }] } });

@@ -77,8 +77,8 @@ export const on = {
     ...only,
     verbs: ['delete'],
   }),
-  /** The beginning or the end of an object of the kind, and nothing between. */
-  cameOrWent: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Subscription => ({
+  /** An object of the kind is created or deleted. */
+  createdOrDeleted: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Subscription => ({
     on: 'changed',
     resource,
     ...only,

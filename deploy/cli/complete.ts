@@ -60,6 +60,6 @@ function quickly(asked: Promise<readonly string[]> | undefined): Promise<readonl
 
 function answer(current: string, candidates: readonly string[]): string[] {
   const fitting = candidates.filter((candidate) => candidate.startsWith(current));
-  const goesOn = fitting.length > 0 && fitting.every((candidate) => candidate.endsWith('/'));
-  return [...fitting, `:${directive.noFiles + (goesOn ? directive.noBlank : 0)}`];
+  const isPartial = fitting.length > 0 && fitting.every((candidate) => candidate.endsWith('/'));
+  return [...fitting, `:${directive.noFiles + (isPartial ? directive.noBlank : 0)}`];
 }

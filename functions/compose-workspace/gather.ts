@@ -46,7 +46,7 @@ import { hostKeysName } from './roles/host-keys.ts';
 import { skipReason } from './roles/roles.ts';
 import type { Booking, Queue } from './schedule/queue.ts';
 import { isToStart } from './schedule/schedule.ts';
-import { atRest } from './status.ts';
+import { settledPhases } from './status.ts';
 
 /** Up to this many workspaces are read concurrently. */
 const atOnce = 10;
@@ -122,7 +122,7 @@ async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Wo
 const mostInSweep = 100;
 const sweepMs = 30_000;
 
-/** Those that are not at rest: of the others nothing is read. */
+/** The workspaces under way; nothing is read of the others. */
 async function underWay(kube: Reader, nowMs: number): Promise<Workspace[]> {
   const found: Workspace[] = [];
   for await (const { items } of kube.pages(Workspace))
@@ -133,7 +133,7 @@ async function underWay(kube: Reader, nowMs: number): Promise<Workspace[]> {
 
 /** Or something has come due that the workspace waited for, or the images that it has requested before its start are on their way. */
 const isUnderWay = ({ metadata, status }: Workspace, nowMs: number) =>
-  !['Ready', ...atRest].includes(status?.phase ?? '') ||
+  !['Ready', ...settledPhases].includes(status?.phase ?? '') ||
   (status?.phase === 'Scheduled' && hasImagesUnderWay(status)) ||
   metadata.deletionTimestamp !== undefined ||
   status?.observedGeneration !== metadata.generation ||

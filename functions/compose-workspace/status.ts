@@ -26,7 +26,7 @@ import { formatComponent, isWell, type Stage } from './stage.ts';
 
 /** The state of a workspace, as one look at everything says. */
 export interface WorkspaceReport
-  extends Omit<StatusReport<WorkspacePhase, WorkspaceCondition>, 'isReady' | 'isAtRest'> {
+  extends Omit<StatusReport<WorkspacePhase, WorkspaceCondition>, 'isReady' | 'isSettled'> {
   fields: {
     [K in 'components' | 'ready' | 'namespace' | 'networkProvider' | 'images' | Times]?: WorkspaceStatus[K] | undefined;
   };
@@ -89,15 +89,15 @@ export function hibernating(
   return { phase: 'Hibernated', reason: 'Hibernated', message };
 }
 
-/** In these phases nothing is on its way. */
-export const atRest: readonly string[] = ['Scheduled', 'Hibernated'] satisfies WorkspacePhase[];
+/** A workspace in one of these phases waits for a time or for a user. */
+export const settledPhases: readonly string[] = ['Scheduled', 'Hibernated'] satisfies WorkspacePhase[];
 
 /** Writes the state of a workspace if its status differs, and reports that it is Ready or Failed. */
 export const updateStatus = (workspace: Workspace, report: WorkspaceReport, nowMs: number): Action[] =>
   reportStatus(
     reporting,
     workspace,
-    { ...report, isReady: report.phase === 'Ready', isAtRest: atRest.includes(report.phase) },
+    { ...report, isReady: report.phase === 'Ready', isSettled: settledPhases.includes(report.phase) },
     nowMs,
   );
 

@@ -18,7 +18,7 @@ export default defineFunction<Observed>({
     on.changed(VirtualMachine, { source: 'pelotech' }),
     ...imageFacts(['queued'], { counted: 'false' }),
     ...imageFacts(['pruned']),
-    on.cameOrWent(Namespace, { source: 'pelotech' }),
+    on.createdOrDeleted(Namespace, { source: 'pelotech' }),
     on.changed(ConfigMap, { source: 'own', name: policyName }),
     on.audit(),
   ],

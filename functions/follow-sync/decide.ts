@@ -27,7 +27,7 @@ import { garbage, leftOverVolumes, remove } from './garbage.ts';
 import { healing } from './healing.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { progressOf } from './progress.ts';
-import { atRest, describeWait, makeSnapshot, snapshotting } from './snapshotting.ts';
+import { checkSnapshot, describeWait, makeSnapshot, snapshotting } from './snapshotting.ts';
 import { useRevision } from './use-revision.ts';
 
 /**
@@ -38,7 +38,7 @@ import { useRevision } from './use-revision.ts';
 export function decide(observed: Observed): Action[] {
   const { image } = observed;
   const common = [...disown(observed), ...tellPrunable(observed)];
-  if (image.metadata.deletionTimestamp) return [...common, ...atRest(observed)];
+  if (image.metadata.deletionTimestamp) return [...common, ...checkSnapshot(observed)];
   if (isOfAnotherVersion(image)) return common;
   const used = useRevision(observed);
   const step = used.length > 0 ? used : stepAndGarbage(observed);
@@ -65,7 +65,7 @@ function stepOf(observed: Observed): Action[] {
   const phase = observed.image.status?.phase;
   if (phase === 'Syncing') return syncing(observed);
   if (phase === 'Snapshotting') return snapshotting(observed);
-  return phase === 'Failed' ? healing(observed) : atRest(observed);
+  return phase === 'Failed' ? healing(observed) : checkSnapshot(observed);
 }
 
 function syncing(observed: Observed): Action[] {

@@ -135,7 +135,7 @@ export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action
 }
 
 /** Reports a lost snapshot at once, and takes it again if its volume exists. A list is never evidence of a loss. */
-export function atRest(observed: Observed): Action[] {
+export function checkSnapshot(observed: Observed): Action[] {
   const { image, snapshots } = observed;
   const held = image.status?.snapshot;
   const isDeleting = image.metadata.deletionTimestamp !== undefined;

@@ -32,7 +32,7 @@ import { shapeChanges, shapeOf } from './shape.ts';
  */
 export function decide(observed: Observed): Action[] {
   const { network } = observed;
-  if (network.metadata.deletionTimestamp) return leave(observed);
+  if (network.metadata.deletionTimestamp) return finalize(observed);
   if ('fault' in observed.cloud) {
     const { fault } = observed.cloud;
     return [...updateStatus(observed, faulty(network, fault)), ...requeueAfterFault(fault, network)];
@@ -84,7 +84,7 @@ function requestsFor(
 }
 
 /** Deletes what was created. What cannot be deleted yet is reported and tried again. */
-function leave(observed: Observed): Action[] {
+function finalize(observed: Observed): Action[] {
   const { network, cloud, refusals } = observed;
   if (!hasFinalizer(network)) return [];
   const isNothingLeft =

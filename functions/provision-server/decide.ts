@@ -14,7 +14,7 @@ import {
 } from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
 import { statusBefore, withoutServer } from './facts.ts';
-import { leave } from './leave.ts';
+import { finalize } from './finalize.ts';
 import type { Found, Observed } from './observed.ts';
 import { failedBoot, inTrouble } from './recover.ts';
 import { toChange, toCreate } from './requests.ts';
@@ -28,7 +28,7 @@ import { pendingReport, refusedReport, runningReport } from './status.ts';
  */
 export function decide(observed: Observed): Action[] {
   const { machine, cloud } = observed;
-  if (machine.metadata.deletionTimestamp) return leave(observed);
+  if (machine.metadata.deletionTimestamp) return finalize(observed);
   if ('fault' in cloud) {
     // The duration of a fault restarts: it was not observed whether it lasted, and hosts come back later than their API.
     const fields = { ...statusBefore(machine), failedSince: undefined };

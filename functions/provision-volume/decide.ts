@@ -21,7 +21,7 @@ import { busy, factsOf, lookAt, statusBefore } from './status.ts';
  */
 export function decide(observed: Observed): Action[] {
   const { volume, cloud } = observed;
-  if (volume.metadata.deletionTimestamp) return leave(observed);
+  if (volume.metadata.deletionTimestamp) return finalize(observed);
   if ('fault' in cloud) {
     const report = unreachable(cloud.fault, volume.status?.id !== undefined, {
       ...statusBefore(volume),
@@ -132,8 +132,8 @@ function look(observed: Observed, report: StatusReport, isSettled = false): Acti
 /** The interval at which running tasks in OpenStack are read. */
 const taskMs = 2000;
 
-/** Takes down what was made; what a server has stays until it is detached. */
-function leave(observed: Observed): Action[] {
+/** Deletes what was created; a volume that a server has stays until it is detached. */
+function finalize(observed: Observed): Action[] {
   const { volume, cloud, refusals } = observed;
   if (!hasFinalizer(volume)) return [];
   if ('fault' in cloud) {

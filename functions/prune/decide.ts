@@ -5,7 +5,7 @@ import { waitingAmong } from '../../shared/workspaces/images.ts';
 import type { Left, Observed } from './observed.ts';
 import { isDueAsOrphan, orphan } from './orphan.ts';
 import { removeStray } from './stray.ts';
-import { retain, takeDown } from './teardown.ts';
+import { finalize, retain } from './teardown.ts';
 import { unused } from './unused.ts';
 
 /**
@@ -26,7 +26,7 @@ export function decide(observed: Observed): Action[] {
   if (!finalizers?.includes(diskImageFinalizer) || !left) return [];
   const isReleased = annotations?.[releaseHolds] === 'true';
   const holders = isReleased || isLostAnyway(left) ? [] : users.filter((machine) => isHeldBy(image, machine));
-  return holders.length > 0 ? retain(image, left, holders, nowMs) : takeDown(image, left, nowMs);
+  return holders.length > 0 ? retain(image, left, holders, nowMs) : finalize(image, left, nowMs);
 }
 
 /** The namespace controller deletes the snapshot in any case. Machines, whose disks are clones elsewhere, must not block it. */

@@ -42,7 +42,7 @@ export function retain(
       nowMs,
     ),
     ...(isNews ? [recordEvent(image, false, 'DeletionHeld', message, image.metadata.deletionTimestamp ?? '')] : []),
-    ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolume, of)),
+    ...dataVolumes.filter(isNotDeleting).map((of) => remove(image, DataVolume, of)),
   ];
 }
 
@@ -50,7 +50,7 @@ export function retain(
  * Reports that the image is no longer Ready, so that nothing clones from it, then deletes volumes and snapshots. Removes the finalizer
  * only when no DataVolume, no snapshot and no slot is left, and each claim is deleted: no event reports a claim's end, so none is awaited.
  */
-export function takeDown(
+export function finalize(
   image: VMDiskImage,
   { dataVolumes, claims, snapshots, holdsSlot }: Left,
   nowMs: number,
@@ -59,8 +59,8 @@ export function takeDown(
   if (dataVolumes.length + snapshots.length > 0) {
     return [
       ...reportTakenDown(image, nowMs),
-      ...dataVolumes.filter(isNotLeaving).map((of) => remove(image, DataVolume, of)),
-      ...snapshots.filter(isNotLeaving).map((of) => remove(image, VolumeSnapshot, of)),
+      ...dataVolumes.filter(isNotDeleting).map((of) => remove(image, DataVolume, of)),
+      ...snapshots.filter(isNotDeleting).map((of) => remove(image, VolumeSnapshot, of)),
     ];
   }
   if (holdsSlot) {
@@ -70,7 +70,7 @@ export function takeDown(
   const others = finalizers?.filter((finalizer) => finalizer !== diskImageFinalizer);
   const rule = ruleOf(image);
   return [
-    ...claims.filter(isNotLeaving).map((of) => remove(image, PersistentVolumeClaim, of)),
+    ...claims.filter(isNotDeleting).map((of) => remove(image, PersistentVolumeClaim, of)),
     { do: 'patchMetadata', resource: VMDiskImage, of: image, metadata: { finalizers: others } },
     publish(image, 'pruned', image.status?.revision ?? 0, deletionTimestamp, { rule, reason: rule }),
     { do: 'measure', metric: 'ot.image.pruned', value: 1, attributes: { rule } },
@@ -113,7 +113,7 @@ function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[]
 
 type Made = DataVolume | PersistentVolumeClaim | VolumeSnapshot;
 
-const isNotLeaving = ({ metadata }: Made) => !metadata.deletionTimestamp;
+const isNotDeleting = ({ metadata }: Made) => !metadata.deletionTimestamp;
 
 const remove = (
   image: VMDiskImage,

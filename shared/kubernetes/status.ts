@@ -36,7 +36,7 @@ export interface StatusReport<Phase extends string = string, Type extends string
   phase: Phase;
   isReady: boolean;
   /** It is not Ready, and nothing is on its way: it waits for a time or for a user. */
-  isAtRest?: boolean;
+  isSettled?: boolean;
   reason: Reason;
   message: string;
   /** All conditions but Ready, which sums up, and those of other writers. */
@@ -79,14 +79,14 @@ export interface Reporting<T extends Reported> {
 export function reportStatus<T extends Reported>(
   { resource, foreign, published, measured }: Reporting<T>,
   object: T,
-  { phase, isReady, isAtRest, reason, message: words, conditions: wanted, fields }: StatusReport,
+  { phase, isReady, isSettled, reason, message: words, conditions: wanted, fields }: StatusReport,
   nowMs: number,
 ): Action[] {
   const before: NonNullable<Reported['status']> = object.status ?? {};
   const now = toTime(nowMs);
   const message = tellable(words);
   const observedGeneration = object.metadata.generation;
-  const all: NewCondition[] = [...wanted, ...summary({ phase, isReady, isAtRest, reason, message })];
+  const all: NewCondition[] = [...wanted, ...summary({ phase, isReady, isSettled, reason, message })];
   const kept = new Set([foreign, ...all.map(({ type }) => type)]);
   const conditions = all.reduce<Condition[]>(
     (list, condition) => withCondition(list, { ...condition, observedGeneration }, now),
@@ -115,12 +115,12 @@ export function reportStatus<T extends Reported>(
 const summary = ({
   phase,
   isReady,
-  isAtRest = false,
+  isSettled = false,
   reason,
   message,
-}: Pick<StatusReport, 'phase' | 'isReady' | 'reason' | 'message'> & { isAtRest: boolean | undefined }) => {
+}: Pick<StatusReport, 'phase' | 'isReady' | 'reason' | 'message'> & { isSettled: boolean | undefined }) => {
   if (isReady) return [isSo('Ready', reason, message)];
-  const why = isAtRest ? [] : [isSo(phase === 'Failed' ? 'Stalled' : 'Reconciling', reason, message)];
+  const why = isSettled ? [] : [isSo(phase === 'Failed' ? 'Stalled' : 'Reconciling', reason, message)];
   return [...why, isNotSo('Ready', reason, message)];
 };
 

@@ -10,7 +10,7 @@ export const platform = ({ requirements }: Installation): Finding[] =>
     .map(({ name, expected, found, remedy = '' }) => ({ name, expected, found, remedy }));
 
 /** Installed objects that are being deleted: they still exist, but disappear when their finalizers are removed. */
-export const leaving = ({ shipped, there }: Installation): Finding[] =>
+export const beingDeleted = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .flatMap((wanted) => there.get(manifestKey(wanted)) ?? [])
     .filter(({ metadata }) => metadata.deletionTimestamp)

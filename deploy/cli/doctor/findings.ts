@@ -1,5 +1,5 @@
 import { oneLine } from '../../../shared/sentence.ts';
-import { definitions, leaving, platform } from './definitions.ts';
+import { beingDeleted, definitions, platform } from './definitions.ts';
 import { eventing, subscribers, workloads } from './eventing.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
@@ -12,7 +12,7 @@ import { classes, profiles } from './storage.ts';
 /** In this order, because the first finding may be the cause of the others. */
 const checks: readonly ((installation: Installation) => Finding[])[] = [
   platform,
-  leaving,
+  beingDeleted,
   definitions,
   permissions,
   fences,

@@ -31,7 +31,7 @@ export async function deleteWorkspaces(cluster: Cluster, { hasFunctions }: { has
   if (found.length === 0) return;
   for (const { metadata } of found) await kube.delete(Workspace, { name: metadata.name });
   // Without functions the garbage collector deletes the components, in no order.
-  if (!hasFunctions) await letGo(cluster, found);
+  if (!hasFunctions) await removeFinalizers(cluster, found);
   await untilGone(cluster, new Map(found.map((workspace) => [workspace.metadata.uid, workspace])));
   const namespaces = { labelSelector: `${labelSelector(managedBy)},${workspaceUidLabel}` };
   const left = await leftOf(cluster, Namespace, () => true, namespaces);
@@ -39,7 +39,7 @@ export async function deleteWorkspaces(cluster: Cluster, { hasFunctions }: { has
   say(`${Workspace.plural}: ${found.length} deleted`);
 }
 
-async function letGo({ kube }: Cluster, workspaces: readonly Workspace[]): Promise<void> {
+async function removeFinalizers({ kube }: Cluster, workspaces: readonly Workspace[]): Promise<void> {
   for (const { metadata } of workspaces) {
     const now = await kube.get(Workspace, { name: metadata.name });
     const { uid, resourceVersion, finalizers = [] } = now?.metadata ?? metadata;

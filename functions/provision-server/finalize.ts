@@ -14,10 +14,10 @@ import type { Found, Observed } from './observed.ts';
 import { phaseOf } from './state.ts';
 
 /**
- * Takes down what was made for a machine: server, and once that is gone ports, key pair and flavor; volumes and networks stay. What
- * Nova has not taken away yet would still hold the volumes.
+ * Deletes what was created for a machine: the server, then ports, key pair and flavor; volumes and networks stay. A server that still
+ * exists would hold the volumes.
  */
-export function leave(observed: Observed): Action[] {
+export function finalize(observed: Observed): Action[] {
   const { machine, cloud, refusals, nowMs } = observed;
   if (!hasFinalizer(machine)) return [];
   const say = (reason: Reason, message: string) =>
