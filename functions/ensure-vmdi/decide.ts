@@ -8,7 +8,7 @@ import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
-import { type Finding, findingOf } from './finding.ts';
+import { type Resolution, resolutionOf } from './resolution.ts';
 import type { Observed } from './observed.ts';
 
 /**
@@ -17,7 +17,7 @@ import type { Observed } from './observed.ts';
  */
 export function decide(observed: Observed): Action[] {
   const machines = observed.machines.filter(({ metadata }) => !metadata.deletionTimestamp).sort(byAge);
-  const asks = (machine: VirtualMachine) => findingOf(machine, observed) === undefined;
+  const asks = (machine: VirtualMachine) => resolutionOf(machine, observed) === undefined;
   if (machines.some((machine) => wasRefused(machine, observed))) {
     // What is refused to one namespace may be allowed for another; it is observed again which.
     const byNamespace = Map.groupBy(machines.filter(asks), ({ metadata }) => metadata.namespace);
@@ -28,7 +28,7 @@ export function decide(observed: Observed): Action[] {
   const template = first?.spec.vmDiskImageTemplate;
   return [
     ...(first ? createFor(first, observed) : []),
-    ...together(machines.map((machine) => publish(machine, findingOf(machine, observed, template), observed))),
+    ...together(machines.map((machine) => publish(machine, resolutionOf(machine, observed, template), observed))),
     ...(machines.length > 0 ? awaitEnd(observed) : []),
   ];
 }
@@ -59,10 +59,10 @@ const byAge = ({ metadata: a }: VirtualMachine, { metadata: b }: VirtualMachine)
  * The machine's condition, and an Event if the template differs; nothing if both are reported already. provision-vm writes the phase,
  * and so reports that a machine fails without its image.
  */
-function publish(machine: VirtualMachine, finding: Finding | undefined, { nowMs, image }: Observed): Action[] {
-  if (!finding) return [];
+function publish(machine: VirtualMachine, resolution: Resolution | undefined, { nowMs, image }: Observed): Action[] {
+  if (!resolution) return [];
   const { name, namespace, uid, generation } = machine.metadata;
-  const { status, reason, message, differences } = finding;
+  const { status, reason, message, differences } = resolution;
   const before = conditionOf(machine.status?.conditions, 'ImageResolved');
   const wanted = { type: 'ImageResolved', status, reason, message, observedGeneration: generation };
   const condition = conditionAfter(before, wanted, toTime(nowMs));

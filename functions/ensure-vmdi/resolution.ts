@@ -9,7 +9,7 @@ import type { Cause } from '../../shared/reasons/reason.ts';
 import type { Observed } from './observed.ts';
 
 /** The state of a machine's image: usable, or the reason why not. */
-export interface Finding extends Cause {
+export interface Resolution extends Cause {
   status: 'True' | 'False';
   /** The fields in which the machine's template differs from the image. */
   differences: readonly string[];
@@ -18,18 +18,18 @@ export interface Finding extends Cause {
 type Spec = VMDiskImage['spec'];
 
 /** The state of this machine's image, given that this reconcile creates it from `made`; undefined if it must be created. */
-export function findingOf(machine: VirtualMachine, observed: Observed, made?: Spec): Finding | undefined {
+export function resolutionOf(machine: VirtualMachine, observed: Observed, made?: Spec): Resolution | undefined {
   const { image, ref } = observed;
   const why = mayNotName(machine, observed) ?? mayNotUse(machine, observed);
   if (why) return not(why);
   if (image?.metadata.deletionTimestamp) return terminating(machine, image, ref);
   const spec = image?.spec ?? made;
-  if (spec) return found(machine, spec, `${say(ref)} exists.`);
+  if (spec) return found(machine, spec, `${formatImage(ref)} exists.`);
   const reason = missing(machine, observed);
   return reason ? not(reason) : undefined;
 }
 
-const not = (why: Cause): Finding => ({ ...why, status: 'False', differences: [] });
+const not = (why: Cause): Resolution => ({ ...why, status: 'False', differences: [] });
 
 /** A machine that was allowed before a key of the policy became invalid is not checked again. */
 function mayNotName({ metadata, status }: VirtualMachine, { policy, ref }: Observed): Cause | undefined {
@@ -45,7 +45,7 @@ function mayNotUse({ metadata, spec, status }: VirtualMachine, { image, policy }
 }
 
 /** An image of an admin or a publisher takes precedence over the template. Differences are reported. */
-function found({ spec }: VirtualMachine, image: Spec, sentence: string): Finding {
+function found({ spec }: VirtualMachine, image: Spec, sentence: string): Resolution {
   const differences = spec.vmDiskImageTemplate ? differencesOf(spec.vmDiskImageTemplate, image) : [];
   const but =
     differences.length > 0
@@ -54,15 +54,15 @@ function found({ spec }: VirtualMachine, image: Spec, sentence: string): Finding
   return { status: 'True', reason: 'ImageFound', message: sentence + but, differences };
 }
 
-function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed['ref']): Finding {
+function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed['ref']): Resolution {
   if (isHeldBy(image, machine))
-    return found(machine, image.spec, `${say(ref)} is being deleted, and stays usable for this machine.`);
+    return found(machine, image.spec, `${formatImage(ref)} is being deleted, and stays usable for this machine.`);
   const next = mayMake(machine)
     ? 'then creates it again from vmDiskImageTemplate'
     : 'then for a new image of that name';
   return not({
     reason: 'ImageTerminating',
-    message: `${say(ref)} is being deleted; waiting until it is gone, ${next}.`,
+    message: `${formatImage(ref)} is being deleted; waiting until it is gone, ${next}.`,
   });
 }
 
@@ -75,13 +75,13 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Cause 
   if (mode === 'FailIfNotExist') {
     return {
       reason: 'ImageMissing',
-      message: `${say(ref)} does not exist, and mode is FailIfNotExist. Create it, or set mode CreateIfNotExist.`,
+      message: `${formatImage(ref)} does not exist, and mode is FailIfNotExist. Create it, or set mode CreateIfNotExist.`,
     };
   }
   if (!template) {
     return {
       reason: 'ImageMissing',
-      message: `${say(ref)} does not exist. Create it, or add a vmDiskImageTemplate to the machine.`,
+      message: `${formatImage(ref)} does not exist. Create it, or add a vmDiskImageTemplate to the machine.`,
     };
   }
   if (!namespace || namespace.metadata.deletionTimestamp) {
@@ -97,8 +97,8 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Cause 
   if (refusal === undefined) return undefined;
   return {
     reason: 'ImageRefused',
-    message: `Expected the API server to take ${say(ref)}, found a refusal: ${formatRefusal(refusal)}.`,
+    message: `Expected the API server to take ${formatImage(ref)}, found a refusal: ${formatRefusal(refusal)}.`,
   };
 }
 
-const say = (ref: Observed['ref']) => nameOf(VMDiskImage, ref);
+const formatImage = (ref: Observed['ref']) => nameOf(VMDiskImage, ref);
