@@ -12,9 +12,9 @@ export function happened(image: VMDiskImage | undefined, events: readonly Kubern
       isWarning: fact === 'Failed' || fact === 'Retrying',
     }),
   );
-  const told = new Set(facts.map(({ message }) => message));
+  const inHistory = new Set(facts.map(({ message }) => message));
   const others = events
-    .filter(({ message }) => !told.has(message ?? ''))
+    .filter(({ message }) => !inHistory.has(message ?? ''))
     .map(
       (event): Happening => ({
         time: timeOf(event),

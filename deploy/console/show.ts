@@ -43,7 +43,7 @@ export async function show({
   let isWriting = false;
   let isBehind = false;
   let written = 0;
-  const tell = (write: () => Promise<unknown>): void => {
+  const writeUnlessBusy = (write: () => Promise<unknown>): void => {
     if (isWriting) {
       isBehind = true;
       return;
@@ -54,12 +54,12 @@ export async function show({
       written++;
       if (!isBehind) return;
       isBehind = false;
-      tellView();
+      sendView();
     }, ended.resolve);
   };
   const send = (event: string, data: unknown) => stream.writeSSE({ event, data: JSON.stringify(data) });
-  const tellView = () =>
-    tell(() =>
+  const sendView = () =>
+    writeUnlessBusy(() =>
       send('view', {
         viewer: current.name,
         mayLogOut,
@@ -67,15 +67,15 @@ export async function show({
         view: visible(watched.view(), sight),
       }),
     );
-  const lookAgain = async () => {
+  const refreshSight = async () => {
     const next = await sightOf(current, watched.view());
     const isChanged = isOther(sight, next);
     sight = next;
-    if (isChanged) tellView();
+    if (isChanged) sendView();
   };
 
   const asked = new Set(namespacesIn(watched.view()));
-  tellView();
+  sendView();
   const off = watched.onChange((changes) => {
     const fresh = [
       ...namespacesIn({
@@ -86,11 +86,11 @@ export async function show({
       }),
     ].filter((name) => !asked.has(name));
     for (const name of fresh) asked.add(name);
-    const told = visibleChanges(changes, sight);
-    if (told) tell(() => send('changes', told));
-    if (fresh.length > 0) lookAgain().catch((error: unknown) => warn(String(error)));
+    const permitted = visibleChanges(changes, sight);
+    if (permitted) writeUnlessBusy(() => send('changes', permitted));
+    if (fresh.length > 0) refreshSight().catch((error: unknown) => warn(String(error)));
   });
-  let unheard = 0;
+  let failures = 0;
   let writtenBefore = -1;
   const timer = setInterval(async () => {
     if (isWriting && written === writtenBefore) return ended.resolve();
@@ -98,14 +98,14 @@ export async function show({
     try {
       const still = await again();
       if (!still) return ended.resolve();
-      unheard = 0;
+      failures = 0;
       current = still;
-      await lookAgain();
+      await refreshSight();
     } catch (error) {
       warn(String(error));
-      if (++unheard > 1) return ended.resolve();
+      if (++failures > 1) return ended.resolve();
     }
-    if (!isWriting) tell(() => stream.write(': still here\n\n'));
+    if (!isWriting) writeUnlessBusy(() => stream.write(': still here\n\n'));
   }, everyMs);
   await Promise.race([over, ended.promise]);
   clearInterval(timer);

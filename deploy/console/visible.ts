@@ -68,8 +68,8 @@ export function visibleChanges(changes: Changes, sight: Sight): Changes | undefi
     const gone = (change?.gone ?? []).filter((key) => section === 'pruned' || maySee(section, key, sight));
     return [section, { set: set[section as keyof View], gone }] as const;
   });
-  const told = found.filter(([, { set: rows, gone }]) => Object.keys(rows).length > 0 || gone.length > 0);
-  return told.length > 0 ? (Object.fromEntries(told) as Changes) : undefined;
+  const nonEmpty = found.filter(([, { set: rows, gone }]) => Object.keys(rows).length > 0 || gone.length > 0);
+  return nonEmpty.length > 0 ? (Object.fromEntries(nonEmpty) as Changes) : undefined;
 }
 
 export function maySee(section: string, key: string, sight: Sight): boolean {
