@@ -186,14 +186,14 @@ export function treeLines(
   const rows = nodes.flatMap((node) => rowsOf(node, '', '', (one) => rowOf(one, nowMs, shown)));
   const table = tableLines(columns, rows, look);
   const summary = first ? [`${summaryOf(nodes)} First cause: ${nameOf(first, first)}: ${causeText(first)}`] : [];
-  const isSaid = stopped && first && causeText(first).includes(stopped.why);
-  const stop = isSaid ? `What would help: ${stopped.command}` : stopped && describeStopped(stopped);
+  const isInSummary = stopped && first && causeText(first).includes(stopped.why);
+  const stop = isInSummary ? `What would help: ${stopped.command}` : stopped && describeStopped(stopped);
   const above = [...summary, ...(stop ? [stop] : [])];
   return above.length > 0 ? [...above, '', ...table] : [...table];
 }
 
 /** A node for a line of a log. */
-export const saidOf = (node: Node) => ({
+export const logEntryOf = (node: Node) => ({
   about: nameOf(node, node),
   says: [node.phase || 'New', ...(node.cause ? [causeText(node)] : [])].join(': '),
 });
@@ -212,11 +212,11 @@ function summaryOf(nodes: readonly Node[]): string {
 /** Each cause once: in full in the first row of the object that it comes from. */
 function rowOf(node: Node, nowMs: number, shown: Set<string>): Span[] {
   const { phase, since, cause } = node;
-  const said = `${nameOf(node, node)}: ${cause}`;
+  const line = `${nameOf(node, node)}: ${cause}`;
   const origin = originOf(node);
   // A component has no namespace: another workspace may have one of the same name.
-  const isShown = cause !== '' && node.namespace !== undefined && shown.has(said);
-  shown.add(said);
+  const isShown = cause !== '' && node.namespace !== undefined && shown.has(line);
+  shown.add(line);
   const text = isShown ? 'as above' : origin ? `same cause as ${nameOf(origin, origin)}` : cause;
   return [phaseSpan(phase), formatAge(since, nowMs), styled('dim', text)];
 }

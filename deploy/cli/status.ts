@@ -12,7 +12,7 @@ import { namespaceOptions } from './help.ts';
 import { completeKindAndName } from './names.ts';
 import { readStopped, whatStops } from './queue.ts';
 import { codeOf } from './state.ts';
-import { type Found, nothing, saidOf, treeLines, treeOf } from './status-tree.ts';
+import { type Found, logEntryOf, nothing, treeLines, treeOf } from './status-tree.ts';
 import {
   expectNamespace,
   findTarget,
@@ -50,7 +50,7 @@ export const status: Body = {
     return {
       lines: treeLines(nodes, call.nowMs, call.look, { stopped, namespace: reached.namespace }),
       json: nodes,
-      objects: nodes.map((node) => ({ name: kubectlName(node.kind, node.name), ...saidOf(node) })),
+      objects: nodes.map((node) => ({ name: kubectlName(node.kind, node.name), ...logEntryOf(node) })),
       code: codeOf(nodes.map(({ state }) => state)),
     };
   },

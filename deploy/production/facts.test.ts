@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { warn } from '../../functions/compose-workspace/lifetime.ts';
 import { updateStatus as updateWorkspaceStatus, workspaceFacts } from '../../functions/compose-workspace/status.ts';
 import { decide as followSync } from '../../functions/follow-sync/decide.ts';
-import { tellReady } from '../../functions/follow-sync/snapshotting.ts';
+import { publishReady } from '../../functions/follow-sync/snapshotting.ts';
 import { machineFacts, updateStatus } from '../../functions/provision-vm/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
-import { tellUnsettled } from '../../functions/start-sync/unsettled.ts';
+import { publishUnsettled } from '../../functions/start-sync/unsettled.ts';
 import type { Action } from '../../shared/actions.ts';
 import { facts, imagePublished, schemaIdOf } from '../../shared/events.ts';
 import { transition } from '../../shared/images/status.ts';
@@ -34,14 +34,14 @@ const noFields = {
 
 const ofImages = told([
   ...phases.flatMap((to) => transition(aVMDiskImage(), { to, ...said, nowMs })),
-  tellReady(aVMDiskImage({ status: { phase: 'Failed' } }), 1, { ...said, nowMs }),
+  publishReady(aVMDiskImage({ status: { phase: 'Failed' } }), 1, { ...said, nowMs }),
 ]);
 const ofMachines = (['Provisioning', 'Failed', 'Ready'] as const).flatMap((phase) =>
   told(updateStatus(aVirtualMachine(), { phase, ...said, conditions: [], fields: noFields }, nowMs)),
 );
 const deleted = { nowMs, policy: parsePolicy(undefined), image: aVMDiskImage({ deleted: true }) };
 const nothing = { dataVolumes: [], pods: [], snapshots: [], isSnapshotGone: false, refusals: new Map() };
-const ofUnsettled = told(tellUnsettled({ nowMs, unsettled: [deleted.image] }));
+const ofUnsettled = told(publishUnsettled({ nowMs, unsettled: [deleted.image] }));
 const ofDeleting = told(followSync({ ...deleted, ...nothing, isAudit: false, isNamed: true }));
 const left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false };
 const ofDeletion = told(prune({ ...deleted, machines: [], workspaces: [], left }));

@@ -94,10 +94,10 @@ function isOn({ metadata, status }: Pod, network: string): boolean {
 }
 
 function inUse(kept: readonly { network: string; by: readonly string[] }[]): NonNullable<Stage['obstacle']> {
-  const said = kept.map(({ network, by }) => `${network} (${by.slice(0, 5).join(', ')})`).join('; ');
+  const users = kept.map(({ network, by }) => `${network} (${by.slice(0, 5).join(', ')})`).join('; ');
   return {
     reason: 'NetworkInUse',
-    message: `Expected no users of a network that is to be removed, found ${said}; it is deleted once they have left it.`,
+    message: `Expected no users of a network that is to be removed, found ${users}; it is deleted once they have left it.`,
     isFinal: false,
   };
 }

@@ -2,7 +2,7 @@ import { chunk } from '../../shared/chunk.ts';
 import { uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
 import { egressIn } from '../../shared/images/egress.ts';
-import { imagesTold } from '../../shared/images/facts.ts';
+import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { forecastIn } from '../../shared/images/queue-forecast.ts';
 import { leaseName } from '../../shared/images/slots.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
@@ -152,7 +152,7 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
 
 /** Those that want one of the images that events name. Only those are listed that are neither Ready nor hibernate: the others have theirs. */
 async function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
-  const images = new Set(imagesTold(batch).map(({ name }) => name));
+  const images = new Set(imagesOfFacts(batch).map(({ name }) => name));
   if (images.size === 0) return [];
   const open = await kube.list(Workspace, { fieldSelector: 'status.phase!=Ready,status.phase!=Hibernated' });
   return open.filter((workspace) => imageNamesOf(workspace).some((name) => images.has(name)));

@@ -5,7 +5,7 @@ import type {
   ComponentPhase,
   WorkspaceCondition,
 } from '../../shared/kinds/pelotech/workspace.ts';
-import { tellable } from '../../shared/kubernetes/events.ts';
+import { redactMessage } from '../../shared/kubernetes/events.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
 import type { Made } from './child.ts';
 
@@ -49,7 +49,7 @@ export const component = (
   name,
   phase,
   reason,
-  message: tellable(message).slice(0, 1024),
+  message: redactMessage(message).slice(0, 1024),
 });
 
 export const ready = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Ready', reason, message });

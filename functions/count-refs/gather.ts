@@ -8,7 +8,7 @@ import {
   subjectsOf,
   type Unreadable,
 } from '../../shared/function.ts';
-import { imagesTold } from '../../shared/images/facts.ts';
+import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
@@ -117,8 +117,8 @@ async function namedImages(
   batch: Batch,
 ): Promise<{ refs: ObjectReference[]; unreadable: Unreadable[]; policy?: Policy }> {
   const [ofMachines, ofWorkspaces] = [changesOf(batch, VirtualMachine), changesOf(batch, Workspace)];
-  const told = [...subjectsOf(batch, VMDiskImage), ...imagesTold(batch)];
-  if (ofMachines.refs.length + ofWorkspaces.refs.length === 0) return { refs: distinctRefs(told), unreadable: [] };
+  const images = [...subjectsOf(batch, VMDiskImage), ...imagesOfFacts(batch)];
+  if (ofMachines.refs.length + ofWorkspaces.refs.length === 0) return { refs: distinctRefs(images), unreadable: [] };
   const policy = await readPolicy(kube);
   const [foundMachines, foundWorkspaces] = await Promise.all([
     machinesNamed(kube, ofMachines.refs),
@@ -151,7 +151,7 @@ async function namedImages(
     ]),
   );
   return {
-    refs: distinctRefs([...told, ...named.read.flat()]),
+    refs: distinctRefs([...images, ...named.read.flat()]),
     unreadable: [...machines.unreadable, ...workspaces.unreadable, ...named.unreadable],
     policy,
   };

@@ -8,8 +8,8 @@ import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
-import { type Resolution, resolutionOf } from './resolution.ts';
 import type { Observed } from './observed.ts';
+import { type Resolution, resolutionOf } from './resolution.ts';
 
 /**
  * Creates the image for the machine that asked first, then reports on each machine the state of its image.

@@ -8,7 +8,7 @@ import {
   subjectsOf,
   type Unreadable,
 } from '../../shared/function.ts';
-import { imagesTold } from '../../shared/images/facts.ts';
+import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { machinesOf } from '../../shared/images/references.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -86,7 +86,7 @@ async function machinesFor(
     kube.list(VirtualMachine, { fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` });
   const [named, naming, selected] = await Promise.all([
     Promise.all(subjectsOf(batch, VirtualMachine).map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
-    machinesNaming(kube, distinct([...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)], keyOf)),
+    machinesNaming(kube, distinct([...imagesOfFacts(batch), ...subjectsOf(batch, VMDiskImage)], keyOf)),
     Promise.all(subjectsOf(batch, Namespace).map((of) => orUnreadable(of, inNamespace(of)))),
   ]);
   const [one, some] = [partition(named), partition([...naming, ...selected])];

@@ -59,8 +59,8 @@ const notBegun = new Set(['', 'Pending', 'PVCBound', 'PendingPopulation', 'Clone
 
 /** What CDI says is in the way of the clone. */
 function troubleOf(dataVolume: DataVolume | undefined) {
-  const said = ['Bound', 'Running'].map((type) => conditionOf(dataVolume?.status?.conditions, type));
-  return said.find((one) => one?.status === 'False' && (errors.has(one.reason) || waits.has(one.reason)));
+  const conditions = ['Bound', 'Running'].map((type) => conditionOf(dataVolume?.status?.conditions, type));
+  return conditions.find((one) => one?.status === 'False' && (errors.has(one.reason) || waits.has(one.reason)));
 }
 
 /** Reports what is in the way of the clone while it lasts, and that it is out of the way. */

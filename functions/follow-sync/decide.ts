@@ -37,7 +37,7 @@ import { useRevision } from './use-revision.ts';
  */
 export function decide(observed: Observed): Action[] {
   const { image } = observed;
-  const common = [...disown(observed), ...tellPrunable(observed)];
+  const common = [...disown(observed), ...publishPrunable(observed)];
   if (image.metadata.deletionTimestamp) return [...common, ...checkSnapshot(observed)];
   if (isOfAnotherVersion(image)) return common;
   const used = useRevision(observed);
@@ -45,8 +45,8 @@ export function decide(observed: Observed): Action[] {
   return [...common, ...step, ...offering(observed, step)];
 }
 
-/** Wakes prune, which hears of no image otherwise: most of them change often and are not to be pruned. */
-function tellPrunable({ image, isNamed, nowMs }: Observed): Action[] {
+/** Notifies prune, which receives no other event of images: most of them change often and are not to be pruned. */
+function publishPrunable({ image, isNamed, nowMs }: Observed): Action[] {
   const reason = whyPrunable(image);
   if (!isNamed || reason === undefined) return [];
   return [{ ...publish(image, 'prunable', image.status?.revision ?? 0, toTime(nowMs), { reason }), about: image }];

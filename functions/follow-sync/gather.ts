@@ -2,7 +2,7 @@ import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
 import { currentName, currentVolume } from '../../shared/images/current-volume.ts';
-import { imagesTold } from '../../shared/images/facts.ts';
+import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { isRevisionAsked } from '../../shared/images/unsettled.ts';
 import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
@@ -182,18 +182,18 @@ function byImage<T extends KubernetesObject>(objects: readonly T[]): (image: VMD
 
 /** The images that facts are about, or events, by name or by the name of a child, or that an audit found. */
 const imagesNamed = (batch: Batch): readonly ObjectReference[] => [
-  ...imagesTold(batch),
+  ...imagesOfFacts(batch),
   ...[...(batch.audited ?? []), ...batch.subjects].map(imageOf).filter((ref) => ref !== undefined),
 ];
 
 /** What events report of the children of each image; nothing of an image that a fact is about, so that all is read. */
 function eventsByImage(batch: Batch): (image: VMDiskImage) => readonly Subject[] {
-  const told = new Set(imagesTold(batch).map(keyOf));
+  const byFacts = new Set(imagesOfFacts(batch).map(keyOf));
   const groups = Map.groupBy(batch.subjects, (subject) => {
     const ref = imageOf(subject);
     return ref && keyOf(ref);
   });
-  return ({ metadata }) => (told.has(keyOf(metadata)) ? [] : (groups.get(keyOf(metadata)) ?? []));
+  return ({ metadata }) => (byFacts.has(keyOf(metadata)) ? [] : (groups.get(keyOf(metadata)) ?? []));
 }
 
 /** With more names than this, a list costs less than a read for each. */

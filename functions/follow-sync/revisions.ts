@@ -1,5 +1,5 @@
 import { contentDigest } from '../../shared/images/content-digest.ts';
-import { tellableUrl } from '../../shared/images/sources.ts';
+import { redactUrl } from '../../shared/images/sources.ts';
 import {
   imageUidLabel,
   revisionLabel,
@@ -75,7 +75,7 @@ export function completed(observed: Observed, snapshot: VolumeSnapshot) {
   const { revision = 1, contentDigest: downloaded, adoption, snapshot: used } = image.status ?? {};
   const completedAt = toTime(nowMs);
   const isDownload = downloaded === contentDigest(image) && adoption?.revision !== revision;
-  const url = isDownload ? { url: tellableUrl(image.spec.url) } : {};
+  const url = isDownload ? { url: redactUrl(image.spec.url) } : {};
   const others = revisionsOf(observed).filter((other) => other.revision !== revision);
   const revisions = [{ revision, snapshot: snapshot.metadata.name, completedAt, ...url }, ...others].slice(
     0,

@@ -61,7 +61,7 @@ export function snapshotting(observed: Observed): Action[] {
       `No usable snapshot ${within}; the snapshotter says: ${sentence(found)} ${keptUntil}`,
     );
   }
-  return snapshot ? saysError(observed, snapshot) : makeSnapshot(image, dataVolume);
+  return snapshot ? reportError(observed, snapshot) : makeSnapshot(image, dataVolume);
 }
 
 export const describeWait = (image: VMDiskImage) =>
@@ -70,7 +70,7 @@ const keptUntil =
   'The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.';
 
 /** Reports the snapshotter's error while it lasts: the snapshotter retries, and no error is final. */
-function saysError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
+function reportError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
   if (status?.error) {
     const message = `${describeWait(image)} The snapshotter says: ${sentence(status.error.message)}`;
     return reportWhy(image, { reason: 'SnapshotError', message, nowMs });
@@ -147,14 +147,14 @@ export function checkSnapshot(observed: Observed): Action[] {
   if ((state === 'lost' || state === 'not ready') && !isDeleting && hasKeptItsVolume(observed))
     return waitAgain(observed, held.name, state);
   const isLost = state === 'lost' || state === 'taken';
-  const isSaid = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
-  if (isLost === isSaid || (!isLost && state !== 'usable')) return [];
-  if (!isLost) return saysLost(observed, false, 'The snapshot exists.');
+  const isReported = conditionOf(image.status?.conditions, 'SnapshotLost')?.status === 'True';
+  if (isLost === isReported || (!isLost && state !== 'usable')) return [];
+  if (!isLost) return reportLost(observed, false, 'The snapshot exists.');
   const what =
     state === 'taken'
       ? 'is lost, and another snapshot has its name'
       : `is ${snapshot?.metadata.deletionTimestamp ? 'being deleted' : 'lost'}`;
-  return saysLost(observed, true, `The snapshot ${held.name} ${what}; ${afterLoss(image)}.`);
+  return reportLost(observed, true, `The snapshot ${held.name} ${what}; ${afterLoss(image)}.`);
 }
 
 /**
@@ -175,18 +175,18 @@ function afterLoss({ metadata, status }: VMDiskImage): string {
 }
 
 /** Whether machines can be cloned from the snapshot that the status names, in SnapshotLost and Ready. */
-function saysLost({ image, nowMs }: Observed, isLost: boolean, message: string): Action[] {
+function reportLost({ image, nowMs }: Observed, isLost: boolean, message: string): Action[] {
   const conditions = withLost(image, isLost, message, nowMs);
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions, message } },
     recordEvent(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
-    ...(isLost ? [] : [tellReady(image, image.status?.snapshot?.revision ?? 1, { reason, message, nowMs })]),
+    ...(isLost ? [] : [publishReady(image, image.status?.snapshot?.revision ?? 1, { reason, message, nowMs })]),
   ];
 }
 
-/** Tells the machines that wait for the image, whatever its phase, that they can be cloned from this revision. */
-export const tellReady = (
+/** Notifies the machines that wait for the image, whatever its phase: they can be cloned from this revision. */
+export const publishReady = (
   image: VMDiskImage,
   revision: number,
   { nowMs, ...why }: { reason: Reason; message: string; nowMs: number },

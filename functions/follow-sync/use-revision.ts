@@ -1,12 +1,12 @@
 import type { Action } from '../../shared/actions.ts';
 import { useRevision as annotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
-import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
+import { recordEvent, redactMessage } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
 import { isLostInUse } from './snapshot.ts';
-import { tellReady, withLost } from './snapshotting.ts';
+import { publishReady, withLost } from './snapshotting.ts';
 
 /**
  * Makes new machines clone from the revision that the image's annotation names, and from the newest again once the annotation is
@@ -48,7 +48,7 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     recordEvent(image, false, reason, message, `${revision}/${now}`),
-    ...(isLost ? [] : [tellReady(image, revision, { reason, message, nowMs })]),
+    ...(isLost ? [] : [publishReady(image, revision, { reason, message, nowMs })]),
   ];
 }
 
@@ -56,11 +56,11 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
 function notKept(observed: Observed, asked: string): Action[] {
   const { image, nowMs } = observed;
   const kept = usableRevisions(observed).map(({ revision }) => revision);
-  const message = tellable(
+  const message = redactMessage(
     `Expected annotation ${annotation} to name a revision that is kept (${kept.join(', ') || 'none'}), found ${JSON.stringify(asked.slice(0, 100))}. Nothing is changed.`,
   );
-  const said = conditionOf(image.status?.conditions, 'RevisionPinned');
-  if (said?.status === 'False' && said.message === message) return [];
+  const before = conditionOf(image.status?.conditions, 'RevisionPinned');
+  if (before?.status === 'False' && before.message === message) return [];
   const found = { type: 'RevisionPinned', status: 'False', reason: 'RevisionNotKept', message } as const;
   const observedGeneration = image.metadata.generation;
   const conditions = withCondition(image.status?.conditions, { ...found, observedGeneration }, toTime(nowMs));

@@ -3,11 +3,11 @@ import { nextLookMs } from '../../shared/backoff.ts';
 import { ignoresBudget } from '../../shared/images/egress.ts';
 import { queuedMs, type SourceFault } from '../../shared/images/inspection.ts';
 import { sharedContentOf } from '../../shared/images/shared-content.ts';
-import { tellableUrl } from '../../shared/images/sources.ts';
+import { redactUrl } from '../../shared/images/sources.ts';
 import { requestDownload, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { withCondition } from '../../shared/kubernetes/conditions.ts';
-import { recordEvent, tellable } from '../../shared/kubernetes/events.ts';
+import { recordEvent, redactMessage } from '../../shared/kubernetes/events.ts';
 import { bytesOf, formatQuantity } from '../../shared/kubernetes/quantity.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Policy } from '../../shared/policy.ts';
@@ -28,7 +28,7 @@ export function decide(observed: Observed): Action[] {
   const verdict = verdictOf(image, look, policy);
   const { generation, uid } = image.metadata;
   const now = toTime(nowMs);
-  const message = tellable(verdict.message);
+  const message = redactMessage(verdict.message);
   const condition = { ...verdict, message, type: 'SourceInspected', observedGeneration: generation };
   const conditions = withCondition(image.status?.conditions, condition, now);
   const source = { ...nothing, ...factsOf(image, look), inspectedAt: now, queuedAt: image.status?.queuedAt };
@@ -95,7 +95,7 @@ function verdictOf(image: VMDiskImage, look: Look, policy: Policy): Verdict {
   return { status: 'True', reason: 'Inspected', message: `${content.format}${size}${disk}.` };
 }
 
-const urlOf = ({ spec }: VMDiskImage) => tellableUrl(spec.url);
+const urlOf = ({ spec }: VMDiskImage) => redactUrl(spec.url);
 
 const thenRetry = ({ metadata }: VMDiskImage) => `then request another download: ${requestDownload(metadata)}`;
 
@@ -104,10 +104,10 @@ export const isMissing = ({ status, code = '' }: { status: number; code: string 
   status === 404 || status === 410 || ['InvalidBucketName', 'KeyTooLongError'].includes(code);
 
 function refusal(image: VMDiskImage, { status, code }: { status: number; code: string | undefined }): Verdict {
-  const said = code === undefined ? `HTTP ${status}` : `${status} ${code}`;
+  const answer = code === undefined ? `HTTP ${status}` : `${status} ${code}`;
   const again = thenRetry(image);
   if (isMissing({ status, code })) {
-    const message = `Expected an object at ${urlOf(image)}, found none (${said}). Upload it or correct the URL, ${again}`;
+    const message = `Expected an object at ${urlOf(image)}, found none (${answer}). Upload it or correct the URL, ${again}`;
     return { status: 'False', reason: 'SourceMissing', message };
   }
   const { secretRef } = image.spec;
@@ -116,13 +116,13 @@ function refusal(image: VMDiskImage, { status, code }: { status: number; code: s
   const remedy = secretRef
     ? `Correct the keys in Secret ${secretRef} or what they may read${also}`
     : 'Allow it to be read';
-  const message = `${urlOf(image)} may not be read (${said}). ${remedy}, ${again}`;
+  const message = `${urlOf(image)} may not be read (${answer}). ${remedy}, ${again}`;
   return { status: 'False', reason: 'SourceForbidden', message };
 }
 
 function faultIn(image: VMDiskImage, { content, bytes, isCut }: Found) {
   const { spec } = image;
-  const url = tellableUrl(spec.url);
+  const url = redactUrl(spec.url);
   const again = thenRetry(image);
   if (content.instead !== undefined) {
     const message = `Expected a disk image at ${url}, found ${content.instead}. Publish a disk image there, ${again}`;

@@ -8,7 +8,7 @@ import {
   subjectsOf,
   type Unreadable,
 } from '../../shared/function.ts';
-import { imagesTold } from '../../shared/images/facts.ts';
+import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { inspectionOf } from '../../shared/images/inspection.ts';
 import { byPlace, isQueued, placeOf } from '../../shared/images/queue.ts';
 import { refreshed } from '../../shared/images/refresh.ts';
@@ -37,7 +37,7 @@ const atOnce = 16;
 /** Looks at the source of each image that waits in the queue for its inspection. */
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs } = context;
-  const named = distinct([...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
+  const named = distinct([...imagesOfFacts(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
   // The others are not even read: a crowd that is queued at once would be read again by each reconcile.
   const [now, unread] = [named.slice(0, perReconcile), named.slice(perReconcile)];
   const isOff = ({ values }: Policy) => values.inspectTimeout === 0;

@@ -1,8 +1,8 @@
 import type { Action } from '../../shared/actions.ts';
-import { tellableUrl } from '../../shared/images/sources.ts';
+import { redactUrl } from '../../shared/images/sources.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
-import { tellable } from '../../shared/kubernetes/events.ts';
+import { redactMessage } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Look, Refreshed } from './observed.ts';
 
@@ -55,11 +55,13 @@ export function refresh({ refreshed: image, look, again, nowMs }: Refreshed): Ac
   const { status, spec, metadata } = image;
   const verdict = verdictOf(image, look, again);
   const before = conditionOf(status?.conditions, 'Stale');
-  const message = tellable(verdict.message);
+  const message = redactMessage(verdict.message);
   const isFirst = isUnknown(image) && 'content' in look;
-  const isSaid = before ? before.status === verdict.status && before.message === message : verdict.status === 'False';
+  const isReported = before
+    ? before.status === verdict.status && before.message === message
+    : verdict.status === 'False';
   const isTimed = spec.refresh !== 'OnChange' && verdict.reason !== 'RefreshInvalid';
-  if (isSaid && !isTimed && !isFirst) return [];
+  if (isReported && !isTimed && !isFirst) return [];
   const condition = { ...verdict, message, type: 'Stale', observedGeneration: metadata.generation };
   return [
     {
@@ -67,7 +69,7 @@ export function refresh({ refreshed: image, look, again, nowMs }: Refreshed): Ac
       resource: VMDiskImage,
       of: image,
       status: {
-        ...(isSaid ? {} : { conditions: withCondition(status?.conditions, condition, toTime(nowMs)) }),
+        ...(isReported ? {} : { conditions: withCondition(status?.conditions, condition, toTime(nowMs)) }),
         source: {
           ...(sourceOf(image) ? {} : { inspectedAt: toTime(nowMs), queuedAt: status?.queuedAt }),
           ...(isTimed ? { lookedAt: toTime(nowMs) } : {}),
@@ -82,7 +84,7 @@ export function refresh({ refreshed: image, look, again, nowMs }: Refreshed): Ac
 
 function verdictOf(image: VMDiskImage, look: Refreshed['look'], again: Look | undefined): Verdict {
   const { spec, status } = image;
-  const url = tellableUrl(spec.url);
+  const url = redactUrl(spec.url);
   const revision = status?.revision ?? 1;
   if ('invalid' in look) {
     const message = `Expected spec.refresh to be OnChange or a cron expression, found ${JSON.stringify(spec.refresh)}: ${look.invalid}.`;

@@ -56,7 +56,7 @@ const countedAt = ({ updated }: Server, nowMs: number) => (nowMs - Date.parse(up
 
 /** In the order of the spec: Nova's own map of addresses has none, and names in it need not be unique. */
 function addressesOf(observed: Observed, found: Found, server: Server): string | undefined {
-  const said = networksOf(observed, found)
+  const entries = networksOf(observed, found)
     .filter(isFound)
     .flatMap(({ name, found: network }) => {
       const port = found.ports.find(
@@ -65,5 +65,5 @@ function addressesOf(observed: Observed, found: Found, server: Server): string |
       const addresses = port?.fixed_ips.map(({ ip_address }) => ip_address) ?? [];
       return addresses.length > 0 ? [`${name}(${addresses.join(', ')})`] : [];
     });
-  return said.length > 0 ? said.join(', ') : undefined;
+  return entries.length > 0 ? entries.join(', ') : undefined;
 }

@@ -20,7 +20,7 @@ import { phaseOf } from './state.ts';
 export function finalize(observed: Observed): Action[] {
   const { machine, cloud, refusals, nowMs } = observed;
   if (!hasFinalizer(machine)) return [];
-  const say = (reason: Reason, message: string) =>
+  const reportDeleting = (reason: Reason, message: string) =>
     reportStatus(
       { resource: Machine },
       machine,
@@ -55,7 +55,7 @@ export function finalize(observed: Observed): Action[] {
     if (!refused) return removeFinalizer(Machine, machine);
   }
   return [
-    ...say(refused?.reason ?? 'Deleting', refused?.message ?? 'The server is being deleted.'),
+    ...reportDeleting(refused?.reason ?? 'Deleting', refused?.message ?? 'The server is being deleted.'),
     { do: 'requeueAfter', about: machine, afterMs: 2000 },
   ];
 }

@@ -104,17 +104,17 @@ export function runningReport(
     : (keptRoot(observed, found, server) ?? missingOf(conditions));
   const isAsWanted = isIdle(server) && (phase === 'Running') === machine.spec.running;
   const isReady = isAsWanted && !difference;
-  const said: Cause = difference ?? { reason: phase, message: `The server is ${server.status}.` };
+  const cause: Cause = difference ?? { reason: phase, message: `The server is ${server.status}.` };
   const serverReady = isAsWanted
     ? isSo('ServerReady', phase, `The server is ${server.status}.`)
-    : isNotSo('ServerReady', said.reason, said.message);
+    : isNotSo('ServerReady', cause.reason, cause.message);
   const ran = isIdle(server)
     ? { attempts: undefined, failed: undefined, failure: undefined, nextAttemptAt: undefined }
     : {};
   return {
     phase,
     isReady,
-    ...said,
+    ...cause,
     conditions: [...conditions, serverReady],
     fields: {
       ...factsOf(observed, found, server),

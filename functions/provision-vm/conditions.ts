@@ -23,7 +23,7 @@ export function conditionsOf(plan: Plan, children: ChildStates): NewMachineCondi
   const restart = restartCondition({ ...own, secret }, { fault, state: children.state });
   const guest = guestCondition(own.machine, children.state);
   return [
-    imageSaid(plan),
+    imageOrCloneCondition(plan),
     diskCondition(plan, children),
     ...machineConditions(children),
     ...(guest ? [guest] : []),
@@ -32,7 +32,7 @@ export function conditionsOf(plan: Plan, children: ChildStates): NewMachineCondi
 }
 
 /** Once there is a disk the image matters no more; so a machine that runs is not written to when its image moves on. */
-function imageSaid(plan: Plan): NewMachineCondition {
+function imageOrCloneCondition(plan: Plan): NewMachineCondition {
   const made = rootDiskIn(plan);
   if (!made) return imageCondition(plan.image);
   return isSo('ImageReady', 'ImageReady', `The disk is a clone of revision ${made.revision}.`);
@@ -70,8 +70,8 @@ function diskCondition(
 
 function machineConditions({ state }: ChildStates): NewMachineCondition[] {
   if (!state) return [];
-  const said = state.is === 'not there yet' ? state.obstacle : readiness(state);
-  return [(state.is === 'running' ? isSo : isNotSo)('MachineReady', said.reason, said.message)];
+  const cause = state.is === 'not there yet' ? state.obstacle : readiness(state);
+  return [(state.is === 'running' ? isSo : isNotSo)('MachineReady', cause.reason, cause.message)];
 }
 
 function guestCondition({ spec }: VirtualMachine, state: KubeVirtState | undefined): NewMachineCondition | undefined {

@@ -1,7 +1,7 @@
 import { chunk } from '../../shared/chunk.ts';
 import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectNamed, type Unreadable } from '../../shared/function.ts';
-import { imagesTold } from '../../shared/images/facts.ts';
+import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { isHostKey, isPassword, Secret, textIn } from '../../shared/kinds/core/secret.ts';
@@ -36,7 +36,7 @@ import { isStale, orderOf, type Waiting } from './stale.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Postponed | Unreadable)[]> {
   const { kube } = context;
-  const waiting = await waitingFor(kube, imagesTold(batch));
+  const waiting = await waitingFor(kube, imagesOfFacts(batch));
   const refs = distinct([...machinesIn(batch), ...waiting.read].sort(byTurn), keyOf);
   const named = await machinesAt(kube, refs.slice(0, machinesPerReconcile));
   const postponed = refs.slice(machinesPerReconcile);
@@ -116,8 +116,8 @@ async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise
 
 /** The machines that wait for these images and to which that makes a difference, in the order in which they are begun. */
 async function waitingFor(kube: Reader, images: readonly ObjectReference[]): Promise<Found<Turn>> {
-  const told = distinct(images, keyOf);
-  const look = () => Promise.all([readPolicy(kube), imagesOf(kube, told)]);
+  const refs = distinct(images, keyOf);
+  const look = () => Promise.all([readPolicy(kube), imagesOf(kube, refs)]);
   let looked: ReturnType<typeof look> | undefined;
   const stale = async (page: readonly VirtualMachine[]) => {
     looked ??= look();
@@ -127,7 +127,7 @@ async function waitingFor(kube: Reader, images: readonly ObjectReference[]): Pro
       .filter((one) => isStale(one, policy))
       .map((one) => ({ order: orderOf(one), ...referenceOf(one.machine) }));
   };
-  const { read, unreadable } = partition(await machinesNaming(kube, told, 'status.phase!=Ready', stale));
+  const { read, unreadable } = partition(await machinesNaming(kube, refs, 'status.phase!=Ready', stale));
   const sorted = read.flat().sort((one, other) => (one.order < other.order ? -1 : 1));
   return { read: sorted.map(({ namespace, name }) => ({ namespace, name, isEvent: false })), unreadable };
 }

@@ -42,11 +42,11 @@ export function judge(
   const mayLast = weight === 'step' && late === undefined;
   const isOver = !mayLast && (leftMs <= 0 || (reason === 'CrashLoopBackOff' && crashes >= crashesToFail));
   const limit = formatDuration(limitMs);
-  const said = weight === 'step' ? message : `${sentence(message)} Failed if that lasts ${limit}; it may well heal.`;
+  const lasting = weight === 'step' ? message : `${sentence(message)} Failed if that lasts ${limit}; it may well heal.`;
   const failed = late === undefined ? message : `${sentence(message)} That has lasted ${limit}. ${late}`;
   return {
     phase: isOver ? 'Failed' : 'Provisioning',
-    message: isOver ? failed : said,
+    message: isOver ? failed : lasting,
     trouble: { reason, since },
     ...(isOver || mayLast ? {} : { leftMs }),
   };

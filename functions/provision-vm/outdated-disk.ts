@@ -31,7 +31,7 @@ export function outdatedDisk({ machine, dataVolume, instance }: Observed, image:
 const isUncloned = (disk: DataVolume) => {
   const { phase = '', conditions, claimName } = disk.status ?? {};
   if (phase === 'Succeeded' || phase === 'Failed') return false;
-  const says = (type: string, why: string) => {
+  const isFalse = (type: string, why: string) => {
     const found = conditionOf(conditions, type);
     return found?.status === 'False' && found.reason === why;
   };
@@ -40,7 +40,7 @@ const isUncloned = (disk: DataVolume) => {
     isToCome ||
     phase === 'CloneScheduled' ||
     isForFirstConsumer(disk) ||
-    says('Bound', 'CloneWithoutSource') ||
-    says('Running', 'Error')
+    isFalse('Bound', 'CloneWithoutSource') ||
+    isFalse('Running', 'Error')
   );
 };

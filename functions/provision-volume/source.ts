@@ -1,4 +1,4 @@
-import { missingLine, tellableUrl } from '../../shared/images/sources.ts';
+import { missingLine, redactUrl } from '../../shared/images/sources.ts';
 import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { createImage, type GlanceImage, importImage } from '../../shared/kinds/openstack/image.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
@@ -85,6 +85,6 @@ const formats: Readonly<Record<string, string>> = {
 
 /** By the name of the file; most cloud images called .img are qcow2. */
 function formatOf(url: string): string {
-  const [, suffix = ''] = /\.([a-z0-9]+)$/i.exec(tellableUrl(url)) ?? [];
+  const [, suffix = ''] = /\.([a-z0-9]+)$/i.exec(redactUrl(url)) ?? [];
   return formats[suffix.toLowerCase()] ?? 'qcow2';
 }

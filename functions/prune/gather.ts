@@ -8,7 +8,7 @@ import {
   subjectsOf,
   type Unreadable,
 } from '../../shared/function.ts';
-import { imagesTold } from '../../shared/images/facts.ts';
+import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { isOrphan } from '../../shared/images/pruning.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -144,7 +144,7 @@ interface Candidates {
 
 /** The images that facts are about or an audit found. */
 async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
-  const named = distinct([...imagesTold(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
+  const named = distinct([...imagesOfFacts(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
   const found = named.slice(0, finalizedPerReconcile).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref)));
   const { read, unreadable } = partition(await Promise.all(found));
   return {

@@ -33,7 +33,7 @@ export function retain(
   const message = `The image is deleted, but still used by ${machines}: ${names}. It is removed when the last of them is.`;
   const isNews = heldCondition(image)?.status !== 'True';
   return [
-    ...say(
+    ...reportConditions(
       image,
       [
         { type: 'DeletionHeld', status: 'True', reason: 'Referenced', message },
@@ -90,13 +90,13 @@ function reportTakenDown(image: VMDiskImage, nowMs: number): Action[] {
   ] as const;
   const said = reasons
     .filter(([type]) => conditionOf(image.status?.conditions, type)?.status === 'True')
-    .map(([type, reason]): Said => ({ type, status: 'False', reason, message }));
-  return say(image, said, nowMs);
+    .map(([type, reason]): ConditionReport => ({ type, status: 'False', reason, message }));
+  return reportConditions(image, said, nowMs);
 }
 
-type Said = Pick<Condition, 'type' | 'status' | 'message'> & { reason: Reason };
+type ConditionReport = Pick<Condition, 'type' | 'status' | 'message'> & { reason: Reason };
 
-function say(image: VMDiskImage, said: readonly Said[], nowMs: number): Action[] {
+function reportConditions(image: VMDiskImage, said: readonly ConditionReport[], nowMs: number): Action[] {
   const news = said.filter(({ type, status, reason, message }) => {
     const found = conditionOf(image.status?.conditions, type);
     return found?.status !== status || found.reason !== reason || found.message !== message;

@@ -21,7 +21,7 @@ import { cachedObject } from '../../shared/runtime/cache.ts';
 import { decide, split } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Gathered, Observed } from './observed.ts';
-import { tellUnsettled, type Unsettled } from './unsettled.ts';
+import { publishUnsettled, type Unsettled } from './unsettled.ts';
 
 /** Gives the free slot to the image that waited longest. */
 export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
@@ -74,5 +74,5 @@ export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
   facts: imageFactsBy('start-sync'),
   observe: gather,
   split: (read) => ('unsettled' in read ? [read] : split(read)),
-  decide: (observed) => ('unsettled' in observed ? tellUnsettled(observed) : decide(observed)),
+  decide: (observed) => ('unsettled' in observed ? publishUnsettled(observed) : decide(observed)),
 });

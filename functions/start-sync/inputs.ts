@@ -71,6 +71,6 @@ export function missingInput(
 
 /** The image has Failed for want of an input. */
 export const lacksInput = ({ status }: VMDiskImage) => {
-  const said = conditionOf(status?.conditions, 'Ready')?.reason;
-  return status?.phase === 'Failed' && inputReasons.some((reason) => reason === said);
+  const before = conditionOf(status?.conditions, 'Ready')?.reason;
+  return status?.phase === 'Failed' && inputReasons.some((reason) => reason === before);
 };

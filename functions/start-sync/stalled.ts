@@ -17,7 +17,7 @@ export function correctStalled(image: VMDiskImage, { nowMs }: { nowMs: number })
   const { conditions = [], message = '' } = image.status ?? {};
   const ready = conditionOf(conditions, 'Ready');
   if (!ready || !lacksStalled(image)) return [];
-  const said = { reason: repeated(ready.reason), message, observedGeneration: image.metadata.generation };
-  const status = { conditions: withProgress(conditions, 'Stalled', said, toTime(nowMs)) };
+  const cause = { reason: repeated(ready.reason), message, observedGeneration: image.metadata.generation };
+  const status = { conditions: withProgress(conditions, 'Stalled', cause, toTime(nowMs)) };
   return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
 }

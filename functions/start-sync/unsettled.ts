@@ -16,8 +16,8 @@ export function unsettledIn(images: Iterable<VMDiskImage | undefined>, nowMs: nu
   return unsettled.length > 0 ? [{ nowMs, unsettled }] : [];
 }
 
-/** Wakes follow-sync, which receives no change of an image: it would have to read each, and this function has read it already. */
-export const tellUnsettled = ({ unsettled, nowMs }: Unsettled): Action[] =>
+/** Notifies follow-sync, which receives no change of an image: it would have to read each, and this function has read it already. */
+export const publishUnsettled = ({ unsettled, nowMs }: Unsettled): Action[] =>
   unsettled.map((image) => ({
     ...publish(image, 'unsettled', image.status?.revision ?? 0, toTime(nowMs), {}),
     about: image,

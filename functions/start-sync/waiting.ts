@@ -8,7 +8,7 @@ import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceIn } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { tellable } from '../../shared/kubernetes/events.ts';
+import { redactMessage } from '../../shared/kubernetes/events.ts';
 import { formatTimeOfDay } from '../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import type { Policy } from '../../shared/policy.ts';
@@ -65,12 +65,12 @@ function describeHolders(holders: readonly Holder[], namespace: string | undefin
  */
 export function correctWait(image: VMDiskImage, input: Input & { isTimed: boolean }): Action[] {
   if (!input.isTimed || !isQueued(image)) return [];
-  const { conditions, message: said = '' } = image.status ?? {};
+  const { conditions, message: current = '' } = image.status ?? {};
   const before = conditionOf(conditions, 'Ready')?.reason;
   const { reason, message } = waitFor(image, input);
-  const isTold =
+  const isReported =
     reason === 'Queued'
       ? !stopReasons.some((stopped) => stopped === before)
-      : before === reason && said.endsWith(tellable(message));
-  return isTold ? [] : updateWhy(image, { reason, message, nowMs: input.nowMs });
+      : before === reason && current.endsWith(redactMessage(message));
+  return isReported ? [] : updateWhy(image, { reason, message, nowMs: input.nowMs });
 }

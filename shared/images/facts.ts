@@ -38,5 +38,5 @@ export const imageFacts = (facts: readonly Fact[], attributes?: Partial<Attribut
   }));
 
 /** The images that the facts of a batch are about, for a function with no other messages. */
-export const imagesTold = ({ messages }: Batch): ObjectReference[] =>
+export const imagesOfFacts = ({ messages }: Batch): ObjectReference[] =>
   messages.map(({ data }) => data as z.infer<typeof ImageFact>);

@@ -5,7 +5,7 @@ import { bytesOf } from '../kubernetes/quantity.ts';
 import { describeFault, isValid, type Policy, type PolicyKey } from '../policy.ts';
 import type { Cause } from '../reasons/reason.ts';
 import { mayUse } from './references.ts';
-import { isFromTemplate, isOfPolicy, missingLine, tellableUrl } from './sources.ts';
+import { isFromTemplate, isOfPolicy, missingLine, redactUrl } from './sources.ts';
 
 type Template = VMDiskImage['spec'];
 
@@ -76,10 +76,10 @@ export function whyNotTrusted(
 /** An invalid key allows nothing new and forbids nothing that exists. */
 function faultIn(policy: Policy, key: PolicyKey): Cause | undefined {
   if (isValid(policy, key)) return undefined;
-  const said = policy.faults.filter((fault) => fault.key === key).map(describeFault);
+  const faults = policy.faults.filter((fault) => fault.key === key).map(describeFault);
   return {
     reason: 'InvalidPolicy',
-    message: `The policy's ${said.join('; ')}. Nothing that depends on it starts until it is fixed.`,
+    message: `The policy's ${faults.join('; ')}. Nothing that depends on it starts until it is fixed.`,
   };
 }
 
@@ -87,7 +87,7 @@ function faultIn(policy: Policy, key: PolicyKey): Cause | undefined {
 export const differencesOf = (template: Template, image: Template): string[] =>
   (Object.keys(template) as (keyof Template)[])
     .filter((field) => template[field] !== undefined && !isSame(field, template[field], image[field]))
-    .map((field) => `${field} (${describeDifference(say(image[field]), say(template[field]))})`);
+    .map((field) => `${field} (${describeDifference(formatValue(image[field]), formatValue(template[field]))})`);
 
 const describeDifference = (found: string, wanted: string) =>
   found === wanted ? 'in what stands behind the "?"' : `${found}, not ${wanted}`;
@@ -96,4 +96,4 @@ const isSame = (field: keyof Template, one: string | undefined, other: string | 
   one === other ||
   (field === 'diskSize' && one !== undefined && other !== undefined && bytesOf(one) === bytesOf(other));
 
-const say = (value: string | undefined) => (value === undefined ? 'none' : tellableUrl(value));
+const formatValue = (value: string | undefined) => (value === undefined ? 'none' : redactUrl(value));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { createdBy, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../policy.ts';
-import { downloadOf, isOfPolicy, missingLine, tellableUrl } from './sources.ts';
+import { downloadOf, isOfPolicy, missingLine, redactUrl } from './sources.ts';
 
 const line = 'https://s3.example.com/vm-images/** s3-reader';
 const url = 'https://s3.example.com/vm-images/debian.qcow2';
@@ -118,6 +118,6 @@ test('a refusal tells no query', () => {
   const refused = refusal(undefined, { url: `${url}?X-Amz-Signature=abc` }, { by: 'preload' });
   expect(refused).toContain('debian.qcow2');
   expect(refused).not.toContain('abc');
-  expect(tellableUrl('https://h/k?a=b#c')).toBe('https://h/k');
-  expect(tellableUrl('https://h/k;jsessionid=abc')).toBe('https://h/k');
+  expect(redactUrl('https://h/k?a=b#c')).toBe('https://h/k');
+  expect(redactUrl('https://h/k;jsessionid=abc')).toBe('https://h/k');
 });

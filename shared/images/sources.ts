@@ -54,7 +54,7 @@ export function missingLine(policy: Policy, { namespace = '', spec, isAskedFor }
   const line = lineFor(url, secret);
   return {
     line,
-    message: `expected a line for ${tellableUrl(url)} in the policy's allowedSources${why}, found ${found} it may be downloaded, add the line "${line}"`,
+    message: `expected a line for ${redactUrl(url)} in the policy's allowedSources${why}, found ${found} it may be downloaded, add the line "${line}"`,
   };
 }
 
@@ -108,5 +108,5 @@ function isPublic(url: string): boolean {
 /** Host and path as a client resolves them: `https://h/images/../private` asks for `https://h/private`. */
 const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).href : url).replace(/[?#].*$/s, '');
 
-/** A URL as it may be told: what follows a "?", "#" or ";" can be a signature or the token of a session. */
-export const tellableUrl = (url: string) => url.replace(/[?#;].*$/s, '');
+/** A URL as it may be published: what follows a "?", "#" or ";" can be a signature or the token of a session. */
+export const redactUrl = (url: string) => url.replace(/[?#;].*$/s, '');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { Action } from '../actions.ts';
 import type { Phase } from '../kinds/pelotech/vm-disk-image.ts';
-import { recordEvent, tellable } from '../kubernetes/events.ts';
+import { recordEvent, redactMessage } from '../kubernetes/events.ts';
 import { repeated } from '../reasons/reason.ts';
 import { imageFactsBy, reportWhy, transition } from './status.ts';
 
@@ -35,9 +35,9 @@ test('a message is one line, in status, condition, history and Event: kubectl pr
 
 test('a signed URL in a message of CDI is reported without its signature', () => {
   const words = 'Get "https://h/b/k?X-Amz-Signature=abc&x=1": dial tcp: refused';
-  expect(tellable(words)).toBe('Get "https://h/b/k": dial tcp: refused');
-  expect(tellable('Get https://h/k;jsessionid=abc; try again')).toBe('Get https://h/k try again');
-  expect(tellable('It is at https://h/k; try again')).toBe('It is at https://h/k; try again');
+  expect(redactMessage(words)).toBe('Get "https://h/b/k": dial tcp: refused');
+  expect(redactMessage('Get https://h/k;jsessionid=abc; try again')).toBe('Get https://h/k try again');
+  expect(redactMessage('It is at https://h/k; try again')).toBe('It is at https://h/k; try again');
 });
 
 test('a condition that stays True says of what', () => {

@@ -2,12 +2,12 @@ import type { Action, Facts, Publish } from '../actions.ts';
 import { type Phase, transitions, VMDiskImage, type VMDiskImageStatus } from '../kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../kinds/resource.ts';
 import { conditionOf, withCondition, withProgress } from '../kubernetes/conditions.ts';
-import { recordEvent, tellable } from '../kubernetes/events.ts';
+import { recordEvent, redactMessage } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
 import { toTime } from '../kubernetes/time.ts';
 import type { Reason } from '../reasons/reason.ts';
 import { diskImageFact, factAttributes } from './facts.ts';
-import { tellableUrl } from './sources.ts';
+import { redactUrl } from './sources.ts';
 
 const factOf: Partial<Record<Phase, string>> = {
   Queued: 'queued',
@@ -34,7 +34,7 @@ export function transition(
   image: VMDiskImage,
   { to, reason, message: words, nowMs, bytes, fields = {} }: Transition,
 ): Action[] {
-  const message = tellable(words);
+  const message = redactMessage(words);
   const now = toTime(nowMs);
   const before = image.status ?? {};
   const revision = fields.revision ?? before.revision ?? 1;
@@ -52,7 +52,7 @@ export function transition(
     { do: 'patchStatus', resource: VMDiskImage, of: image, status },
     // The history has each step; an Event is a write of its own.
     ...(isOutcome(to) ? [recordEvent(image, to !== 'Succeeded', reason, message, `${revision}/${now}`)] : []),
-    ...told(image, entry),
+    ...publishEntry(image, entry),
   ];
 }
 
@@ -68,7 +68,7 @@ const isOutcome = (phase: Phase) => phase === 'Succeeded' || phase === 'Failed' 
 type Entry = NonNullable<VMDiskImageStatus['history']>[number];
 
 /** The domain event of an entry of the history, if its phase has one. An entry of an earlier release lacks some of the data. */
-const told = (image: VMDiskImage, { time, fact: phase, revision, reason, message }: Entry): Publish[] => {
+const publishEntry = (image: VMDiskImage, { time, fact: phase, revision, reason, message }: Entry): Publish[] => {
   const fact = factOf[phase as Phase];
   if (fact === undefined || revision === undefined || reason === undefined) return [];
   return [{ ...publish(image, fact, revision, time, { phase, reason, message }), about: image }];
@@ -81,7 +81,7 @@ export const imageFactsBy = (name: string): Facts<VMDiskImage> => ({
     const history = image.status?.history ?? [];
     return history
       .filter(({ fact }, index) => isTransitionBy(name, history[index - 1]?.fact ?? '', fact))
-      .flatMap((entry) => told(image, entry));
+      .flatMap((entry) => publishEntry(image, entry));
   },
 });
 
@@ -101,7 +101,7 @@ export function reportWhy(image: VMDiskImage, why: Why, type: 'Warning' | 'Norma
 /** The same without an Event. */
 export function updateWhy(image: VMDiskImage, why: Why): Action[] {
   const { message, conditions } = image.status ?? {};
-  if (message === tellable(why.message) && conditionOf(conditions, 'Ready')?.reason === why.reason) return [];
+  if (message === redactMessage(why.message) && conditionOf(conditions, 'Ready')?.reason === why.reason) return [];
   const status = { ...explained(image, why), observedGeneration: image.metadata.generation };
   return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
 }
@@ -109,7 +109,7 @@ export function updateWhy(image: VMDiskImage, why: Why): Action[] {
 /** The fields of a status that say why a phase lasts. */
 export function explained(image: VMDiskImage, { reason, message: words, nowMs }: Why) {
   const { phase = 'Queued', snapshot } = image.status ?? {};
-  const message = tellable(words);
+  const message = redactMessage(words);
   return { message, conditions: withReady(image, { to: phase, snapshot, reason, message, now: toTime(nowMs) }) };
 }
 
@@ -133,13 +133,13 @@ function withReady(
   const before = image.status?.conditions;
   const lost = conditionOf(before, 'SnapshotLost')?.status === 'True' && to !== 'Succeeded';
   const ready = snapshot && !lost;
-  const said =
+  const readyMessage =
     ready && to !== 'Succeeded' ? `The snapshot of revision ${snapshot.revision} is usable. ${message}` : message;
   const observedGeneration = image.metadata.generation;
   const is = to === 'Failed' ? 'Stalled' : to === 'Succeeded' ? undefined : 'Reconciling';
   return withCondition(
     withProgress(before ?? [], is, { reason, message, observedGeneration }, now),
-    { type: 'Ready', status: ready ? 'True' : 'False', reason, message: said, observedGeneration },
+    { type: 'Ready', status: ready ? 'True' : 'False', reason, message: readyMessage, observedGeneration },
     now,
   );
 }
@@ -158,7 +158,7 @@ export function publish(
     type: diskImageFact(fact),
     id: digestOf([uid, revision, fact, time]),
     subject: keyOf(image.metadata),
-    data: { namespace, name, uid, revision, time, url: tellableUrl(image.spec.url), ...data },
+    data: { namespace, name, uid, revision, time, url: redactUrl(image.spec.url), ...data },
     attributes: factAttributes(image),
     trace: { uid, revision },
   };

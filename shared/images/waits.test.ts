@@ -96,9 +96,9 @@ describe('a slot', () => {
   const holder = { ...one, since: at(10) };
   const of = (status: VMDiskImageStatus) => idleSince(holder, aVMDiskImage({ status }));
   test('is idle since it was given, until its download moves', () => {
-    expect(idleSince(holder, undefined)).toEqual({ since: at(10), isTold: true });
-    expect(of({ phase: 'Syncing' })).toEqual({ since: at(10), isTold: true });
-    expect(of({ progress: '5%', importer, progressAt: at(60) })).toEqual({ since: at(60), isTold: true });
+    expect(idleSince(holder, undefined)).toEqual({ since: at(10), reportsProgress: true });
+    expect(of({ phase: 'Syncing' })).toEqual({ since: at(10), reportsProgress: true });
+    expect(of({ progress: '5%', importer, progressAt: at(60) })).toEqual({ since: at(60), reportsProgress: true });
   });
   test('is not idle by what an attempt before it did', () => {
     expect(of({ phase: 'Syncing', progressAt: at(5) }).since).toBe(at(10));
@@ -107,7 +107,7 @@ describe('a slot', () => {
     expect(of({ phase: 'Snapshotting', progressAt: at(60), snapshottingAt: at(70) }).since).toBe(at(70));
   });
   test('tells nothing where CDI knows no share', () => {
-    expect(of({ progress: 'N/A', importer, progressAt: at(60) }).isTold).toBe(false);
-    expect(of({ importer, progressAt: at(60) }).isTold).toBe(false);
+    expect(of({ progress: 'N/A', importer, progressAt: at(60) }).reportsProgress).toBe(false);
+    expect(of({ importer, progressAt: at(60) }).reportsProgress).toBe(false);
   });
 });

@@ -90,13 +90,13 @@ function queuedFor(image: VMDiskImage, { policy, holders, bytesLeft, nowMs, unde
 
 /** Why an image has Failed, as one of a closed set of words. */
 export function failedFor({ status }: VMDiskImage): FailureReason | 'Other' {
-  const said = conditionOf(status?.conditions, 'Ready')?.reason;
-  return failureReasons.find((reason) => reason === said) ?? 'Other';
+  const readyReason = conditionOf(status?.conditions, 'Ready')?.reason;
+  return failureReasons.find((reason) => reason === readyReason) ?? 'Other';
 }
 
 /** Since when a slot shows no progress, and whether its image tells any: CDI knows no share of some downloads. */
-export function idleSince(holder: Holder, image: VMDiskImage | undefined): { since: string; isTold: boolean } {
+export function idleSince(holder: Holder, image: VMDiskImage | undefined): { since: string; reportsProgress: boolean } {
   const { progressAt = '', snapshottingAt = '', progress = 'N/A', importer } = image?.status ?? {};
   const since = [holder.since, progressAt, snapshottingAt].sort().at(-1) ?? holder.since;
-  return { since, isTold: !importer || progress !== 'N/A' };
+  return { since, reportsProgress: !importer || progress !== 'N/A' };
 }

@@ -1,6 +1,6 @@
 import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
 import type { Reason } from '../reasons/reason.ts';
-import { tellable } from './events.ts';
+import { redactMessage } from './events.ts';
 
 /** The reason of an unready image whose deletion has begun: its snapshot is deleted because it is unused, and is not lost. */
 export const takenDown = 'TakenDown';
@@ -17,7 +17,7 @@ type Next = Omit<Condition, 'lastTransitionTime' | 'reason'> & { reason: Reason 
  */
 export const conditionAfter = <N extends Next>(before: Condition | undefined, next: N, now: string) => ({
   ...next,
-  message: tellable(next.message),
+  message: redactMessage(next.message),
   lastTransitionTime:
     before && (before.status === next.status || isLater(before, now)) ? before.lastTransitionTime : now,
 });

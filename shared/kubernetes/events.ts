@@ -14,15 +14,15 @@ export const recordEvent = (
   about,
   type: warning ? 'Warning' : 'Normal',
   reason,
-  message: tellable(message),
+  message: redactMessage(message),
   once,
 });
 
 /**
- * A message that may go into status, conditions, Events and domain events: on one line, with URLs without a signature or the token of a
- * session, and not over-long.
+ * The message as it may go into status, conditions, Events and domain events: on one line, its URLs without signatures and session tokens,
+ * and not over-long.
  */
-export function tellable(message: string): string {
+export function redactMessage(message: string): string {
   const clean = oneLine(message).replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s"'?#;]*)(?:[?#]|;(?=[^\s"']))[^\s"']*/gi, '$1');
   return clean.length > longestMessage ? `${clean.slice(0, longestMessage - 1)}…` : clean;
 }

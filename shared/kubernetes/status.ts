@@ -4,7 +4,7 @@ import { type KubernetesObject, keyOf, type Resource } from '../kinds/resource.t
 import type { Reason } from '../reasons/reason.ts';
 import { traceOf } from '../traces.ts';
 import { conditionOf, withCondition } from './conditions.ts';
-import { recordEvent, tellable } from './events.ts';
+import { recordEvent, redactMessage } from './events.ts';
 import { digestOf } from './names.ts';
 import { changesOf } from './status-changes.ts';
 import { toTime } from './time.ts';
@@ -84,7 +84,7 @@ export function reportStatus<T extends Reported>(
 ): Action[] {
   const before: NonNullable<Reported['status']> = object.status ?? {};
   const now = toTime(nowMs);
-  const message = tellable(words);
+  const message = redactMessage(words);
   const observedGeneration = object.metadata.generation;
   const all: NewCondition[] = [...wanted, ...summary({ phase, isReady, isSettled, reason, message })];
   const kept = new Set([foreign, ...all.map(({ type }) => type)]);
@@ -92,9 +92,9 @@ export function reportStatus<T extends Reported>(
     (list, condition) => withCondition(list, { ...condition, observedGeneration }, now),
     (before.conditions ?? []).filter(({ type }) => kept.has(type)),
   );
-  const said = conditionOf(before.conditions, 'Ready');
+  const ready = conditionOf(before.conditions, 'Ready');
   const isNews =
-    phase === 'Failed' ? before.phase !== 'Failed' || said?.reason !== reason : isReady && said?.status !== 'True';
+    phase === 'Failed' ? before.phase !== 'Failed' || ready?.reason !== reason : isReady && ready?.status !== 'True';
   const times = published && {
     readyAt: before.readyAt ?? (isReady ? now : undefined),
     lastPhaseTransitionTime: before.phase !== phase || isNews ? now : before.lastPhaseTransitionTime,

@@ -98,13 +98,13 @@ function eventRoute(context: RouteContext, enqueue: (batch: Batch) => Promise<vo
  */
 function shortened(faults: readonly string[]): string[] {
   const most = 700;
-  const told: string[] = [];
+  const kept: string[] = [];
   for (const fault of faults) {
     const short = ascii(fault).slice(0, 300);
-    if (JSON.stringify([...told, short]).length > most) break;
-    told.push(short);
+    if (JSON.stringify([...kept, short]).length > most) break;
+    kept.push(short);
   }
-  return told;
+  return kept;
 }
 
 /** One byte for each character. */

@@ -305,9 +305,9 @@ function watchError(resource: Resource, error: Error): Error {
 
 function apiError({ kind, holdsPasswords }: Resource, httpStatus: number, text: string): ApiError {
   const status = parsed(text) as { code?: number; reason?: string; message?: string } | undefined;
-  const said = status ? (status.message ?? text) : text.slice(0, 1000);
-  const message = holdsPasswords ? `what the API server says of a ${kind} is not repeated` : said;
-  return new ApiError(status?.code ?? httpStatus, status?.reason ?? '', message, said);
+  const answer = status ? (status.message ?? text) : text.slice(0, 1000);
+  const message = holdsPasswords ? `what the API server says of a ${kind} is not repeated` : answer;
+  return new ApiError(status?.code ?? httpStatus, status?.reason ?? '', message, answer);
 }
 
 /** Undefined for what is no JSON: the error of JSON.parse would quote it. */

@@ -100,18 +100,20 @@ export async function notify(effects: Notifier, notifications: readonly Notifica
   }
   // Facts first: they wake the functions of other systems.
   const facts = notifications.filter((notification) => notification.do === 'publish');
-  const told = mapConcurrently(facts, postsAtOnce, async (fact) => effects.publisher.publish(...domainEvent(fact)));
+  const published = mapConcurrently(facts, postsAtOnce, async (fact) =>
+    effects.publisher.publish(...domainEvent(fact)),
+  );
   for (const notification of notifications) {
     if (notification.do !== 'recordEvent') continue;
     await recordEvent(effects, notification).catch((error: unknown) => logError(effects.name, error));
   }
   // A process that is asked to end waits for this: no other process would publish these events.
-  await told;
+  await published;
 }
 
 /** Only what goes over the wire; others may join the trace of the image by its `traceparent`. */
-export const domainEvent = (told: Publish): [DomainEvent, About | undefined] => {
-  const { type, id, subject, data, attributes, trace, about } = told;
+export const domainEvent = (fact: Publish): [DomainEvent, About | undefined] => {
+  const { type, id, subject, data, attributes, trace, about } = fact;
   const traceparent = trace ? { traceparent: traceparentOf(trace) } : {};
   return [
     { type, id, subject, data, attributes: { ...attributes, ...traceparent } },

@@ -34,8 +34,8 @@ export const siteFile = (vm: WorkspaceMachine): string =>
  */
 export function extraVarsFile(workspace: Workspace, vm: WorkspaceMachine): string {
   const given = new Set(deployRolesOf(vm).flatMap(({ variables }) => Object.keys(variables ?? {})));
-  const told = { workspace: workspace.metadata.name, vm: vm.name, version: vm.version };
+  const variables = { workspace: workspace.metadata.name, vm: vm.name, version: vm.version };
   return ansibleFile(
-    Object.fromEntries(Object.entries(told).filter(([name, value]) => value !== undefined && !given.has(name))),
+    Object.fromEntries(Object.entries(variables).filter(([name, value]) => value !== undefined && !given.has(name))),
   );
 }

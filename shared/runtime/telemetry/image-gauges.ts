@@ -38,8 +38,8 @@ export async function countImages(
   const waits =
     known && waitsBy({ policy: known, holders, bytesLeft: budgetLeft(known, egressIn(slots), nowMs), nowMs });
   const held = new Map(holders?.map((holder) => [holder.uid, holder]));
-  const addIdle = ({ since, isTold }: ReturnType<typeof idleSince>) =>
-    addSince(idle, isTold ? 'told' : 'untold', since);
+  const addIdle = ({ since, reportsProgress }: ReturnType<typeof idleSince>) =>
+    addSince(idle, reportsProgress ? 'told' : 'untold', since);
   for await (const { items } of kube.pages(VMDiskImage, { fieldSelector: 'status.phase!=Succeeded' })) {
     for (const image of items) {
       const { metadata, status } = image;

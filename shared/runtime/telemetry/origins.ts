@@ -43,7 +43,7 @@ export function traceOrigins(): TraceOrigins {
 /** What Knative delivers is one event in binary mode; of one in structured mode only the number is known. */
 function ofEvent(headers: Readonly<Record<string, string>>): Origins['attributes'] {
   const { 'ce-id': id, 'ce-type': type, 'ce-source': source, 'ce-subject': subject } = headers;
-  const told = {
+  const attributes = {
     'messaging.message.id': id,
     'cloudevents.event_id': id,
     'cloudevents.event_type': type,
@@ -51,7 +51,9 @@ function ofEvent(headers: Readonly<Record<string, string>>): Origins['attributes
     'cloudevents.event_spec_version': headers['ce-specversion'],
     'cloudevents.event_subject': subject,
   };
-  const entries = Object.entries(told).flatMap(([name, value]) => (value ? [[name, printable(value)] as const] : []));
+  const entries = Object.entries(attributes).flatMap(([name, value]) =>
+    value ? [[name, printable(value)] as const] : [],
+  );
   return { ...Object.fromEntries(entries), ...ofBatch(1) };
 }
 
