@@ -1,7 +1,7 @@
 import { downloadShareOf, type Estimate, estimateOf, rateOf } from '../../shared/images/download-share.ts';
 import { budgetLeft, egressIn } from '../../shared/images/egress.ts';
 import { type Basis, endOf, type Held, heldSlots } from '../../shared/images/forecast.ts';
-import { dueAtMs, isKept, orphanDueAtMs } from '../../shared/images/pruning.ts';
+import { dueAtMs, isKept, workspaceImageDueAtMs } from '../../shared/images/pruning.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -142,7 +142,7 @@ function imageRow(image: VMDiskImage, among: Among): Omit<ImageRow, 'place' | 's
 /** When prune deletes it, if nothing changes. */
 function prunedAtMs(image: VMDiskImage, policy: Policy): number | undefined {
   const byPolicy = policy.values.prune === 'WhenUnreferenced' ? dueAtMs(image, policy) : undefined;
-  const due = [byPolicy, orphanDueAtMs(image, policy)].filter((ms) => ms !== undefined);
+  const due = [byPolicy, workspaceImageDueAtMs(image, policy)].filter((ms) => ms !== undefined);
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 

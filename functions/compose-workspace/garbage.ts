@@ -18,8 +18,8 @@ import type { Inside, Outside, Own } from './observed.ts';
 import { isSkipped } from './skipped.ts';
 import type { Stage } from './stage.ts';
 
-/** What is no longer wanted: machines and containers are deleted, then volumes, and networks once they have no users. */
-export interface Leftovers {
+/** How objects that the spec no longer has are deleted: machines and containers, then volumes, and networks once they have no users. */
+export interface Garbage {
   writes: Action[];
   /** Networks that stay, with their users. */
   networksInUse: Stage['obstacle'];
@@ -33,7 +33,7 @@ interface Observations extends Pick<Outside, 'subnets' | 'vpc'>, Pick<Inside, 'm
 }
 
 /** Deletes what the spec no longer has; a network that is still in use is kept, and reported. */
-export function garbage(found: Observations): Leftovers {
+export function garbage(found: Observations): Garbage {
   const { workspace, policy, provider, own, subnets, vpc } = found;
   const { vms = [], containerClusters = [], volumes = [], networks = [] } = workspace.spec;
   const made = <T extends { ignoreOnDeploy?: boolean | undefined }>(parts: readonly T[]) =>
@@ -50,20 +50,20 @@ export function garbage(found: Observations): Leftovers {
   const isVpcFree = networks.length === 0 && subnets.length === 0 && vpc !== undefined;
   return {
     writes: [
-      ...unwanted(Deployment, own.deployments, names(made(containerClusters))),
-      ...unwanted(Service, own.services, names(made(containerClusters).filter((one) => portsOf(one).length > 0))),
-      ...unwanted(VirtualMachine, own.machines, names(made(vms))),
-      ...unwanted(PersistentVolumeClaim, own.claims, names(volumes)),
-      ...unwanted(NetworkAttachmentDefinition, own.definitions, definitions),
-      ...unwanted(Subnet, own.subnets, wantedSubnets),
-      ...(isVpcFree ? unwanted(Vpc, own.vpcs) : []),
+      ...deleteExcept(Deployment, own.deployments, names(made(containerClusters))),
+      ...deleteExcept(Service, own.services, names(made(containerClusters).filter((one) => portsOf(one).length > 0))),
+      ...deleteExcept(VirtualMachine, own.machines, names(made(vms))),
+      ...deleteExcept(PersistentVolumeClaim, own.claims, names(volumes)),
+      ...deleteExcept(NetworkAttachmentDefinition, own.definitions, definitions),
+      ...deleteExcept(Subnet, own.subnets, wantedSubnets),
+      ...(isVpcFree ? deleteExcept(Vpc, own.vpcs) : []),
     ],
     networksInUse: kept.length > 0 ? inUse(kept) : undefined,
   };
 }
 
 /** Deletes own objects but those of the wanted names. */
-export const unwanted = (
+export const deleteExcept = (
   resource: Resource,
   own: readonly KubernetesObject[],
   wanted: ReadonlySet<string> = new Set(),

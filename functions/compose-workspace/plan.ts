@@ -7,7 +7,7 @@ import { isHibernated } from '../../shared/workspaces/lifetime.ts';
 import { siteKeyIn } from '../../shared/workspaces/site-key.ts';
 import { makeFor } from './child.ts';
 import { containerStage } from './containers/plan.ts';
-import { garbage, type Leftovers, unwanted } from './garbage.ts';
+import { deleteExcept, type Garbage, garbage } from './garbage.ts';
 import { type Gate, gated } from './gate.ts';
 import { imageStage, type WantedImages, wantedImages } from './images/plan.ts';
 import { machineStage } from './machines/plan.ts';
@@ -80,7 +80,7 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
     ...together(stages.flatMap(sequencesOf)),
     ...obsolete.writes,
     // Its machines stop: it begins again when they run.
-    ...(isHibernating ? unwanted(Job, own.jobs, ended(runs)) : []),
+    ...(isHibernating ? deleteExcept(Job, own.jobs, ended(runs)) : []),
   ];
   // What is not seen may exist: an image that is missing may no longer be needed.
   return {
@@ -102,7 +102,7 @@ const sequencesOf = ({ writes, sequenceOf }: Stage) => [
   ...Map.groupBy(writes, (write) => sequenceOf?.(write) ?? write).values(),
 ];
 
-const none: Leftovers = { writes: [], networksInUse: undefined };
+const none: Garbage = { writes: [], networksInUse: undefined };
 
 /** Nothing is started before every image exists. What was started before does not wait for an image that is added later. */
 function startGate(namespace: Stage, images: Stage, own: Own): Gate | undefined {

@@ -13,7 +13,7 @@ import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type Component, Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { describeLeaving, makeFor } from './child.ts';
-import { unwanted } from './garbage.ts';
+import { deleteExcept } from './garbage.ts';
 import { namespaceStage, untilSettled } from './namespace/plan.ts';
 import type { Observed, Own } from './observed.ts';
 import { component } from './stage.ts';
@@ -70,7 +70,7 @@ function stepsOf(own: Own, pods: readonly Pod[]): Rest[][] {
 }
 
 /** A Pod is deleted with its owner, which would recreate it if it were deleted by name. */
-const remove = ({ resource, object }: Rest): Action[] => (resource === Pod ? [] : unwanted(resource, [object]));
+const remove = ({ resource, object }: Rest): Action[] => (resource === Pod ? [] : deleteExcept(resource, [object]));
 
 function report(workspace: Workspace, rest: readonly Rest[], nowMs: number): Action[] {
   const components = rest.map(({ resource, object, component: kind }) =>

@@ -433,7 +433,7 @@ test('an image that is being deleted is left to prune', () => {
 });
 
 describe('word that an image is to be pruned', () => {
-  const orphan = image(
+  const unused = image(
     { phase: 'Succeeded', unreferencedSince: at(0) },
     { labels: { 'pelotech.ot/made-for': 'workspaces' } },
   );
@@ -444,14 +444,14 @@ describe('word that an image is to be pruned', () => {
 
   test.each([
     ['is deleted', image({ phase: 'Syncing' }, { deleted: true }), 'Deleted'],
-    ['was made for a workspace and is unused', orphan, 'LastReference'],
+    ['was made for a workspace and is unused', unused, 'LastReference'],
   ])('is published when an event is about an image that %s', (_, one, reason) => {
     expect(told({ image: one })).toMatchObject([{ data: { name: 'ubuntu', reason } }]);
     expect(told({ image: one, isNamed: false })).toEqual([]);
   });
   test.each([
     ['stays', image({ phase: 'Succeeded', unreferencedSince: at(0) })],
-    ['a user keeps', { ...orphan, metadata: { ...orphan.metadata, annotations: { 'pelotech.ot/keep': '' } } }],
+    ['a user keeps', { ...unused, metadata: { ...unused.metadata, annotations: { 'pelotech.ot/keep': '' } } }],
   ])('is not published of an image that %s', (_, one) => {
     expect(told({ image: one })).toEqual([]);
   });

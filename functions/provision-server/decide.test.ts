@@ -61,17 +61,17 @@ describe('a machine', () => {
     ],
     [
       'deletes a flavor that is no longer needed',
-      running({ unwanted: [aFlavor({ vcpus: 9 })] }),
+      running({ unusedFlavors: [aFlavor({ vcpus: 9 })] }),
       ['patchStatus', 'recordEvent Normal Running', 'deleteFlavor id-kup-9c-64m-0s'],
     ],
     [
       'that waits does so, too',
-      { disks: [], unwanted: [aFlavor({ vcpus: 9 })] },
+      { disks: [], unusedFlavors: [aFlavor({ vcpus: 9 })] },
       ['patchStatus', 'deleteFlavor id-kup-9c-64m-0s'],
     ],
     [
       'ignores a flavor that another instance deleted first',
-      running({ unwanted: [aFlavor()], refusals: refusing(machine, [deleteFlavor(aFlavor().id), 'NotFound: x']) }),
+      running({ unusedFlavors: [aFlavor()], refusals: refusing(machine, [deleteFlavor(aFlavor().id), 'NotFound: x']) }),
       ['patchStatus', 'recordEvent Normal Running'],
     ],
   ])('%s', (_, given, done) => {

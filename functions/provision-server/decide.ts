@@ -95,10 +95,10 @@ const isMoving = ({ volumes }: Found, server: Server) =>
   );
 
 /** Flavors that are no longer needed. A concurrent deletion by another instance is no fault. */
-const tidy = ({ machine, refusals }: Observed, { unwanted }: Found): Action[] =>
+const tidy = ({ machine, refusals }: Observed, { unusedFlavors }: Found): Action[] =>
   callsFor(
     machine,
-    unwanted.map(({ id }) => deleteFlavor(id)),
+    unusedFlavors.map(({ id }) => deleteFlavor(id)),
     refusals,
   );
 

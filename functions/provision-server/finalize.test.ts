@@ -17,7 +17,7 @@ const net = aNetwork(undefined, { id: 'id-net', name: 'net' });
 const port = aPort(leaving, net);
 const server = aServer(leaving);
 const going = aServer(leaving, { 'OS-EXT-STS:task_state': 'deleting' });
-const rest = { ports: [port], hasKeyPair: true, unwanted: [aFlavor()] };
+const rest = { ports: [port], hasKeyPair: true, unusedFlavors: [aFlavor()] };
 
 describe('a deleted machine', () => {
   test.each<[string, Given, string[]]>([
@@ -38,7 +38,7 @@ describe('a deleted machine', () => {
       ['patchStatus', 'requeueAfter 2000'],
     ],
     ['loses ports and key pair then', rest, ['deletePort id-port-net', 'deleteKeyPair']],
-    ['loses its flavor last', { unwanted: [aFlavor()] }, ['deleteFlavor id-kup-1c-64m-0s']],
+    ['loses its flavor last', { unusedFlavors: [aFlavor()] }, ['deleteFlavor id-kup-1c-64m-0s']],
     ['is let go once nothing is left', { hasKeyPair: false }, ['patchMetadata']],
     ['is let go although its status names a server', {}, ['patchMetadata']],
     ['is let go where its project is gone', { fault: 'ProjectMissing' }, ['patchMetadata']],
@@ -83,11 +83,11 @@ describe('a deleted machine', () => {
   });
   test('of an account that may not delete flavors is still released', () => {
     const refusals = refusing(leaving, [deleteFlavor('id-kup-1c-64m-0s'), 'Forbidden: by policy']);
-    expect(pass({ machine: leaving, unwanted: [aFlavor()], refusals }).done).toEqual(['patchMetadata']);
+    expect(pass({ machine: leaving, unusedFlavors: [aFlavor()], refusals }).done).toEqual(['patchMetadata']);
   });
   test('stays while OpenStack gives no answer about its flavor', () => {
     const refusals = refusing(leaving, [deleteFlavor('id-kup-1c-64m-0s'), 'Unavailable: no answer']);
-    expect(pass({ machine: leaving, unwanted: [aFlavor()], refusals }).done).toEqual([
+    expect(pass({ machine: leaving, unusedFlavors: [aFlavor()], refusals }).done).toEqual([
       'patchStatus',
       'requeueAfter 2000',
     ]);

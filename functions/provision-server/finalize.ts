@@ -47,7 +47,7 @@ export function finalize(observed: Observed): Action[] {
   // Another instance deleted it first.
   let refused = refusalsOf(requests).find(({ reason }) => reason !== 'NotFound');
   if (cloud.servers.length === 0 && !refused) {
-    const deletions = cloud.unwanted.map(({ id }) => deleteFlavor(id));
+    const deletions = cloud.unusedFlavors.map(({ id }) => deleteFlavor(id));
     const flavors = callsFor(machine, deletions, refusals);
     if (flavors.length > 0) return flavors;
     // An account that may not delete flavors does not keep its machine; without an answer the flavor is asked for again.

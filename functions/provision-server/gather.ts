@@ -101,7 +101,7 @@ async function readProject(kube: Context['kube'], cloud: Cloud, machines: readon
   const unlisted = await Promise.all(machines.map((machine) => unlistedOf(cloud, machine, listed)));
   const existing = [...listed, ...unlisted.flat()].filter(({ status }) => !gone.has(status));
   const servers = await Promise.all(existing.map((server) => withFault(cloud, server)));
-  const unwanted = await unwantedOf(kube, cloud, { flavors, servers, machines });
+  const unusedFlavors = await unusedFlavorsOf(kube, cloud, { flavors, servers, machines });
   const actions = new Map(
     await Promise.all(
       machines.map(async (machine) => {
@@ -120,7 +120,7 @@ async function readProject(kube: Context['kube'], cloud: Cloud, machines: readon
       flavors,
       hasKeyPair: keyPairs.some(({ keypair }) => keypair.name === keyPairName(machine.metadata.uid)),
       actions: actions.get(machine.metadata.uid),
-      unwanted: machine === first ? unwanted : [],
+      unusedFlavors: machine === first ? unusedFlavors : [],
     }),
   };
 }
@@ -179,7 +179,7 @@ const Actions = z.looseObject({ instanceActions: z.array(InstanceAction) });
  * Flavors of ours of a size that no machine anywhere wants, a machine that goes wants none, and that no server has: a server whose
  * resize was given up has the one of before, and so may one that another cluster made.
  */
-async function unwantedOf(
+async function unusedFlavorsOf(
   kube: Context['kube'],
   cloud: Cloud,
   { flavors, servers, machines }: { flavors: Flavor[]; servers: Server[]; machines: readonly KupenStackMachine[] },

@@ -34,6 +34,6 @@ export interface Found {
   hasKeyPair: boolean;
   /** What was asked of its server so far; undefined where it has not changed since its restarts were counted. */
   actions: readonly InstanceAction[] | undefined;
-  /** Flavors of ours that no machine wants any more; this one is to take them away. */
-  unwanted: readonly Flavor[];
+  /** Flavors of ours that no machine needs any more; this machine is to delete them. */
+  unusedFlavors: readonly Flavor[];
 }

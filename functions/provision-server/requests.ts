@@ -158,10 +158,10 @@ function portRequests(observed: Observed, found: Found, server: Server): OpenSta
   const kept = ports.flatMap(({ port }) => port ?? []);
   const loose = kept.filter(({ device_id }) => device_id === '').map((port) => attachPort(server.id, port.id));
   if (wanted.some((one) => !isFound(one))) return [...missing, ...loose];
-  const unwanted = found.ports
+  const obsolete = found.ports
     .filter((port) => !kept.includes(port))
     .map((port) => (port.device_id === server.id ? detachPort(server.id, port.id) : deletePort(port.id)));
-  return [...unwanted, ...missing, ...loose];
+  return [...obsolete, ...missing, ...loose];
 }
 
 /** The server's own, or else any. */

@@ -309,7 +309,7 @@ describe('an image that was not deleted', () => {
 });
 
 describe('an image that was made for a workspace', () => {
-  const orphaned = (more: ImageOptions = {}) =>
+  const unusedWorkspaceImage = (more: ImageOptions = {}) =>
     aVMDiskImage({
       labels: { 'pelotech.ot/made-for': 'workspaces' },
       status: { phase: 'Succeeded', references: { count: 0 }, unreferencedSince: at(0) },
@@ -321,8 +321,10 @@ describe('an image that was made for a workspace', () => {
   const keptFor = (workspaceImagesKeptFor: string) => ({ prune: 'Never', workspaceImagesKeptFor });
 
   test.each([
-    orphaned({ status: { phase: 'Succeeded', snapshot: { name: 'demo-r1', revision: 1 }, ...unusedSince } }),
-    orphaned({ status: { phase: 'Snapshotting', ...unusedSince } }),
+    unusedWorkspaceImage({
+      status: { phase: 'Succeeded', snapshot: { name: 'demo-r1', revision: 1 }, ...unusedSince },
+    }),
+    unusedWorkspaceImage({ status: { phase: 'Snapshotting', ...unusedSince } }),
   ])('stays, once downloaded, for workspaceImagesKeptFor, regardless of the policy for others', (image) => {
     expect(pass({ image, data: { prune: 'Never' } })).toEqual([]);
     expect(pass({ image, data: keptFor('1h'), nowMs: start + 3_599_000 })).toEqual([]);
@@ -333,29 +335,29 @@ describe('an image that was made for a workspace', () => {
     expect(verbs(pass({ image, data: keptFor('0s'), nowMs: start - 5000 }))).toEqual(deleted);
   });
   test('is deleted at once while it downloads without a user', () => {
-    const image = orphaned({ status: { phase: 'Syncing', ...unusedSince } });
+    const image = unusedWorkspaceImage({ status: { phase: 'Syncing', ...unusedSince } });
     expect(verbs(pass({ image }))).toContain('delete');
   });
   test.each<[string, Given]>([
     ['a workspace waits for it', { workspaces: [lab] }],
     ['a machine uses it', { machines: [machine('a')] }],
-    ['a user asked to keep it', { image: orphaned({ annotations: { 'pelotech.ot/keep': 'true' } }) }],
-    ['that was not counted yet', { image: orphaned({ status: { phase: 'Succeeded' } }) }],
-    ['it was made by people', { image: orphaned({ labels: {} }) }],
+    ['a user asked to keep it', { image: unusedWorkspaceImage({ annotations: { 'pelotech.ot/keep': 'true' } }) }],
+    ['that was not counted yet', { image: unusedWorkspaceImage({ status: { phase: 'Succeeded' } }) }],
+    ['it was made by people', { image: unusedWorkspaceImage({ labels: {} }) }],
     [
       'a pipeline has published it since',
       {
-        image: orphaned({
+        image: unusedWorkspaceImage({
           labels: { 'pelotech.ot/made-for': 'workspaces', 'app.kubernetes.io/created-by': 'preload' },
         }),
       },
     ],
     ['the policy cannot be read', { data: { imageNamespaces: ' ' } }],
   ])('stays where %s', (_, given) => {
-    expect(pass({ image: orphaned(), ...given })).toEqual([]);
+    expect(pass({ image: unusedWorkspaceImage(), ...given })).toEqual([]);
   });
   test('says why it went', () => {
-    const image = orphaned({
+    const image = unusedWorkspaceImage({
       deleted: true,
       annotations: { 'pelotech.ot/pruned-as-unreferenced-since': at(0) },
     });

@@ -3,10 +3,10 @@ import { isHeldBy, referencesAmong } from '../../shared/images/references.ts';
 import { diskImageFinalizer, releaseHolds, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { waitingAmong } from '../../shared/workspaces/images.ts';
 import type { Left, Observed } from './observed.ts';
-import { isDueAsOrphan, orphan } from './orphan.ts';
 import { removeStray } from './stray.ts';
 import { finalize, retain } from './teardown.ts';
-import { unused } from './unused.ts';
+import { pruneUnused } from './unused.ts';
+import { isWorkspaceImageDue, pruneWorkspaceImage } from './workspace-image.ts';
 
 /**
  * Deletes an unused image. Retains a deleted image while machines use it, then deletes its volumes and snapshots. Deletes the
@@ -21,7 +21,7 @@ export function decide(observed: Observed): Action[] {
   if (deletionTimestamp === undefined) {
     const waiting = waitingAmong(workspaces, image.metadata, { machines: users, policy });
     if (users.length + waiting.length > 0) return [];
-    return isDueAsOrphan(image, policy, nowMs) ? orphan(image) : unused(image, policy, nowMs);
+    return isWorkspaceImageDue(image, policy, nowMs) ? pruneWorkspaceImage(image) : pruneUnused(image, policy, nowMs);
   }
   if (!finalizers?.includes(diskImageFinalizer) || !left) return [];
   const isReleased = annotations?.[releaseHolds] === 'true';

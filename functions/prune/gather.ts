@@ -9,7 +9,7 @@ import {
   type Unreadable,
 } from '../../shared/function.ts';
 import { imagesOfFacts } from '../../shared/images/facts.ts';
-import { isOrphan } from '../../shared/images/pruning.ts';
+import { isUnusedWorkspaceImage } from '../../shared/images/pruning.ts';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
@@ -25,9 +25,9 @@ import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
 import type { Left, Observed, ObservedImage, Postponed } from './observed.ts';
-import { isDueAsOrphan } from './orphan.ts';
 import { knownImages, namesOfStrays, straysAmong } from './strays-of.ts';
 import { mayBeUnused } from './unused.ts';
+import { isWorkspaceImageDue } from './workspace-image.ts';
 
 /** The limit of unused images that an audit deletes: a thousand snapshots deleted at once would overload the storage. */
 const prunedAtOnce = 50;
@@ -42,13 +42,14 @@ export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(O
   const deleted = images.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const others = [...(isUnreadable(strays) ? [strays] : strays), ...unreadable, ...postponed.map(postpone)];
   const looksForUnused = batch.audited !== undefined;
-  if (deleted.length === 0 && !(looksForUnused && images.length > 0) && !images.some(isOrphan)) return others;
+  if (deleted.length === 0 && !(looksForUnused && images.length > 0) && !images.some(isUnusedWorkspaceImage))
+    return others;
   const policy = await readPolicy(kube);
   const unused = looksForUnused ? images.filter((image) => mayBeUnused(image, policy, nowMs)) : [];
-  const orphans = images
-    .filter((image) => isDueAsOrphan(image, policy, nowMs) && !unused.includes(image))
+  const workspaceImages = images
+    .filter((image) => isWorkspaceImageDue(image, policy, nowMs) && !unused.includes(image))
     .slice(0, prunedAtOnce);
-  const staying = [...unused, ...orphans];
+  const staying = [...unused, ...workspaceImages];
   const concerned = [...deleted, ...staying];
   const [machines, workspaces] = await Promise.all([
     machinesNaming(
@@ -85,7 +86,7 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     for (const image of items.filter((one) => mayBeUnused(one, policy, nowMs)))
       unused.push({ since: image.status?.unreferencedSince ?? '', subject: subjectOf(image) });
     const isDeleting = (image: VMDiskImage) =>
-      image.metadata.deletionTimestamp !== undefined || isDueAsOrphan(image, policy, nowMs);
+      image.metadata.deletionTimestamp !== undefined || isWorkspaceImageDue(image, policy, nowMs);
     yield items.filter(isDeleting).map(subjectOf);
   }
   const ordered = unused.sort((a, b) => a.since.localeCompare(b.since)).map(({ subject }) => subject);

@@ -26,7 +26,7 @@ export const mayBeUnused = (image: VMDiskImage, policy: Policy, nowMs: number) =
   isDue(image, policy, nowMs);
 
 /** Deletes an image that no machine uses, only as it was observed; with DryRun it only reports it. */
-export function unused(image: VMDiskImage, policy: Policy, nowMs: number): Action[] {
+export function pruneUnused(image: VMDiskImage, policy: Policy, nowMs: number): Action[] {
   if (!mayBeUnused(image, policy, nowMs)) return [];
   const since = image.status?.unreferencedSince ?? '';
   const why = `No machine has used the image since ${since}, longer than the policy's pruneAfter (${formatDuration(policy.values.pruneAfter)})`;

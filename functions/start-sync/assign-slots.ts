@@ -20,7 +20,7 @@ import { asBegun } from './donors.ts';
 import { queueForecast } from './forecast.ts';
 import { areRead } from './inputs.ts';
 import type { Observed } from './observed.ts';
-import { keptBy, rebuild, stuckPods, stuckVolumes, unwantedPods } from './occupancy.ts';
+import { keptBy, obsoletePods, rebuild, stuckPods, stuckVolumes } from './occupancy.ts';
 import { isUnseen } from './places.ts';
 
 /** An image, the transition that it takes in this reconcile, and the image after it. */
@@ -53,8 +53,8 @@ export function assignSlots(
   const warnings = before
     .filter((holder) => !kept.includes(holder))
     .flatMap((holder) => stuckPods(holder, observed).map(stuckWarning));
-  const unwanted = kept.flatMap((holder) =>
-    unwantedPods(holder, next(holder), observed).map((pod) => unwantedWarning(pod, holder)),
+  const obsolete = kept.flatMap((holder) =>
+    obsoletePods(holder, next(holder), observed).map((pod) => obsoleteWarning(pod, holder)),
   );
   const terminating = kept.flatMap((holder) =>
     stuckVolumes(holder, observed).map((one) => terminatingWarning(one, holder)),
@@ -74,7 +74,7 @@ export function assignSlots(
     Object.entries(forecast).some(([key, text]) => lease?.metadata.annotations?.[key] !== text);
   const actions = [
     ...warnings,
-    ...unwanted,
+    ...obsolete,
     ...terminating,
     ...(isChanged ? [saveLease(observed, holders, starting, { isRebuilt: isAnew, forecast })] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
@@ -200,7 +200,7 @@ function stuckWarning(pod: Pod): Action {
   return recordEvent(pod, true, 'SlotFreed', message, pod.metadata.uid);
 }
 
-function unwantedWarning(pod: Pod, { image }: Holder): Action {
+function obsoleteWarning(pod: Pod, { image }: Holder): Action {
   const message = `Expected no importer for VMDiskImage ${image}, whose attempt has been over for 10 minutes, found this one at work: it keeps its slot until it ends. Delete the claim that it fills, and look why CDI does not.`;
   return recordEvent(pod, true, 'SlotHeld', message, pod.metadata.uid);
 }

@@ -66,7 +66,7 @@ export const stuckPods = (holder: Holder, { nowMs, pods }: Downloads) =>
   pods.filter((pod) => pod.metadata.labels?.[imageUidLabel] === holder.uid && isAtWork(pod) && isStuck(pod, nowMs));
 
 /** Pods that keep the slot of this holder although its attempt ended long ago or its image does not exist. */
-export function unwantedPods(holder: Holder, image: VMDiskImage | undefined, downloads: Downloads): Pod[] {
+export function obsoletePods(holder: Holder, image: VMDiskImage | undefined, downloads: Downloads): Pod[] {
   if (keptBy(holder, image, downloads) === 'status') return [];
   const isOld = (since: string | undefined) => downloads.nowMs - Date.parse(since ?? '') > stuckAfterMs;
   if (image && !isOld(image.status?.history?.at(-1)?.time)) return [];

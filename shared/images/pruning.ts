@@ -8,12 +8,12 @@ export const keepAnnotation = 'pelotech.ot/keep';
 /** A user asked to keep it. */
 export const isKept = ({ metadata }: VMDiskImage) => (metadata.annotations?.[keepAnnotation] ?? 'false') !== 'false';
 
-/** Why the image is to be taken down or deleted, whatever the policy says; undefined if it stays. */
+/** Why the image is to be deleted, whatever the policy says; undefined if it stays. */
 export const whyPrunable = (image: VMDiskImage): 'Deleted' | 'LastReference' | undefined =>
-  image.metadata.deletionTimestamp ? 'Deleted' : isOrphan(image) ? 'LastReference' : undefined;
+  image.metadata.deletionTimestamp ? 'Deleted' : isUnusedWorkspaceImage(image) ? 'LastReference' : undefined;
 
 /** The image was made for a workspace and is unused according to its status. */
-export const isOrphan = (image: VMDiskImage) =>
+export const isUnusedWorkspaceImage = (image: VMDiskImage) =>
   isMadeForWorkspaces(image) &&
   image.metadata.deletionTimestamp === undefined &&
   image.status?.unreferencedSince !== undefined &&
@@ -23,8 +23,8 @@ export const isOrphan = (image: VMDiskImage) =>
  * From when such an image may be deleted, whatever the policy's prune is, in milliseconds since 1970. A downloaded image is kept for the
  * policy's workspaceImagesKeptFor, so that a lab that is deleted and applied again downloads nothing.
  */
-export function orphanDueAtMs(image: VMDiskImage, { values }: Policy): number | undefined {
-  if (!isOrphan(image)) return undefined;
+export function workspaceImageDueAtMs(image: VMDiskImage, { values }: Policy): number | undefined {
+  if (!isUnusedWorkspaceImage(image)) return undefined;
   const { phase, snapshot, unreferencedSince = '' } = image.status ?? {};
   const keptMs = snapshot || phase === 'Snapshotting' ? values.workspaceImagesKeptFor : 0;
   return keptMs === 0 ? 0 : Date.parse(unreferencedSince) + keptMs;

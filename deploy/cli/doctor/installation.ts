@@ -23,8 +23,8 @@ import {
   Trigger,
   VolumeSnapshotClass,
 } from '../install/kinds.ts';
-import { runnable } from '../install/left-out.ts';
 import { type Requirement, servedAt } from '../install/requirement.ts';
+import { runnable } from '../install/skipped.ts';
 import { listOf } from '../install/wait.ts';
 import { readPolicyMap } from '../read-policy.ts';
 import { credentialsIn, type ExistingSecrets, hasPublicationKey, hasSiteKey, secretOf, secretsAt } from '../secrets.ts';

@@ -16,8 +16,8 @@ import {
   StorageProfile,
   VolumeSnapshotClass,
 } from './kinds.ts';
-import { isOf, isServed, kubeOvn, kubeVirt } from './left-out.ts';
 import { judged, missing, ok, optional, type Requirement, servedAt, warning } from './requirement.ts';
+import { isOf, isServed, kubeOvn, kubeVirt } from './skipped.ts';
 import { listOf } from './wait.ts';
 
 /**

@@ -7,10 +7,10 @@ import { bindingsInImageNamespaces } from './image-namespaces.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
 import { type AnyObject, Broker, ConfigMap, workloads } from './kinds.ts';
-import { runnable } from './left-out.ts';
 import { imagesIn, isPlaceholder, placeholder, readShipped, readWanted, repositoryOf, withImage } from './manifests.ts';
 import { overlayOf, withOverlay } from './overlay.ts';
 import { requirementLines } from './report.ts';
+import { runnable } from './skipped.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
 
 /** What the command line of one of these commands asks for. */

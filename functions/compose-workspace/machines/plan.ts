@@ -2,7 +2,7 @@ import { hardware, networkProviderAnnotation, VirtualMachine } from '../../../sh
 import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { type Child, type Made, type Make, named } from '../child.ts';
-import { unwanted } from '../garbage.ts';
+import { deleteExcept } from '../garbage.ts';
 import type { WantedImage, WantedImages } from '../images/plan.ts';
 import { isUsable } from '../images/status.ts';
 import { networksOf, routesOf } from '../network/addresses.ts';
@@ -84,7 +84,7 @@ function replaced(found: VirtualMachine, { backingVMDiskImage }: WorkspaceMachin
     return { writes: [], status: waiting('ImageNotReady', until) };
   }
   const message = `It is recreated, from VMDiskImage ${backingVMDiskImage} instead of ${found.spec.vmDiskImageRef.name}.`;
-  return { writes: unwanted(VirtualMachine, [found]), status: provisioning('ImageChanged', message) };
+  return { writes: deleteExcept(VirtualMachine, [found]), status: provisioning('ImageChanged', message) };
 }
 
 function machineChild(

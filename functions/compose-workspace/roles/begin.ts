@@ -5,7 +5,7 @@ import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { type Child, type Made, type Make, named } from '../child.ts';
-import { unwanted } from '../garbage.ts';
+import { deleteExcept } from '../garbage.ts';
 import { component, statusOf } from '../stage.ts';
 import { credentialsFor } from './credentials.ts';
 import { machineLabel } from './metadata.ts';
@@ -33,9 +33,9 @@ export function begin(
   const made = runs.length > 0 && !isKeyMissing ? [...inputs, ...runs.map((run) => run.made)] : [];
   return {
     writes: [
-      ...unwanted(Job, own.jobs, namesOf(jobs)),
+      ...deleteExcept(Job, own.jobs, namesOf(jobs)),
       ...made.flatMap(({ writes }) => writes),
-      ...unwanted(ConfigMap, own.configMaps, namesOf(configMaps)),
+      ...deleteExcept(ConfigMap, own.configMaps, namesOf(configMaps)),
     ],
     components: new Map(
       runs.flatMap((run) => {

@@ -4,7 +4,7 @@ import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { unwanted } from '../garbage.ts';
+import { deleteExcept } from '../garbage.ts';
 import type { Own } from '../observed.ts';
 import { component, type Stage, skipped } from '../stage.ts';
 import { machineLabel } from './metadata.ts';
@@ -32,7 +32,7 @@ export function skippedRoles(own: Own, vms: readonly WorkspaceMachine[], because
 
 /** The key is kept in the workspace only for Jobs that are to begin. */
 const deleted = (own: Own, jobs: Own['jobs'], configMaps: Own['configMaps']): Action[] => [
-  ...unwanted(Secret, own.secrets),
-  ...unwanted(Job, jobs),
-  ...unwanted(ConfigMap, configMaps),
+  ...deleteExcept(Secret, own.secrets),
+  ...deleteExcept(Job, jobs),
+  ...deleteExcept(ConfigMap, configMaps),
 ];

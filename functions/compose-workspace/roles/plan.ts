@@ -2,7 +2,7 @@ import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Component, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { siteKeyIn } from '../../../shared/workspaces/site-key.ts';
 import type { Make } from '../child.ts';
-import { unwanted } from '../garbage.ts';
+import { deleteExcept } from '../garbage.ts';
 import { isSkipped } from '../skipped.ts';
 import { type ComponentStatus, component, failed, type Stage, waiting } from '../stage.ts';
 import { begin, machineOf, machineOfWrite } from './begin.ts';
@@ -38,7 +38,7 @@ export function rolesStage(found: RolesFound, make: Make, areMachinesReady: bool
     : { writes: [], components: new Map<string, Component>() };
   return {
     condition: 'AnsibleDeployed',
-    writes: [...(policy.values.ansibleCredentials ? [] : unwanted(Secret, own.secrets)), ...writes],
+    writes: [...(policy.values.ansibleCredentials ? [] : deleteExcept(Secret, own.secrets)), ...writes],
     // A Job reads what is written before it, and starts only after the one it replaces is deleted.
     sequenceOf: machineOfWrite,
     components: wanted.flatMap((vm) => begun(vm) ?? waits.get(vm.name) ?? components.get(vm.name) ?? []),

@@ -31,7 +31,7 @@ export const s11NoOrphan: Invariant = {
       });
       return [
         ...ofMachines.map(({ kind, metadata }) => `${kind} ${metadata.name} outlives the machine it was made for`),
-        ...[...state.images.values()].flatMap((image) => leftoversOf(image, state)),
+        ...[...state.images.values()].flatMap((image) => garbageOf(image, state)),
         ...all
           .filter(({ metadata: { labels } }) => {
             const uid = labels?.[imageUidLabel];
@@ -51,7 +51,7 @@ const isUsedBy = ({ metadata, status }: VMDiskImage, { namespace, name }: Kubern
     (named) => named === name,
   );
 
-function leftoversOf({ metadata, status }: VMDiskImage, { snapshots, downloads, policies: { now } }: State): string[] {
+function garbageOf({ metadata, status }: VMDiskImage, { snapshots, downloads, policies: { now } }: State): string[] {
   if (metadata.deletionTimestamp || status?.phase !== 'Succeeded' || !isTrue(status.conditions, 'Ready')) return [];
   const own = [...snapshots.values()].filter(
     (one) => one.metadata.labels?.[imageUidLabel] === metadata.uid && one.metadata.name !== status.snapshot?.name,

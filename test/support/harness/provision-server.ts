@@ -34,7 +34,7 @@ export const bootedDisk = { ...freeDisk, ...heldBy('id-server') };
 
 /** A machine on one free disk, with a flavor of its size, and no server yet. */
 export function observedOf({ fault, policy = {}, disks, nets, ...given }: Given = {}): Observed {
-  const { servers, ports, flavors, hasKeyPair, actions, unwanted, ...rest } = given;
+  const { servers, ports, flavors, hasKeyPair, actions, unusedFlavors, ...rest } = given;
   const found: Found = {
     servers: servers ?? [],
     ports: ports ?? [],
@@ -43,7 +43,7 @@ export function observedOf({ fault, policy = {}, disks, nets, ...given }: Given 
     flavors: flavors ?? [aFlavor()],
     hasKeyPair: hasKeyPair ?? false,
     actions,
-    unwanted: unwanted ?? [],
+    unusedFlavors: unusedFlavors ?? [],
   };
   return {
     nowMs: start + 10_000,

@@ -13,7 +13,7 @@ interface Platform {
   version: string;
   /** The plurals of the kinds that we use. */
   kinds: readonly string[];
-  leftOut: string;
+  consequence: string;
 }
 
 /**
@@ -26,7 +26,7 @@ export const kubeVirt: Platform = {
   group: 'kubevirt.io',
   version: 'v1',
   kinds: ['virtualmachines', 'virtualmachineinstances'],
-  leftOut: 'machines are left out',
+  consequence: 'machines are left out',
 };
 
 /** Without kube-ovn the source of its kinds would exit; compose-workspace then uses bridges. */
@@ -36,7 +36,7 @@ export const kubeOvn: Platform = {
   group: 'kubeovn.io',
   version: 'v1',
   kinds: ['subnets', 'vpcs'],
-  leftOut: 'networks of workspaces are bridges',
+  consequence: 'networks of workspaces are bridges',
 };
 
 /** True if its kinds are served. */
@@ -55,15 +55,15 @@ export const isOf =
 export async function runnable(cluster: Cluster, wanted: readonly AnyObject[]): Promise<AnyObject[]> {
   let kept = [...wanted];
   for (const platform of [kubeVirt, kubeOvn]) {
-    const leftOut = wanted.filter(isOf(platform));
-    if (leftOut.length === 0 || (await isServed(cluster, platform))) continue;
-    const named = leftOut
+    const skipped = wanted.filter(isOf(platform));
+    if (skipped.length === 0 || (await isServed(cluster, platform))) continue;
+    const named = skipped
       .filter(({ kind }) => kind === ApiServerSource.kind || kind === Trigger.kind)
       .map(formatObject);
     cluster.say(
-      `${platform.name} is missing: ${platform.leftOut} (left out: ${named.join(', ')}); install it, then ot-functions upgrade adds them`,
+      `${platform.name} is missing: ${platform.consequence} (left out: ${named.join(', ')}); install it, then ot-functions upgrade adds them`,
     );
-    kept = kept.filter((object) => !leftOut.includes(object));
+    kept = kept.filter((object) => !skipped.includes(object));
   }
   return kept;
 }
