@@ -11,10 +11,10 @@ interface Policy {
   };
 }
 const functions = await loadFunctions();
-const fencesOf = (name: string) => admissionPolicyManifests(functions.filter((one) => one.name === name));
-const [policy, binding] = fencesOf('compose-workspace');
+const policiesOf = (name: string) => admissionPolicyManifests(functions.filter((one) => one.name === name));
+const [policy, binding] = policiesOf('compose-workspace');
 const { spec } = policy as unknown as Policy;
-const ofSecrets = (fencesOf('provision-vm')[0] as unknown as Policy).spec;
+const ofSecrets = (policiesOf('provision-vm')[0] as unknown as Policy).spec;
 
 const holds = (expressions: readonly { expression: string }[], variables: object) =>
   expressions.every(({ expression }) => evaluate(expression, variables as Record<string, unknown>) === true);
@@ -85,8 +85,8 @@ describe('the admission policy of compose-workspace', () => {
 
 describe('the admission policy of provision-vm', () => {
   test('is in force, and is about it and its writes of Secrets', () => {
-    const [fence, inForce] = fencesOf('provision-vm');
-    expect(inForce).toMatchObject({ spec: { policyName: fence?.metadata?.name, validationActions: ['Deny'] } });
+    const [policy, inForce] = policiesOf('provision-vm');
+    expect(inForce).toMatchObject({ spec: { policyName: policy?.metadata?.name, validationActions: ['Deny'] } });
     expect(ofSecrets).toMatchObject({
       failurePolicy: 'Fail',
       matchConditions: [{ expression: expect.stringContaining("'system:serviceaccount:sync-operator:provision-vm'") }],
@@ -124,18 +124,18 @@ describe('the admission policy of a function that adds and removes finalizers', 
     ['prune', 'vmdiskimages'],
     ['start-sync', 'vmdiskimages'],
   ])('lets %s change no spec of %s', (name, plural) => {
-    const [fence, inForce] = fencesOf(name);
-    expect(inForce).toMatchObject({ spec: { policyName: fence?.metadata?.name, validationActions: ['Deny'] } });
-    expect(fence).toMatchObject({
+    const [policy, inForce] = policiesOf(name);
+    expect(inForce).toMatchObject({ spec: { policyName: policy?.metadata?.name, validationActions: ['Deny'] } });
+    expect(policy).toMatchObject({
       spec: { matchConstraints: { resourceRules: [{ operations: ['UPDATE'], resources: [plural] }] } },
     });
     const lets = (spec: object) =>
-      holds((fence as unknown as Policy).spec.validations, { object: { spec }, oldObject: { spec: { url: 'a' } } });
+      holds((policy as unknown as Policy).spec.validations, { object: { spec }, oldObject: { spec: { url: 'a' } } });
     expect(lets({ url: 'a' })).toBe(true);
     expect(lets({ url: 'b' })).toBe(false);
   });
   test('is that of no other', () => {
-    const fenced = functions.filter(({ name }) => fencesOf(name).length > 0).map(({ name }) => name);
-    expect(fenced).toEqual(['compose-workspace', 'count-refs', 'provision-vm', 'prune', 'start-sync']);
+    const limited = functions.filter(({ name }) => policiesOf(name).length > 0).map(({ name }) => name);
+    expect(limited).toEqual(['compose-workspace', 'count-refs', 'provision-vm', 'prune', 'start-sync']);
   });
 });

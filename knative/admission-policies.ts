@@ -16,10 +16,10 @@ const apiVersion = 'admissionregistration.k8s.io/v1';
  */
 export const admissionPolicyManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
   functions.flatMap(({ name, may }) =>
-    Object.entries(fences).flatMap(([fence, { operations, validationsOf }]) => {
-      const restricted = may.filter(({ admissionPolicy }) => admissionPolicy === fence);
+    Object.entries(policyKinds).flatMap(([kind, { operations, validationsOf }]) => {
+      const restricted = may.filter(({ admissionPolicy }) => admissionPolicy === kind);
       return restricted.length > 0
-        ? fenceOf(name, rulesOf(restricted, operations), validationsOf(name, restricted))
+        ? policyAndBinding(name, rulesOf(restricted, operations), validationsOf(name, restricted))
         : [];
     }),
   );
@@ -29,12 +29,12 @@ interface Validation {
   message: string;
 }
 
-interface Fence {
+interface PolicyKind {
   operations: readonly string[];
   validationsOf: (name: string, permissions: readonly Permission[]) => Validation[];
 }
 
-const fences: Record<NonNullable<Permission['admissionPolicy']>, Fence> = {
+const policyKinds: Record<NonNullable<Permission['admissionPolicy']>, PolicyKind> = {
   workspace: {
     operations: ['CREATE', 'UPDATE', 'DELETE'],
     validationsOf: (name, permissions) => [
@@ -66,7 +66,7 @@ const fences: Record<NonNullable<Permission['admissionPolicy']>, Fence> = {
 const isOfMachine = (object: string) =>
   `(${object}.type == 'Opaque' && has(${object}.metadata.ownerReferences) && ${object}.metadata.ownerReferences.exists(one, one.apiVersion == '${VirtualMachine.apiVersion}' && one.kind == '${VirtualMachine.kind}' && ${object}.metadata.name == one.name + '${cloudInitName('')}'))`;
 
-function fenceOf(name: string, resourceRules: object[], validations: readonly Validation[]): Manifest[] {
+function policyAndBinding(name: string, resourceRules: object[], validations: readonly Validation[]): Manifest[] {
   const metadata = { name: `${operatorNamespace}-${name}`, labels: partOf };
   const policy = {
     apiVersion,

@@ -298,7 +298,7 @@ describe('a function that writes in workspaces', () => {
     });
   });
 
-  test('is fenced in to the names of workspaces', () => {
+  test('may only write names of workspaces', () => {
     const [policy, binding] = from('base/admission-policies.yaml');
     expect(policy.spec.matchConditions).toEqual([
       { name: 'who', expression: "request.userInfo.username == 'system:serviceaccount:sync-operator:build'" },

@@ -18,7 +18,7 @@ type EventFilter =
  * them, so that both accept the same events. They contain no labels: an event carries none.
  */
 export function filtersOf(subscription: Subscription): EventFilter[] {
-  if (subscription.on === 'sweep' || subscription.on === 'audit') return [tickOf(subscription.on)];
+  if (subscription.on === 'sweep' || subscription.on === 'audit') return [timerFilter(subscription.on)];
   const exacts = attributesOf(subscription).map((exact) => ({ exact }));
   if (subscription.on !== 'changed' || subscription.namespace === undefined) return exacts;
   const inside = { prefix: { [subscription.resource.namespaced ? 'namespace' : 'name']: workspacePrefix } };
@@ -37,18 +37,18 @@ export const timerName = (system: System, timer: Timer) => `${system}-${timer}`;
 /** The timer that a PingSource is, by its name or its source attribute. */
 export const timerOf = (name: string) => name.slice(name.lastIndexOf('-') + 1);
 
-const pings = 'dev.knative.sources.ping';
-const timers = `/apis/v1/namespaces/${operatorNamespace}/pingsources/`;
+const timerType = 'dev.knative.sources.ping';
+const timerSources = `/apis/v1/namespaces/${operatorNamespace}/pingsources/`;
 
 /** The attributes that identify the events of a timer. */
-export const pingAttributes = (timer: Timer, system: System = 'images') => ({
-  type: pings,
-  source: timers + timerName(system, timer),
+export const timerAttributes = (timer: Timer, system: System = 'images') => ({
+  type: timerType,
+  source: timerSources + timerName(system, timer),
 });
 
-/** Of all systems' timers of that kind: which of them a function hears is its Broker's business. */
-const tickOf = (timer: Timer): EventFilter => ({
-  all: [{ exact: { type: pings } }, { prefix: { source: timers } }, { suffix: { source: `-${timer}` } }],
+/** The timers of all systems with that name: a function receives those of its Broker. */
+const timerFilter = (timer: Timer): EventFilter => ({
+  all: [{ exact: { type: timerType } }, { prefix: { source: timerSources } }, { suffix: { source: `-${timer}` } }],
 });
 
 function attributesOf(subscription: Exclude<Subscription, { on: Timer }>): Record<string, string>[] {

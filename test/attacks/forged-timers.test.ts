@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timerSpacing } from '../../deploy/run.ts';
-import { pingAttributes } from '../../shared/event-filter.ts';
+import { timerAttributes } from '../../shared/event-filter.ts';
 import { type Batch, defineFunction, on } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { policyName, policyRef } from '../../shared/policy.ts';
@@ -64,7 +64,7 @@ test('a thousand forged audits in a minute cost one', async () => {
   const { post, state, walks } = await reachable();
   for (let second = 0; second < 60; second += 0.06) {
     state.nowMs = second * 1000;
-    expect(await post(pingAttributes('audit'))).toBe(202);
+    expect(await post(timerAttributes('audit'))).toBe(202);
   }
   expect(walks).toHaveLength(1);
 });
@@ -73,7 +73,7 @@ test('a thousand forged sweeps in a minute cost twelve', async () => {
   const { post, state, sweeps } = await reachable();
   for (let second = 0; second < 60; second += 0.06) {
     state.nowMs = second * 1000;
-    expect(await post(pingAttributes('sweep'))).toBe(202);
+    expect(await post(timerAttributes('sweep'))).toBe(202);
   }
   expect(sweeps()).toBe(12);
 });
@@ -89,17 +89,17 @@ test('a thousand forged edits of the policy cost one walk, and a true one anothe
 
 test('forged timers keep no true one away for longer than the spacing', async () => {
   const { post, state, walks } = await reachable();
-  await post(pingAttributes('audit'));
+  await post(timerAttributes('audit'));
   state.nowMs = 1 * minutes;
-  await post(pingAttributes('audit'));
+  await post(timerAttributes('audit'));
   expect(walks).toHaveLength(2);
 });
 
 test('an audit that failed is served again when it is redelivered', async () => {
   const { post, state, walks } = await reachable();
   state.fails = true;
-  expect(await post(pingAttributes('audit'))).toBe(503);
+  expect(await post(timerAttributes('audit'))).toBe(503);
   state.fails = false;
-  expect(await post(pingAttributes('audit'))).toBe(202);
+  expect(await post(timerAttributes('audit'))).toBe(202);
   expect(walks).toHaveLength(2);
 });

@@ -3,7 +3,7 @@ import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
 import { type LocalOptions, startLocal } from '../../deploy/local/start.ts';
 import { systemsOf } from '../../knative/broker.ts';
 import { loadFunctions } from '../../knative/functions.ts';
-import { pingAttributes } from '../../shared/event-filter.ts';
+import { timerAttributes } from '../../shared/event-filter.ts';
 import type { System } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
@@ -59,7 +59,7 @@ export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'>
     kube,
     post,
     tick: async (timer) => {
-      for (const system of systems) await post(pingAttributes(timer, system), system);
+      for (const system of systems) await post(timerAttributes(timer, system), system);
     },
     newRequests() {
       const now = server.requests();

@@ -8,7 +8,7 @@ import { bundle } from '../../deploy/bundle.ts';
 import { startLocal } from '../../deploy/local/start.ts';
 import { nodeOptions } from '../../deploy/node-options.ts';
 import { loadFunctions } from '../../knative/functions.ts';
-import { pingAttributes } from '../../shared/event-filter.ts';
+import { timerAttributes } from '../../shared/event-filter.ts';
 import { firstAnswer, freePort } from '../support/tools/first-answer.ts';
 
 /** What starting a process costs: from its start to its first answer, and what memory it holds when it has nothing to do. */
@@ -106,7 +106,7 @@ async function startOnce(args: readonly string[], env: NodeJS.ProcessEnv, sweeps
 
 const sweepHeaders = (count: number) =>
   Object.fromEntries(
-    Object.entries({ specversion: '1.0', id: String(count), ...pingAttributes('sweep') }).map(([name, value]) => [
+    Object.entries({ specversion: '1.0', id: String(count), ...timerAttributes('sweep') }).map(([name, value]) => [
       `ce-${name}`,
       value,
     ]),

@@ -4,7 +4,7 @@ import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import type { Account } from '../attacks/attack.ts';
 import { clearUpAttacks, declareAttacks, prepareAttacks } from '../attacks/declare-attacks.ts';
 import { author, authorOfLabs } from '../attacks/rights-of-authors.ts';
-import { fencesSeen, prepare, removeFunctions } from './installation.ts';
+import { admissionPoliciesObserved, prepare, removeFunctions } from './installation.ts';
 import { kubectl, kubectlOrFail } from './kubectl.ts';
 import { until } from './oidc-cluster.ts';
 import { adminClient } from './world.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await prepare();
   await removeFunctions();
   await prepareAttacks(kube);
-  await fencesSeen();
+  await admissionPoliciesObserved();
   // RBAC hears of new roles a moment after they are made.
   await until(
     'the rights of authors',

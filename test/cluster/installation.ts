@@ -47,7 +47,7 @@ export async function install(
 export async function bringUp(overlay: Overlay, objects: readonly KubernetesObject[]): Promise<void> {
   const [senders, receivers] = partition(objects.map(withoutIpv6), isSender);
   await applyText(textOf(receivers));
-  if (receivers.some(({ kind }) => kind === 'ValidatingAdmissionPolicy')) await fencesSeen();
+  if (receivers.some(({ kind }) => kind === 'ValidatingAdmissionPolicy')) await admissionPoliciesObserved();
   await (isServing(overlay) ? ready('services.serving.knative.dev') : ready('deployments', 'Available'));
   await applyText(textOf(senders));
   const kinds = [...new Set(senders.map(({ kind }) => kind))];
@@ -100,7 +100,7 @@ async function podsAndWarnings(namespace: string): Promise<string> {
 }
 
 /** What compose-workspace may write is bounded by admission policies, which the API server enforces a moment after they are created. */
-export const fencesSeen = () =>
+export const admissionPoliciesObserved = () =>
   kubectlOrFail(
     'wait',
     'validatingadmissionpolicies',
@@ -157,7 +157,7 @@ export async function prepare(): Promise<void> {
 export async function preparePermissions(): Promise<void> {
   const base = (name: string) => ['-f', path(`../../knative/base/${name}.yaml`)];
   await kubectlOrFail(...serverSide, ...base('permissions'), ...base('admission-policies'));
-  await fencesSeen();
+  await admissionPoliciesObserved();
 }
 
 /** The stories simulate CDI, snapshotter, KubeVirt and kube-ovn; two controllers would fight over the same objects. */

@@ -4,7 +4,7 @@ import { eventing, subscribers, workloads } from './eventing.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 import { openStack } from './openstack.ts';
-import { fences, permissions } from './permissions.ts';
+import { admissionPolicies, permissions } from './permissions.ts';
 import { policyFindings } from './policy.ts';
 import { slots } from './slots.ts';
 import { classes, profiles } from './storage.ts';
@@ -15,7 +15,7 @@ const checks: readonly ((installation: Installation) => Finding[])[] = [
   beingDeleted,
   definitions,
   permissions,
-  fences,
+  admissionPolicies,
   workloads,
   eventing,
   subscribers,

@@ -44,7 +44,7 @@ const rbac = 'rbac.authorization.k8s.io/v1';
 const ClusterRole = anyOf(rbac, 'ClusterRole', { namespaced: false });
 const RoleBinding = anyOf(rbac, 'RoleBinding');
 const ServiceAccount = anyOf('v1', 'ServiceAccount');
-const FenceBinding = anyOf('admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicyBinding', {
+const AdmissionPolicyBinding = anyOf('admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicyBinding', {
   namespaced: false,
 });
 const ours = (name: string) => ({ namespace: operatorNamespace, name });
@@ -119,7 +119,7 @@ export const misconfigurations: readonly Misconfiguration[] = [
   },
   {
     name: 'a deleted admission policy binding',
-    break: (kube) => kube.delete(FenceBinding, { name: 'sync-operator-compose-workspace' }),
+    break: (kube) => kube.delete(AdmissionPolicyBinding, { name: 'sync-operator-compose-workspace' }),
     finding: /^ValidatingAdmissionPolicyBinding sync-operator-compose-workspace/,
     remedy: /upgrade/,
   },

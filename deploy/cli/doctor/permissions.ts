@@ -35,7 +35,7 @@ export const permissions = ({ shipped, there }: Installation): Finding[] =>
     });
 
 /** The admission policies, which limit what functions may write: they exist, and match the manifests. */
-export const fences = ({ shipped, there }: Installation): Finding[] =>
+export const admissionPolicies = ({ shipped, there }: Installation): Finding[] =>
   shipped
     .filter(({ kind }) => kind.startsWith('ValidatingAdmissionPolicy'))
     .flatMap((wanted): Finding[] => {

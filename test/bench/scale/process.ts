@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { testCertificate } from '../../../deploy/gateway/test-certificate.ts';
 import { nodeOptions } from '../../../deploy/node-options.ts';
-import { pingAttributes } from '../../../shared/event-filter.ts';
+import { timerAttributes } from '../../../shared/event-filter.ts';
 import { diskImageFact } from '../../../shared/images/facts.ts';
 import { firstAnswer, freePort } from '../../support/tools/first-answer.ts';
 import type { Sent } from './crowds.ts';
@@ -120,7 +120,7 @@ function kubeconfigOf(port: number, ca: string): string {
 }
 
 function contentOf(sent: Sent | 'audit'): { attributes: Record<string, string>; data: object } {
-  if (sent === 'audit') return { attributes: pingAttributes('audit'), data: {} };
+  if (sent === 'audit') return { attributes: timerAttributes('audit'), data: {} };
   const { namespace, name } = sent.ref;
   if ('fact' in sent) {
     const data = { namespace, name };

@@ -5,7 +5,7 @@ import type { Handler } from '../../../deploy/local/eventing/address.ts';
 import { Broker, Trigger } from '../../../deploy/local/eventing/resources.ts';
 import { type Eventing, startEventing } from '../../../deploy/local/eventing/start.ts';
 import { applyManifests, generatedFolders, readManifests } from '../../../deploy/manifests.ts';
-import { pingAttributes } from '../../../shared/event-filter.ts';
+import { timerAttributes } from '../../../shared/event-filter.ts';
 import type { System } from '../../../shared/function.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace, publicBroker } from '../../../shared/operator.ts';
@@ -72,7 +72,7 @@ export async function startEventingBeside(options: BesideOptions): Promise<Event
     tick: async () => {
       await Promise.all(
         systems.flatMap((system) =>
-          (['sweep', 'audit'] as const).map((timer) => postTimer(brokerOf(system), pingAttributes(timer, system))),
+          (['sweep', 'audit'] as const).map((timer) => postTimer(brokerOf(system), timerAttributes(timer, system))),
         ),
       );
       await eventing.idle();

@@ -5,7 +5,7 @@ import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
 import { admissionPolicyManifests } from '../../../knative/admission-policies.ts';
 import { permissionManifests } from '../../../knative/permissions.ts';
-import { pingAttributes } from '../../../shared/event-filter.ts';
+import { timerAttributes } from '../../../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
@@ -122,8 +122,8 @@ function posting(send: (request: RequestInit) => Promise<number>): Instance {
         name: ref.name,
         ...(ref.namespace ? { namespace: ref.namespace } : {}),
       }),
-    sweep: () => post(pingAttributes('sweep')),
-    audit: () => post(pingAttributes('audit')),
+    sweep: () => post(timerAttributes('sweep')),
+    audit: () => post(timerAttributes('audit')),
     message: (type, data, attributes) => post({ ...attributes, type }, data),
   };
 }

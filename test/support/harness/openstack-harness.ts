@@ -6,7 +6,7 @@ import type { Times } from '../../../deploy/local/openstack/times.ts';
 import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
 import { permissionManifests } from '../../../knative/permissions.ts';
 import type { Action } from '../../../shared/actions.ts';
-import { pingAttributes } from '../../../shared/event-filter.ts';
+import { timerAttributes } from '../../../shared/event-filter.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Event } from '../../../shared/kinds/core/event.ts';
@@ -161,8 +161,8 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
       isDead: life.isOver,
       changed: ({ apiVersion, kind }, { namespace = '', name: of }) =>
         post({ type: 'dev.knative.apiserver.ref.update', apiversion: apiVersion, kind, namespace, name: of }),
-      sweep: () => post(pingAttributes('sweep')),
-      audit: () => post(pingAttributes('audit')),
+      sweep: () => post(timerAttributes('sweep')),
+      audit: () => post(timerAttributes('audit')),
     };
   }
 
