@@ -166,7 +166,7 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     expect(sampleOf(text, 'ot_image_queue_length')).toBe(2);
     expect(sampleOf(text, 'ot_image_waits{reason="SlotsTaken"}')).toBe(2);
     expect(sampleOf(text, 'ot_image_wait_duration_seconds{reason="SlotsTaken"}')).toBeGreaterThan(0);
-    expect(sampleOf(text, 'ot_slots_idle_duration_seconds{progress="told"}')).toBeGreaterThanOrEqual(0);
+    expect(sampleOf(text, 'ot_slots_idle_duration_seconds{progress="reported"}')).toBeGreaterThanOrEqual(0);
     expect(sampleOf(text, 'ot_images{phase="Syncing"}')).toBe(1);
     expect(sampleOf(text, 'ot_slots_held')).toBe(1);
     expect(sampleOf(text, 'ot_slots_free')).toBe(0);

@@ -3,23 +3,23 @@ import type { AlertCase } from './alert-case.ts';
 const namespace = 'sync-operator';
 
 /** A series of the state, as start-sync's pod tells it; by another pod where there are two. */
-const told = (metric: string, labels = '', pod = 'start-sync-a') =>
+const sample = (metric: string, labels = '', pod = 'start-sync-a') =>
   `${metric}{namespace="${namespace}",pod="${pod}"${labels && `,${labels}`}}`;
 
-const waits = (reason: string, pod?: string) => told('ot_image_waits', `reason="${reason}"`, pod);
+const waits = (reason: string, pod?: string) => sample('ot_image_waits', `reason="${reason}"`, pod);
 const bytes = (result: string) =>
-  told('ot_image_download_estimated_bytes_total', `result="${result}"`, 'follow-sync-a');
-const missed = (pod: string) => told('ot_events_missed_total', 'function="count-refs",timer="audit"', pod);
+  sample('ot_image_download_estimated_bytes_total', `result="${result}"`, 'follow-sync-a');
+const missed = (pod: string) => sample('ot_events_missed_total', 'function="count-refs",timer="audit"', pod);
 const handled = (pod: string) =>
-  told('ot_event_handling_duration_seconds_count', 'function="count-refs",result="done"', pod);
-const letters = (pod: string) => told('ot_dead_letters_total', 'function="prune",event="object"', pod);
-const refused = told(
+  sample('ot_event_handling_duration_seconds_count', 'function="count-refs",result="done"', pod);
+const letters = (pod: string) => sample('ot_dead_letters_total', 'function="prune",event="object"', pod);
+const refused = sample(
   'ot_refused_attempts_total',
   'function="provision-vm",reason="NetworkNotAllowed"',
   'provision-vm-a',
 );
 const calls = (code: string) =>
-  told('ot_openstack_call_duration_seconds_count', `service="compute",operation="listServers",code="${code}"`);
+  sample('ot_openstack_call_duration_seconds_count', `service="compute",operation="listServers",code="${code}"`);
 
 const gigabytes = (count: number) => count * 2 ** 30;
 const whole = { ot_image_queue_length: '0x60', ot_slots_held: '0x60', ot_policy_valid: '1x60' };
@@ -69,7 +69,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtPolicyInvalid',
     name: 'a key does not parse',
-    series: { [told('ot_policy_valid')]: '1 0x10' },
+    series: { [sample('ot_policy_valid')]: '1 0x10' },
     atMinute: 4,
     fires: [
       {
@@ -81,14 +81,14 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtPolicyInvalid',
     name: 'a key did not parse for a minute',
-    series: { [told('ot_policy_valid')]: '1 0 1x10' },
+    series: { [sample('ot_policy_valid')]: '1 0 1x10' },
     atMinute: 4,
     fires: [],
   },
   {
     alert: 'OtStateUnknown',
     name: 'no metric is reported',
-    series: { [told('ot_image_pruned_total')]: '0x30' },
+    series: { [sample('ot_image_pruned_total')]: '0x30' },
     atMinute: 11,
     fires: [
       {
@@ -122,8 +122,8 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtImageFailed',
     name: 'two images are missing at their source',
     series: {
-      [told('ot_image_failed', 'reason="NotFound"')]: '0 2x10',
-      [told('ot_image_failed', 'reason="SyncTimeout"')]: '0x10',
+      [sample('ot_image_failed', 'reason="NotFound"')]: '0 2x10',
+      [sample('ot_image_failed', 'reason="SyncTimeout"')]: '0x10',
     },
     atMinute: 5,
     fires: [
@@ -137,8 +137,8 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtImageFailed',
     name: 'two pods tell of the same image, which is asked for once more',
     series: {
-      [told('ot_image_failed', 'reason="NotFound"')]: '1x2 0x10',
-      [told('ot_image_failed', 'reason="NotFound"', 'start-sync-b')]: '1x2 0x10',
+      [sample('ot_image_failed', 'reason="NotFound"')]: '1x2 0x10',
+      [sample('ot_image_failed', 'reason="NotFound"', 'start-sync-b')]: '1x2 0x10',
     },
     atMinute: 5,
     fires: [],
@@ -181,13 +181,13 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtSlotWithoutProgress',
     name: 'a download has not moved for over half an hour',
     series: {
-      [told('ot_slots_idle_duration_seconds', 'progress="told"')]: '0+60x60',
-      [told('ot_slots_idle_duration_seconds', 'progress="untold"')]: '0x60',
+      [sample('ot_slots_idle_duration_seconds', 'progress="reported"')]: '0+60x60',
+      [sample('ot_slots_idle_duration_seconds', 'progress="unreported"')]: '0x60',
     },
     atMinute: 40,
     fires: [
       {
-        labels: { namespace, progress: 'told' },
+        labels: { namespace, progress: 'reported' },
         description: 'A slot has shown no progress for 40m 0s; others wait for it.',
       },
     ],
@@ -196,8 +196,8 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtSlotWithoutProgress',
     name: 'a download that tells no share runs for an hour',
     series: {
-      [told('ot_slots_idle_duration_seconds', 'progress="told"')]: '0x70',
-      [told('ot_slots_idle_duration_seconds', 'progress="untold"')]: '0+60x70',
+      [sample('ot_slots_idle_duration_seconds', 'progress="reported"')]: '0x70',
+      [sample('ot_slots_idle_duration_seconds', 'progress="unreported"')]: '0+60x70',
     },
     atMinute: 65,
     fires: [],
@@ -206,7 +206,7 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtSlotWithoutProgress',
     name: 'a download moves every twenty minutes',
     series: {
-      [told('ot_slots_idle_duration_seconds', 'progress="told"')]: '0+60x20 0+60x20 0+60x20',
+      [sample('ot_slots_idle_duration_seconds', 'progress="reported"')]: '0+60x20 0+60x20 0+60x20',
     },
     atMinute: 60,
     fires: [],
@@ -214,7 +214,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtImagesWaitLong',
     name: 'the first in the queue waits for seven hours',
-    series: { [told('ot_image_wait_duration_seconds', 'reason="SlotsTaken"')]: '25200x20' },
+    series: { [sample('ot_image_wait_duration_seconds', 'reason="SlotsTaken"')]: '25200x20' },
     atMinute: 16,
     fires: [
       {
@@ -227,8 +227,8 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtImagesWaitLong',
     name: 'a download runs for seven hours, and one in the queue waits for an hour',
     series: {
-      [told('ot_image_wait_duration_seconds', 'reason="SlotsTaken"')]: '3600x20',
-      [told('ot_image_wait_duration_seconds', 'reason="Download"')]: '25200x20',
+      [sample('ot_image_wait_duration_seconds', 'reason="SlotsTaken"')]: '3600x20',
+      [sample('ot_image_wait_duration_seconds', 'reason="Download"')]: '25200x20',
     },
     atMinute: 16,
     fires: [],
@@ -251,8 +251,8 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtEgressBudgetNearlySpent',
     name: 'more than four fifths are spent',
     series: {
-      [told('ot_egress_spent_bytes')]: `${gigabytes(81)}x10`,
-      [told('ot_egress_budget_bytes')]: `${gigabytes(100)}x10`,
+      [sample('ot_egress_spent_bytes')]: `${gigabytes(81)}x10`,
+      [sample('ot_egress_budget_bytes')]: `${gigabytes(100)}x10`,
     },
     atMinute: 5,
     fires: [{ labels: { namespace }, description: 'When all of it is spent, no download starts; bytes so far: 81Gi.' }],
@@ -261,8 +261,8 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtEgressBudgetNearlySpent',
     name: 'less is spent, or there is no budget',
     series: {
-      [told('ot_egress_spent_bytes')]: `${gigabytes(79)}x10`,
-      [told('ot_egress_budget_bytes')]: `${gigabytes(100)}x5 stale`,
+      [sample('ot_egress_spent_bytes')]: `${gigabytes(79)}x10`,
+      [sample('ot_egress_budget_bytes')]: `${gigabytes(100)}x5 stale`,
     },
     atMinute: 5,
     fires: [],
@@ -351,7 +351,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtMachinesFailed',
     name: 'a machine stays Failed',
-    series: { [told('ot_machines', 'phase="Failed"')]: '1x30', [told('ot_machines', 'phase="Ready"')]: '9x30' },
+    series: { [sample('ot_machines', 'phase="Failed"')]: '1x30', [sample('ot_machines', 'phase="Ready"')]: '9x30' },
     atMinute: 16,
     fires: [
       {
@@ -363,14 +363,14 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtMachinesFailed',
     name: 'a machine heals',
-    series: { [told('ot_machines', 'phase="Failed"')]: '1x10 0x30' },
+    series: { [sample('ot_machines', 'phase="Failed"')]: '1x10 0x30' },
     atMinute: 16,
     fires: [],
   },
   {
     alert: 'OtWorkspacesFailed',
     name: 'two workspaces stay Failed',
-    series: { [told('ot_workspaces', 'phase="Failed"')]: '2x30' },
+    series: { [sample('ot_workspaces', 'phase="Failed"')]: '2x30' },
     atMinute: 16,
     fires: [
       {
@@ -383,8 +383,8 @@ export const alertCases: readonly AlertCase[] = [
     alert: 'OtWorkspacesFailed',
     name: 'workspaces are made',
     series: {
-      [told('ot_workspaces', 'phase="Failed"')]: '0x30',
-      [told('ot_workspaces', 'phase="Provisioning"')]: '5x30',
+      [sample('ot_workspaces', 'phase="Failed"')]: '0x30',
+      [sample('ot_workspaces', 'phase="Provisioning"')]: '5x30',
     },
     atMinute: 16,
     fires: [],
@@ -392,7 +392,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtWorkspacesLate',
     name: 'the images of three workspaces are not expected before their start',
-    series: { [told('ot_workspace_late')]: '0x5 3x10' },
+    series: { [sample('ot_workspace_late')]: '0x5 3x10' },
     atMinute: 8,
     fires: [
       {
@@ -404,7 +404,7 @@ export const alertCases: readonly AlertCase[] = [
   {
     alert: 'OtWorkspacesLate',
     name: 'all workspaces start in time',
-    series: { [told('ot_workspace_late')]: '0x30', [told('ot_workspaces', 'phase="Scheduled"')]: '40x30' },
+    series: { [sample('ot_workspace_late')]: '0x30', [sample('ot_workspaces', 'phase="Scheduled"')]: '40x30' },
     atMinute: 8,
     fires: [],
   },

@@ -76,7 +76,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'OtSlotWithoutProgress',
     severity: 'warning',
-    expr: `${idle('told')} > 1800 or ${idle('untold')} > 7200`,
+    expr: `${idle('reported')} > 1800 or ${idle('unreported')} > 7200`,
     for: '5m',
     summary: 'A slot is held and its download does not move.',
     description: 'A slot has shown no progress for {{ $value | humanizeDuration }}; others wait for it.',

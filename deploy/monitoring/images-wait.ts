@@ -52,7 +52,7 @@ export const imagesWait: Dashboard = {
           description: 'How long the slot that moves least has not moved.',
           unit: 's',
           shape: 'number',
-          queries: [{ expr: `max(${series('ot.slots.idle.duration', `${here},progress="told"`)})`, legend: '' }],
+          queries: [{ expr: `max(${series('ot.slots.idle.duration', `${here},progress="reported"`)})`, legend: '' }],
           alerts: ['OtSlotWithoutProgress'],
           redFrom: 1800,
         },

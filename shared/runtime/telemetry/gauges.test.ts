@@ -168,7 +168,7 @@ describe('of images on their way, a scrape', () => {
       'ot_image_wait_duration_seconds{reason="Download"} 600',
       'ot_image_failed{reason="NotFound"} 2',
       'ot_image_failed{reason="Other"} 1',
-      'ot_slots_idle_duration_seconds{progress="told"} 180',
+      'ot_slots_idle_duration_seconds{progress="reported"} 180',
     ]);
   });
   test('counts a slot for idle whose image is gone, or is not even begun', async () => {
@@ -177,7 +177,7 @@ describe('of images on their way, a scrape', () => {
       { ...aHolder(queued('gone', 0)), since: at(100) },
     ];
     observeState(reader({ data: {}, lease: aLease(holders), images: [queued('new', 0)] }), { now });
-    expect(await waitSamples()).toContain('ot_slots_idle_duration_seconds{progress="told"} 500');
+    expect(await waitSamples()).toContain('ot_slots_idle_duration_seconds{progress="reported"} 500');
   });
   test('does not guess what they wait for without the policy, nor what a Lease says that cannot be read', async () => {
     const said = quietly();

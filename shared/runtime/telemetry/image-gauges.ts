@@ -39,7 +39,7 @@ export async function countImages(
     known && waitsBy({ policy: known, holders, bytesLeft: budgetLeft(known, egressIn(slots), nowMs), nowMs });
   const held = new Map(holders?.map((holder) => [holder.uid, holder]));
   const addIdle = ({ since, reportsProgress }: ReturnType<typeof idleSince>) =>
-    addSince(idle, reportsProgress ? 'told' : 'untold', since);
+    addSince(idle, reportsProgress ? 'reported' : 'unreported', since);
   for await (const { items } of kube.pages(VMDiskImage, { fieldSelector: 'status.phase!=Succeeded' })) {
     for (const image of items) {
       const { metadata, status } = image;
@@ -86,7 +86,7 @@ export const imagePoints = (images: Images | undefined, nowMs: number) => [
   ...[...failureReasons, 'Other'].map((reason) =>
     point('ot.image.failed', countIn(images?.failed, reason), { reason }),
   ),
-  ...['told', 'untold'].map((progress) =>
+  ...['reported', 'unreported'].map((progress) =>
     point('ot.slots.idle.duration', secondsOf(images?.idle, progress, nowMs), { progress }),
   ),
 ];

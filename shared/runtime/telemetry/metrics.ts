@@ -73,7 +73,7 @@ export const metrics: readonly Metric[] = [
     kind: 'observableGauge',
     unit: 's',
     description:
-      'For how long the held slot that this is longest true of has shown no progress, by whether its download tells any (`told`, `untold`); 0 where none is held.',
+      'The longest time that a held slot has shown no progress, by whether its download reports any (`reported`, `unreported`); 0 if no slot is held.',
     labels: ['progress'],
   },
   {
