@@ -7,12 +7,15 @@ interface Recorded {
   rawBody: string;
 }
 
-const folder = new URL('../../../test/proofs/fixtures/knative-events/', import.meta.url);
+const file = new URL('../../../test/proofs/fixtures/knative-events.json', import.meta.url);
 
-/** Reads a recorded request by its file's name without ending. */
+/** Reads a recorded request by its name. */
 export async function recorded(name: string): Promise<Recorded> {
-  const file = JSON.parse(await readFile(new URL(`${name}.json`, folder), 'utf8')) as { request: Recorded };
-  return file.request;
+  const all = JSON.parse(await readFile(file, 'utf8')) as Readonly<Record<string, { request: Recorded }>>;
+  const found = all[name];
+  if (!found)
+    throw new Error(`expected a request named ${name} in test/proofs/fixtures/knative-events.json, found none`);
+  return found.request;
 }
 
 /** Headers that belong to the HTTP client and the connection, not to the event. */
