@@ -12,7 +12,7 @@ export async function replay(name: string): Promise<Followed[]> {
   return follow(recording, row.policy ?? {}, isCut);
 }
 
-export function expectedOf(name: string): Expected {
+function expectedOf(name: string): Expected {
   const row = expected[name];
   if (!row) throw new Error(`expected a row for scenario ${name} in test/proofs/replay/expected.ts`);
   return row;
