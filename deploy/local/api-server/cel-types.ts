@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Environment, evaluate } from '@marcbachmann/cel-js';
-import { isFields, type Structural, valueSchemaOf } from './schema-structural.ts';
+import { isJsonObject } from './objects.ts';
+import { type Structural, valueSchemaOf } from './schema-structural.ts';
 
 /** How a schema looks to a rule: the name of its CEL type, and JSON turned into values of it. */
 export interface CelType {
@@ -95,7 +96,7 @@ function mapOf(value: CelType | undefined): CelType | undefined {
     value && {
       name: `map<string, ${value.name}>`,
       convert: (map) =>
-        new Map(Object.entries(isFields(map) ? map : {}).map(([name, field]) => [name, value.convert(field)])),
+        new Map(Object.entries(isJsonObject(map) ? map : {}).map(([name, field]) => [name, value.convert(field)])),
     }
   );
 }
@@ -124,7 +125,7 @@ function objectType(environment: Environment, schema: Structural, types: CelType
     .registerOperator(`list<${name}> == list<${name}>`, areEqualLists);
   const convert = (value: unknown) => {
     const object = new CelObject(value) as CelObject & Record<string, unknown>;
-    for (const { property, field, type } of isFields(value) ? fields : []) {
+    for (const { property, field, type } of isJsonObject(value) ? fields : []) {
       const source = (value as Record<string, unknown>)[property];
       // A null counts as absent.
       if (source !== undefined && source !== null) object[field] = type.convert(source);

@@ -7,8 +7,9 @@ import { type CompiledRule, compileRule } from './cel-rule.ts';
 import { addStrings } from './cel-strings.ts';
 import { type CelType, type CelTypes, celTypesIn } from './cel-types.ts';
 import { addURLs } from './cel-url.ts';
+import { isJsonObject } from './objects.ts';
 import { type Cause, NO_FIELD } from './schema-cause.ts';
-import { fieldPath, isFields, type Structural, sameKeyed, valueSchemaOf } from './schema-structural.ts';
+import { fieldPath, type Structural, sameKeyed, valueSchemaOf } from './schema-structural.ts';
 
 /** Runs the rules (`x-kubernetes-validations`) of a whole schema. */
 type RuleCheck = (object: unknown, oldObject: unknown) => Cause[];
@@ -158,9 +159,9 @@ function checkInside(node: RuleNode, { value, before, isUnchanged }: Pair, path:
       checkNode(items, inside(item, sameKeyed(node.schema, before, item)), `${path}[${index}]`),
     );
   }
-  if (!isFields(value) || (node.properties.size === 0 && !node.values)) return [];
+  if (!isJsonObject(value) || (node.properties.size === 0 && !node.values)) return [];
   return Object.entries(value).flatMap(([name, field]) => {
-    const pair = inside(field, isFields(before) ? before[name] : undefined);
+    const pair = inside(field, isJsonObject(before) ? before[name] : undefined);
     const property = node.properties.get(name);
     if (property) return checkNode(property, pair, fieldPath(path, name));
     const isMapValue = node.values && !Object.hasOwn(node.schema.properties ?? {}, name);

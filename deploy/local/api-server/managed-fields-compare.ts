@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldSet, setOf } from './managed-fields-set.ts';
 import { type Shape, shapeOf, type Type } from './managed-fields-shape.ts';
-import { type Fields, isFields } from './schema-structural.ts';
+import { isJsonObject, type JsonObject } from './objects.ts';
 
 type Path = readonly string[];
 
@@ -23,13 +23,13 @@ function ownedPaths(value: unknown, type: Type, path: Path): Path[] {
 /** A field that the schema declares is owned by what is below it; anything else also itself. */
 function isMember(shape: Shape, step: string, part: unknown): boolean {
   if (shape.kind !== 'fields') return true;
-  return !shape.isDeclared(step.slice(2)) || part === null || (isFields(part) && Object.keys(part).length === 0);
+  return !shape.isDeclared(step.slice(2)) || part === null || (isJsonObject(part) && Object.keys(part).length === 0);
 }
 
 /** The fields or elements of a value, each with its step and type; of elements that repeat, the first. */
 export function partsOf(value: unknown, shape: Shape): [step: string, part: unknown, type: Type][] {
   if (shape.kind === 'fields') {
-    return Object.entries(value as Fields).map(([name, part]) => [`f:${name}`, part, shape.typeOf(name)]);
+    return Object.entries(value as JsonObject).map(([name, part]) => [`f:${name}`, part, shape.typeOf(name)]);
   }
   if (shape.kind === 'whole') return [];
   const parts = new Map<string, unknown>();

@@ -1,5 +1,5 @@
 import { type FieldSet, fromFieldsV1, isEmpty, toFieldsV1, union } from './managed-fields-set.ts';
-import { isFields } from './schema-structural.ts';
+import { isJsonObject } from './objects.ts';
 
 /** Who owns fields: one entry of `metadata.managedFields`. */
 export interface Entry {
@@ -30,7 +30,7 @@ export function readEntries(managedFields: unknown): Entries | undefined {
 }
 
 function readEntry(written: unknown): Entry {
-  if (!isFields(written)) throw new TypeError('an entry of managedFields is an object');
+  if (!isJsonObject(written)) throw new TypeError('an entry of managedFields is an object');
   const { manager, operation, apiVersion, subresource, time, fieldsV1 } = written;
   return {
     manager: String(manager ?? ''),

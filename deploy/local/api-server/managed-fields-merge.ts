@@ -1,7 +1,7 @@
 import { partsOf } from './managed-fields-compare.ts';
 import { type FieldSet, union } from './managed-fields-set.ts';
 import { type Shape, shapeOf, type Type } from './managed-fields-shape.ts';
-import type { Fields } from './schema-structural.ts';
+import type { JsonObject } from './objects.ts';
 
 /** The live value with what is applied laid over it. */
 export function merge(live: unknown, applied: unknown, type: Type): unknown {
@@ -12,13 +12,13 @@ export function merge(live: unknown, applied: unknown, type: Type): unknown {
   const lives = new Map(partsOf(live, under).map(([step, part]) => [step, part]));
   const parts = partsOf(applied, over);
   const merged = new Map(parts.map(([step, part, partType]) => [step, merge(lives.get(step), part, partType)]));
-  if (over.kind === 'fields') return { ...(live as Fields), ...named(merged) };
+  if (over.kind === 'fields') return { ...(live as JsonObject), ...named(merged) };
   return order([...lives.keys()], [...merged.keys()]).map((step) =>
     merged.has(step) ? merged.get(step) : lives.get(step),
   );
 }
 
-function named(parts: Map<string, unknown>): Fields {
+function named(parts: Map<string, unknown>): JsonObject {
   return Object.fromEntries([...parts].map(([step, part]) => [step.slice(2), part]));
 }
 

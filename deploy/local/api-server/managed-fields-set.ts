@@ -1,3 +1,4 @@
+import { isJsonObject } from './objects.ts';
 /**
  * A set of field paths, as `FieldsV1` writes it. A step of a path is `f:name` for a field, `k:{"type":"Ready"}` for an
  * element of a keyed list, `v:"value"` for an element of a set.
@@ -74,12 +75,12 @@ export function toFieldsV1(set: FieldSet, isMember = false): Record<string, unkn
 export function fromFieldsV1(fields: unknown): FieldSet {
   const members = new Set<string>();
   const children = new Map<string, FieldSet>();
-  for (const [step, value] of Object.entries(isObject(fields) ? fields : {})) {
+  for (const [step, value] of Object.entries(isJsonObject(fields) ? fields : {})) {
     if (step === '.') continue;
     const child = fromFieldsV1(value);
     const key = canonical(step);
     if (!isEmpty(child)) children.set(key, child);
-    if (isEmpty(child) || (isObject(value) && '.' in value)) members.add(key);
+    if (isEmpty(child) || (isJsonObject(value) && '.' in value)) members.add(key);
   }
   return { members, children };
 }
@@ -106,8 +107,4 @@ function stepText(step: string): string {
   if (step.startsWith('f:')) return `.${text}`;
   const keys = Object.entries(JSON.parse(text) as Record<string, unknown>);
   return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

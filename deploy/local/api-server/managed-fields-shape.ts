@@ -1,5 +1,6 @@
 import { keyStep } from './managed-fields-set.ts';
-import { fieldSchemaOf, isFields, type Structural } from './schema-structural.ts';
+import { isJsonObject } from './objects.ts';
+import { fieldSchemaOf, type Structural } from './schema-structural.ts';
 
 /** What is known of a value before it is seen: its schema, and failing that the name of its field. */
 export interface Type {
@@ -25,7 +26,7 @@ export function rootType(schema: Structural | undefined): Type {
 
 export function shapeOf(type: Type, value: unknown): Shape {
   if (Array.isArray(value)) return listShape(type, value);
-  if (!isFields(value) || type.schema?.['x-kubernetes-map-type'] === 'atomic') return WHOLE;
+  if (!isJsonObject(value) || type.schema?.['x-kubernetes-map-type'] === 'atomic') return WHOLE;
   const { schema } = type;
   return {
     kind: 'fields',
@@ -53,7 +54,7 @@ function keysOf(schema: Structural | undefined, name: string): string[] {
 
 /** A key that is absent has its default, or is no part of what names the element. */
 function valuesOf(item: unknown, keys: string[], schema: Structural | undefined): Record<string, unknown> {
-  if (!isFields(item)) return {};
+  if (!isJsonObject(item)) return {};
   const values = keys.map((key) => [key, item[key] ?? schema?.properties?.[key]?.default] as const);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }

@@ -1,6 +1,7 @@
 import { pathText } from './managed-fields-set.ts';
 import { shapeOf, type Type } from './managed-fields-shape.ts';
-import { fieldSchemaOf, isFields, type Structural } from './schema-structural.ts';
+import { isJsonObject } from './objects.ts';
+import { fieldSchemaOf, type Structural } from './schema-structural.ts';
 
 /** What is applied does not fit the schema so far that it cannot be merged: the API server answers 500. */
 export class ApplyTypeError extends Error {
@@ -13,7 +14,7 @@ export function assertMergeable(applied: Record<string, unknown>, type: Type): v
   const { metadata } = fields;
   const fault = faultIn(fields, type, '', false);
   if (!fault) return;
-  const { namespace = '', name = '' } = isFields(metadata) ? metadata : {};
+  const { namespace = '', name = '' } = isJsonObject(metadata) ? metadata : {};
   throw new ApplyTypeError(
     `failed to create typed patch object (${namespace}/${name}; ${groupVersionInWords(String(apiVersion))}, Kind=${kind}): ${fault}`,
   );
@@ -26,12 +27,12 @@ function faultIn(value: unknown, type: Type, path: string, keepsUnknown: boolean
   const { schema } = type;
   if (!schema || value === null) return undefined;
   if (schema.type === 'array' && !Array.isArray(value)) return `${path}: expected list, got ${describe(value)}`;
-  if (schema.type === 'object' && !isFields(value)) return `${path}: expected map, got ${describe(value)}`;
+  if (schema.type === 'object' && !isJsonObject(value)) return `${path}: expected map, got ${describe(value)}`;
   const scalar = scalarFault(schema.type, value);
   if (scalar) return `${path}: ${scalar}`;
   const keeps = keepsUnknown || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (Array.isArray(value)) return faultInList(value, type, path, keeps);
-  return isFields(value) ? faultInFields(value, schema, path, keeps) : undefined;
+  return isJsonObject(value) ? faultInFields(value, schema, path, keeps) : undefined;
 }
 
 function faultInFields(object: Record<string, unknown>, schema: Structural, path: string, keeps: boolean) {
@@ -76,7 +77,7 @@ function scalarFault(type: string | undefined, value: unknown): string | undefin
 
 function goType(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
-  if (isFields(value)) return 'map[string]interface {}';
+  if (isJsonObject(value)) return 'map[string]interface {}';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 

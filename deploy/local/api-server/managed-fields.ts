@@ -14,7 +14,8 @@ import { merge, remove, withParents } from './managed-fields-merge.ts';
 import { difference, EMPTY, type FieldSet, intersection, isEmpty, setOf, union } from './managed-fields-set.ts';
 import { rootType, type Type } from './managed-fields-shape.ts';
 import { ApplyTypeError, assertMergeable } from './managed-fields-typed.ts';
-import { type Fields, isFields, type Structural } from './schema-structural.ts';
+import { isJsonObject, type JsonObject } from './objects.ts';
+import type { Structural } from './schema-structural.ts';
 
 export { type ApplyConflict, ApplyTypeError, describeConflicts };
 
@@ -65,7 +66,7 @@ interface UpdateRequest extends Write {
 /** Records who changed what in `after.metadata.managedFields`, for POST, PUT and PATCH; a change of nothing records nothing. */
 export function recordUpdate(request: UpdateRequest): void {
   const { before, after, schema } = request;
-  if (!isFields(after) || !isFields(after.metadata)) return;
+  if (!isJsonObject(after) || !isJsonObject(after.metadata)) return;
   const type = typeOf(schema);
   const known = entriesBefore(request);
   const { object: old } = split(before ?? headOf(after));
@@ -84,7 +85,7 @@ export function recordUpdate(request: UpdateRequest): void {
   if (entries.size > 0) after.metadata.managedFields = writeEntries(entries);
 }
 
-const typeOf = (schema: unknown): Type => rootType(isFields(schema) ? (schema as Structural) : undefined);
+const typeOf = (schema: unknown): Type => rootType(isJsonObject(schema) ? (schema as Structural) : undefined);
 
 function identity({ manager, subresource, apiVersion, time }: Write, operation: Entry['operation']) {
   return { manager, operation, apiVersion, subresource, time };
@@ -92,11 +93,11 @@ function identity({ manager, subresource, apiVersion, time }: Write, operation: 
 
 /** An object without fields, of the kind of another. */
 const headOf = (object: unknown) =>
-  isFields(object) ? { apiVersion: object.apiVersion, kind: object.kind, metadata: {} } : {};
+  isJsonObject(object) ? { apiVersion: object.apiVersion, kind: object.kind, metadata: {} } : {};
 
-function split(object: unknown): { object: Fields; managedFields: unknown } {
-  if (!isFields(object)) return { object: {}, managedFields: undefined };
-  const { managedFields, ...metadata } = isFields(object.metadata) ? object.metadata : {};
+function split(object: unknown): { object: JsonObject; managedFields: unknown } {
+  if (!isJsonObject(object)) return { object: {}, managedFields: undefined };
+  const { managedFields, ...metadata } = isJsonObject(object.metadata) ? object.metadata : {};
   const kept = Object.entries(metadata).filter(([, value]) => !isNothing(value));
   return { object: { ...object, metadata: Object.fromEntries(kept) }, managedFields };
 }
@@ -106,19 +107,19 @@ const isNothing = (value: unknown) => value === null || (typeof value === 'objec
 
 function join(object: unknown, managedFields: unknown[]): unknown {
   const { object: fields } = split(structuredClone(object));
-  const metadata = fields.metadata as Fields;
+  const metadata = fields.metadata as JsonObject;
   return { ...fields, metadata: managedFields.length > 0 ? { ...metadata, managedFields } : metadata };
 }
 
 /** A subresource but `scale` takes no part of the spec; metadata it ignores later, though it records its owner. */
-function visibleTo(subresource: string, applied: Fields): Fields {
+function visibleTo(subresource: string, applied: JsonObject): JsonObject {
   if (subresource === '' || subresource === 'scale') return applied;
   const { spec: _, ...visible } = applied;
   return visible;
 }
 
-/** Fields without a recorded owner belong to a manager from before. */
-function trackedFrom(live: Fields, entries: Entries | undefined, type: Type, { apiVersion, time }: Write): Entries {
+/** JsonObject without a recorded owner belong to a manager from before. */
+function trackedFrom(live: JsonObject, entries: Entries | undefined, type: Type, { apiVersion, time }: Write): Entries {
   if (entries && entries.size > 0) return entries;
   const fields = withoutSystemFields(compare(headOf(live), live, type).added);
   return withEntry(new Map(), {
@@ -165,16 +166,16 @@ function pruneDropped(merged: unknown, entries: Entries, last: FieldSet | undefi
   return remove(merged, intersection(difference(all, left(withOwned)), parents(last)), type);
 }
 
-/** Fields without an owner are not removed with owned ones. */
-function withHead(object: unknown, whole: unknown): Fields {
+/** JsonObject without an owner are not removed with owned ones. */
+function withHead(object: unknown, whole: unknown): JsonObject {
   const { apiVersion, kind, metadata } = split(whole).object;
-  const system = Object.entries(metadata as Fields).filter(([name]) => SYSTEM_METADATA.includes(name));
+  const system = Object.entries(metadata as JsonObject).filter(([name]) => SYSTEM_METADATA.includes(name));
   const kept = split(object).object;
   return {
     ...kept,
     apiVersion,
     kind,
-    metadata: { ...(kept.metadata as Fields | undefined), ...Object.fromEntries(system) },
+    metadata: { ...(kept.metadata as JsonObject | undefined), ...Object.fromEntries(system) },
   };
 }
 

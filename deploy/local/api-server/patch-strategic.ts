@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject } from './objects.ts';
 import { PatchError } from './patch-error.ts';
-
-type Fields = Record<string, unknown>;
 
 /** Field that names an element in each list that strategic merge patch merges (the `patchMergeKey` tags of k8s.io/api). */
 const MERGE_KEYS: Record<string, string> = {
@@ -36,7 +35,7 @@ const ORDER = '$setElementOrder/';
 const REMOVAL = '$deleteFromPrimitiveList/';
 
 /** Merges a strategic patch into `original`; both are consumed. Throws a PatchError for a directive that makes no sense. */
-export function mergeMaps(original: Fields, patch: Fields): Fields {
+export function mergeMaps(original: JsonObject, patch: JsonObject): JsonObject {
   if ('$patch' in patch) return replaceWhole(patch);
   retainKeys(original, patch);
   for (const name of Object.keys(patch).filter((key) => key.startsWith(ORDER))) {
@@ -46,13 +45,13 @@ export function mergeMaps(original: Fields, patch: Fields): Fields {
   return original;
 }
 
-function replaceWhole({ $patch, ...rest }: Fields): Fields {
+function replaceWhole({ $patch, ...rest }: JsonObject): JsonObject {
   if ($patch === 'replace') return rest;
   if ($patch === 'delete') return {};
   throw new PatchError(`unknown patch type: ${String($patch)}, expected replace or delete`);
 }
 
-function retainKeys(original: Fields, patch: Fields) {
+function retainKeys(original: JsonObject, patch: JsonObject) {
   if (!('$retainKeys' in patch)) return;
   const retained = patch.$retainKeys;
   delete patch.$retainKeys;
@@ -65,7 +64,7 @@ function retainKeys(original: Fields, patch: Fields) {
   for (const name of Object.keys(original).filter(unlisted)) delete original[name];
 }
 
-function mergeOrdered(original: Fields, patch: Fields, name: string, order: unknown) {
+function mergeOrdered(original: JsonObject, patch: JsonObject, name: string, order: unknown) {
   delete patch[`${ORDER}${name}`];
   const before = original[name];
   const change = patch[name];
@@ -82,17 +81,17 @@ function mergeOrdered(original: Fields, patch: Fields, name: string, order: unkn
   original[name] = orderLike(merged, order, before ?? [], key);
 }
 
-function mergeField(original: Fields, name: string, value: unknown) {
+function mergeField(original: JsonObject, name: string, value: unknown) {
   if (name.startsWith(REMOVAL)) return removeFromList(original, name.slice(REMOVAL.length), value);
   const before = original[name];
   if (value === null) delete original[name];
-  else if (isObject(before) && isObject(value)) original[name] = mergeMaps(before, value);
+  else if (isJsonObject(before) && isJsonObject(value)) original[name] = mergeMaps(before, value);
   else if (Array.isArray(before) && Array.isArray(value)) original[name] = mergeLists(before, value, name);
   else if (isDirective(value)) delete original[name];
   else original[name] = withoutDirectives(value);
 }
 
-function removeFromList(original: Fields, name: string, removed: unknown) {
+function removeFromList(original: JsonObject, name: string, removed: unknown) {
   const before = original[name];
   if (!Array.isArray(removed)) throw new PatchError(`${REMOVAL}${name} must be a list`);
   if (Array.isArray(before)) original[name] = before.filter((item) => !removed.includes(item));
@@ -112,19 +111,19 @@ function mergeLists(original: unknown[], patch: unknown[], name: string): unknow
   return orderLike(mergeElements(kept, plain, key), plain, kept, key);
 }
 
-function mergeElements(kept: unknown[], patch: Fields[], key: string): unknown[] {
+function mergeElements(kept: unknown[], patch: JsonObject[], key: string): unknown[] {
   const merged = [...kept];
   for (const item of patch) {
     const index = merged.findIndex((other) => isSame(item, other, key));
     const before = merged[index];
-    if (isObject(before)) merged[index] = mergeMaps(before, item);
+    if (isJsonObject(before)) merged[index] = mergeMaps(before, item);
     else merged.push(withoutDirectives(item));
   }
   return merged;
 }
 
-function requireKey(item: unknown, key: string, name: string): Fields {
-  if (!isObject(item)) throw new PatchError(`an element of ${name} is ${JSON.stringify(item)}, expected an object`);
+function requireKey(item: unknown, key: string, name: string): JsonObject {
+  if (!isJsonObject(item)) throw new PatchError(`an element of ${name} is ${JSON.stringify(item)}, expected an object`);
   if (item.$patch === 'replace') return item;
   if ('$patch' in item && item.$patch !== 'delete') replaceWhole(item);
   if (item[key] === undefined) {
@@ -155,13 +154,13 @@ function orderLike(merged: unknown[], wanted: unknown[], before: unknown[], key:
 function mergeKeyOf(name: string, items: unknown[]): string | undefined {
   // `ports` of a container and of a Service share a name, not a key.
   if (name === 'ports')
-    return items.some((item) => isObject(item) && 'containerPort' in item) ? 'containerPort' : 'port';
-  return Object.hasOwn(MERGE_KEYS, name) && items.every(isObject) ? MERGE_KEYS[name] : undefined;
+    return items.some((item) => isJsonObject(item) && 'containerPort' in item) ? 'containerPort' : 'port';
+  return Object.hasOwn(MERGE_KEYS, name) && items.every(isJsonObject) ? MERGE_KEYS[name] : undefined;
 }
 
 function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return itemsWithoutDirectives(value);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([name, field]) => !name.startsWith('$') && field !== null);
   return Object.fromEntries(kept.map(([name, field]) => [name, withoutDirectives(field)]));
 }
@@ -172,17 +171,13 @@ function itemsWithoutDirectives(items: unknown[]): unknown[] {
 
 function isSame(a: unknown, b: unknown, key: string | undefined): boolean {
   if (key === undefined) return isDeepStrictEqual(a, b);
-  return isObject(a) && isObject(b) && a[key] === b[key];
+  return isJsonObject(a) && isJsonObject(b) && a[key] === b[key];
 }
 
 function isDirective(value: unknown): boolean {
-  return isObject(value) && '$patch' in value;
+  return isJsonObject(value) && '$patch' in value;
 }
 
 function isListOrAbsent(value: unknown): value is unknown[] | undefined {
   return value === undefined || Array.isArray(value);
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

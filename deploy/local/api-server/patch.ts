@@ -1,18 +1,17 @@
 import { applyPatch, type Operation } from 'rfc6902';
+import { isJsonObject, type JsonObject } from './objects.ts';
 import { PatchError } from './patch-error.ts';
 import { mergeMaps } from './patch-strategic.ts';
 
 export { PatchError };
-
-type Fields = Record<string, unknown>;
 
 /**
  * JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. What comes of it shares with `target` what
  * `patch` does not name.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return structuredClone(patch);
-  const merged: Fields = isObject(target) ? { ...target } : {};
+  if (!isJsonObject(patch)) return structuredClone(patch);
+  const merged: JsonObject = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete merged[name];
     else setField(merged, name, mergePatch(merged[name], value));
@@ -53,15 +52,12 @@ const underRoot = (pointer: string) => (/^(\/|$)/.test(pointer) ? `/root${pointe
 
 /** Kubernetes' strategic merge patch, for built-in kinds: lists merge by their patchMergeKey, `$patch`, `$setElementOrder`, `$deleteFromPrimitiveList` and `$retainKeys` are obeyed. */
 export function strategicMergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(target) || !isObject(patch)) throw new PatchError('a strategic merge patch and its target are objects');
+  if (!isJsonObject(target) || !isJsonObject(patch))
+    throw new PatchError('a strategic merge patch and its target are objects');
   return mergeMaps(structuredClone(target), structuredClone(patch));
 }
 
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Assignment would change the prototype instead of adding a field named `__proto__`. */
-function setField(object: Fields, name: string, value: unknown) {
+function setField(object: JsonObject, name: string, value: unknown) {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }

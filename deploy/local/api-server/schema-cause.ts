@@ -1,4 +1,4 @@
-import { isFields } from './schema-structural.ts';
+import { isJsonObject } from './objects.ts';
 
 /** One reason why the API server refuses an object, as `status.details.causes` carries it. */
 export interface Cause {
@@ -75,7 +75,7 @@ export function describeCauses(causes: Cause[]): string {
 /** JSON as Go writes it, with the fields of objects in order of name. */
 function goJson(value: unknown): string {
   return JSON.stringify(value, (_name, field: unknown) =>
-    isFields(field) ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1))) : field,
+    isJsonObject(field) ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1))) : field,
   );
 }
 

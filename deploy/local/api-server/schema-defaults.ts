@@ -1,10 +1,11 @@
-import { type Fields, fieldSchemaOf, isFields, type Structural } from './schema-structural.ts';
+import { isJsonObject, type JsonObject } from './objects.ts';
+import { fieldSchemaOf, type Structural } from './schema-structural.ts';
 
 /** Fills in, in place, the defaults of absent fields, as CustomResourceDefinitions do; a null that may not be null counts as absent. */
 export function applyDefaults(schema: Structural | undefined, value: unknown): void {
   if (!schema) return;
   if (Array.isArray(value)) fillItems(schema.items, value);
-  if (isFields(value)) fillFields(schema, value);
+  if (isJsonObject(value)) fillFields(schema, value);
 }
 
 function fillItems(schema: Structural | undefined, list: unknown[]) {
@@ -14,7 +15,7 @@ function fillItems(schema: Structural | undefined, list: unknown[]) {
   }
 }
 
-function fillFields(schema: Structural, object: Fields) {
+function fillFields(schema: Structural, object: JsonObject) {
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     if (property.default === undefined) continue;
     if (!Object.hasOwn(object, name) || isForbiddenNull(property, object[name])) {

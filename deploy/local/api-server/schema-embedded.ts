@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from './objects.ts';
 import { type Cause, invalid, required } from './schema-cause.ts';
-import { type Fields, fieldPath, fieldSchemaOf, isFields, type Structural } from './schema-structural.ts';
+import { fieldPath, fieldSchemaOf, type Structural } from './schema-structural.ts';
 
 /** What is missing in whole objects inside the object (`x-kubernetes-embedded-resource`). */
 export function findIncomplete(schema: Structural | undefined, value: unknown, path = ''): Cause[] {
@@ -7,14 +8,14 @@ export function findIncomplete(schema: Structural | undefined, value: unknown, p
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => findIncomplete(schema.items, item, `${path}[${index}]`));
   }
-  if (!isFields(value)) return [];
+  if (!isJsonObject(value)) return [];
   const inside = Object.entries(value).flatMap(([name, field]) =>
     findIncomplete(fieldSchemaOf(schema, name), field, fieldPath(path, name)),
   );
   return schema['x-kubernetes-embedded-resource'] ? [...typeCauses(value, path), ...inside] : inside;
 }
 
-function typeCauses(object: Fields, path: string): Cause[] {
+function typeCauses(object: JsonObject, path: string): Cause[] {
   return ['apiVersion', 'kind'].flatMap((name) => {
     const value = object[name];
     const field = fieldPath(path, name);

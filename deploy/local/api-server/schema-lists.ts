@@ -1,5 +1,6 @@
+import { isJsonObject } from './objects.ts';
 import { type Cause, duplicate, invalid } from './schema-cause.ts';
-import { fieldPath, isFields, type Structural } from './schema-structural.ts';
+import { fieldPath, type Structural } from './schema-structural.ts';
 
 /** The repeated elements of lists that are declared as sets or maps (`x-kubernetes-list-type`). */
 export function findRepeated(schema: Structural | undefined, value: unknown, path = ''): Cause[] {
@@ -10,7 +11,7 @@ export function findRepeated(schema: Structural | undefined, value: unknown, pat
       : [];
     return [...repeatedIn(schema, value, path), ...inside];
   }
-  if (!isFields(value)) return [];
+  if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, field]) => {
     const property = schema.properties?.[name];
     if (property) return findRepeated(property, field, fieldPath(path, name));
@@ -22,7 +23,7 @@ export function findRepeated(schema: Structural | undefined, value: unknown, pat
 function repeatedIn(schema: Structural, list: unknown[], path: string): Cause[] {
   if (schema['x-kubernetes-list-type'] === 'set') return repeatedAmong(list, path);
   if (schema['x-kubernetes-list-type'] !== 'map') return [];
-  const odd = list.findIndex((item) => item !== null && !isFields(item));
+  const odd = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (odd >= 0) return [invalid(`${path}[${odd}]`, list[odd], 'must be an object for an array of list-type map')];
   const names = schema['x-kubernetes-list-map-keys'] ?? [];
   return repeatedAmong(
@@ -32,7 +33,7 @@ function repeatedIn(schema: Structural, list: unknown[], path: string): Cause[] 
 }
 
 function keysOf(item: unknown, names: string[]) {
-  if (!isFields(item)) return {};
+  if (!isJsonObject(item)) return {};
   return Object.fromEntries(names.filter((name) => name in item).map((name) => [name, item[name]]));
 }
 

@@ -1,10 +1,11 @@
+import { isJsonObject, type JsonObject } from './objects.ts';
 import { isForbiddenNull } from './schema-defaults.ts';
-import { type Fields, fieldPath, fieldSchemaOf, isFields, type Structural } from './schema-structural.ts';
+import { fieldPath, fieldSchemaOf, type Structural } from './schema-structural.ts';
 
 const META_FIELDS = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** Drops, in place, what the schema does not know, and says what; also nulls that may not be. The root keeps apiVersion, kind and metadata. */
-export function prune(schema: Structural, object: Fields): string[] {
+export function prune(schema: Structural, object: JsonObject): string[] {
   const dropped: string[] = [];
   pruneValue({ ...schema, 'x-kubernetes-embedded-resource': true }, object, '', dropped);
   pruneNulls(schema, object);
@@ -14,7 +15,7 @@ export function prune(schema: Structural, object: Fields): string[] {
 /** A null without a default is no value; one with a default is left for that to replace. */
 function pruneNulls(schema: Structural | undefined, value: unknown) {
   if (Array.isArray(value)) for (const item of value) pruneNulls(schema?.items, item);
-  if (!isFields(value)) return;
+  if (!isJsonObject(value)) return;
   for (const [name, field] of Object.entries(value)) {
     const fieldSchema = fieldSchemaOf(schema, name);
     if (isForbiddenNull(fieldSchema, field) && fieldSchema?.default === undefined) delete value[name];
@@ -29,10 +30,10 @@ function pruneValue(schema: Structural | undefined, value: unknown, path: string
     if (keepsUnknown && !items) return;
     for (const [index, item] of value.entries()) pruneValue(items, item, `${path}[${index}]`, dropped);
   }
-  if (isFields(value)) pruneFields(schema, value, path, dropped);
+  if (isJsonObject(value)) pruneFields(schema, value, path, dropped);
 }
 
-function pruneFields(schema: Structural | undefined, object: Fields, path: string, dropped: string[]) {
+function pruneFields(schema: Structural | undefined, object: JsonObject, path: string, dropped: string[]) {
   for (const [name, value] of Object.entries(object)) {
     if (schema?.['x-kubernetes-embedded-resource'] && META_FIELDS.has(name)) continue;
     const property = schema?.properties && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;

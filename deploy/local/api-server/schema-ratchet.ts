@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fieldSchemaOf, isFields, type Structural, sameKeyed } from './schema-structural.ts';
+import { isJsonObject } from './objects.ts';
+import { fieldSchemaOf, type Structural, sameKeyed } from './schema-structural.ts';
 
 /** A value in the new object beside the one it replaces in the old. */
 interface Pair {
@@ -27,7 +28,7 @@ function inside({ schema, value, before }: Pair, step: string | number): Pair {
   }
   return {
     schema: fieldSchemaOf(schema, step),
-    value: isFields(value) ? value[step] : undefined,
-    before: isFields(before) ? before[step] : undefined,
+    value: isJsonObject(value) ? value[step] : undefined,
+    before: isJsonObject(before) ? before[step] : undefined,
   };
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from './objects.ts';
 /** A rule of `x-kubernetes-validations`. */
 export interface ValidationRule {
   rule: string;
@@ -44,12 +45,6 @@ export interface Structural {
   'x-kubernetes-validations'?: ValidationRule[];
 }
 
-export type Fields = Record<string, unknown>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The schema of the values of a map (`additionalProperties`), if it says one. */
 export function valueSchemaOf(schema: Structural | undefined): Structural | undefined {
   return typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined;
@@ -67,6 +62,6 @@ export const fieldPath = (parent: string, name: string) => (parent === '' ? name
 /** The element of a `listType=map` list that has the same keys as `element`. */
 export function sameKeyed(schema: Structural, list: unknown, element: unknown): unknown {
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(list) || !isFields(element)) return undefined;
-  return list.find((other) => isFields(other) && keys.every((key) => other[key] === element[key]));
+  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(list) || !isJsonObject(element)) return undefined;
+  return list.find((other) => isJsonObject(other) && keys.every((key) => other[key] === element[key]));
 }

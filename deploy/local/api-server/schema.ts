@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { compileRules } from './cel.ts';
+import { isJsonObject } from './objects.ts';
 import { type Cause, describeCauses, invalid, NO_FIELD } from './schema-cause.ts';
 import { applyDefaults } from './schema-defaults.ts';
 import { findIncomplete } from './schema-embedded.ts';
@@ -10,7 +11,7 @@ import { findRepeated } from './schema-lists.ts';
 import { prune } from './schema-prune.ts';
 import { isUnchanged } from './schema-ratchet.ts';
 import { goRegExp } from './schema-regexp.ts';
-import { isFields, type Structural } from './schema-structural.ts';
+import type { Structural } from './schema-structural.ts';
 
 export { type Cause, describeCauses };
 
@@ -29,7 +30,7 @@ const compiledBefore = new Map<string, CompiledSchema>();
 
 /** Compiles the `openAPIV3Schema` of a CustomResourceDefinition; throws an Error naming path and rule for a rule that does not compile. */
 export function compileSchema(openAPIV3Schema: unknown): CompiledSchema {
-  const schema: Structural = isFields(openAPIV3Schema) ? openAPIV3Schema : {};
+  const schema: Structural = isJsonObject(openAPIV3Schema) ? openAPIV3Schema : {};
   const text = JSON.stringify(schema);
   const compiled = compiledBefore.get(text) ?? compileAnew(schema);
   compiledBefore.set(text, compiled);
@@ -48,7 +49,7 @@ function compileAnew(schema: Structural): CompiledSchema {
       .map(causeOf);
   };
   return {
-    prune: (object) => (isFields(object) ? prune(schema, object) : []),
+    prune: (object) => (isJsonObject(object) ? prune(schema, object) : []),
     applyDefaults: (object) => applyDefaults(schema, object),
     validate: (object, oldObject) => {
       const causes = [...check(object, oldObject), ...findIncomplete(schema, object)];
