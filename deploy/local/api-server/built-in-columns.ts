@@ -1,7 +1,7 @@
 import { jobColumns } from './job-columns.ts';
 import type { Column } from './kind.ts';
-import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
-import { deploymentColumns, podColumns, replicaSetColumns } from './workload-columns.ts';
+import { type ApiObject, fieldAt, isJsonObject } from './objects.ts';
+import { age, column, deploymentColumns, listAt, podColumns, replicaSetColumns } from './workload-columns.ts';
 
 /** The columns `kubectl get` shows of a built-in kind beside its name, as the real server prints them. */
 export const builtInColumns = (kind: string): Column[] => columns[kind] ?? [age];
@@ -13,21 +13,8 @@ const text = (name: string, path: string, options: { otherwise?: unknown; wide?:
   cell: (object) => fieldAt(object, path.split('.')) ?? options.otherwise ?? '',
 });
 
-const computed = (name: string, cell: Column['cell'], wide = false): Column => ({
-  name,
-  type: 'string',
-  ...(wide && { priority: 1 }),
-  cell,
-});
-
-const age: Column = { name: 'Age', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp };
 // A string, as the server sends it: kubectl prints this date as it is.
-const createdAt = computed('Created At', ({ metadata }) => metadata.creationTimestamp);
-
-const listAt = (object: unknown, path: string): JsonObject[] => {
-  const list = fieldAt(object, path.split('.'));
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
-};
+const createdAt = column('Created At', ({ metadata }) => metadata.creationTimestamp);
 
 const sizeOf = (value: unknown) => (isJsonObject(value) ? Object.keys(value).length : 0);
 
@@ -51,7 +38,7 @@ function accessModes(claim: ApiObject): string {
 }
 
 const servicePorts = (service: ApiObject) =>
-  listAt(service, 'spec.ports')
+  listAt(service, 'spec', 'ports')
     .map(({ port, nodePort, protocol = 'TCP' }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`)
     .join(',') || '<none>';
 
@@ -65,11 +52,11 @@ const roleRef = (binding: ApiObject) =>
   `${fieldAt(binding, ['roleRef', 'kind'])}/${fieldAt(binding, ['roleRef', 'name'])}`;
 
 const bindingColumns = [
-  computed('Role', roleRef),
+  column('Role', roleRef),
   age,
-  computed('Users', subjects('User'), true),
-  computed('Groups', subjects('Group'), true),
-  computed('ServiceAccounts', subjects('ServiceAccount'), true),
+  column('Users', subjects('User'), true),
+  column('Groups', subjects('Group'), true),
+  column('ServiceAccounts', subjects('ServiceAccount'), true),
 ];
 
 const lastSeen = (event: ApiObject) =>
@@ -89,7 +76,7 @@ const eventSource = (event: ApiObject) =>
     .join(', ');
 
 const nodeStatus = (node: ApiObject) => {
-  const ready = listAt(node, 'status.conditions').find((condition) => condition.type === 'Ready');
+  const ready = listAt(node, 'status', 'conditions').find((condition) => condition.type === 'Ready');
   const words = [!ready ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'];
   return [...words, ...(fieldAt(node, ['spec', 'unschedulable']) ? ['SchedulingDisabled'] : [])].join(',');
 };
@@ -102,7 +89,7 @@ const nodeRoles = ({ metadata }: ApiObject) =>
     .join(',') || '<none>';
 
 const nodeAddress = (type: string) => (node: ApiObject) =>
-  listAt(node, 'status.addresses').find((address) => address.type === type)?.address ?? '<none>';
+  listAt(node, 'status', 'addresses').find((address) => address.type === type)?.address ?? '<none>';
 
 const columns: Record<string, Column[]> = {
   Pod: podColumns,
@@ -110,28 +97,28 @@ const columns: Record<string, Column[]> = {
   ReplicaSet: replicaSetColumns,
   Job: jobColumns,
   NetworkPolicy: [
-    computed('Pod-Selector', (policy) => inPairs(fieldAt(policy, ['spec', 'podSelector', 'matchLabels']))),
+    column('Pod-Selector', (policy) => inPairs(fieldAt(policy, ['spec', 'podSelector', 'matchLabels']))),
     age,
   ],
   Namespace: [text('Status', 'status.phase'), age],
-  ConfigMap: [computed('Data', ({ data, binaryData }) => sizeOf(data) + sizeOf(binaryData)), age],
-  Secret: [text('Type', 'type'), computed('Data', ({ data }) => sizeOf(data)), age],
+  ConfigMap: [column('Data', ({ data, binaryData }) => sizeOf(data) + sizeOf(binaryData)), age],
+  Secret: [text('Type', 'type'), column('Data', ({ data }) => sizeOf(data)), age],
   Service: [
     text('Type', 'spec.type'),
     text('Cluster-IP', 'spec.clusterIP', { otherwise: '<none>' }),
-    computed('External-IP', () => '<none>'),
-    computed('Port(s)', servicePorts),
+    column('External-IP', () => '<none>'),
+    column('Port(s)', servicePorts),
     age,
-    computed('Selector', (service) => inPairs(fieldAt(service, ['spec', 'selector'])), true),
+    column('Selector', (service) => inPairs(fieldAt(service, ['spec', 'selector'])), true),
   ],
-  ServiceAccount: [computed('Secrets', ({ secrets }) => (Array.isArray(secrets) ? secrets.length : 0)), age],
+  ServiceAccount: [column('Secrets', ({ secrets }) => (Array.isArray(secrets) ? secrets.length : 0)), age],
   PersistentVolumeClaim: [
-    computed('Status', (claim) =>
+    column('Status', (claim) =>
       claim.metadata.deletionTimestamp ? 'Terminating' : fieldAt(claim, ['status', 'phase']),
     ),
     text('Volume', 'spec.volumeName'),
     text('Capacity', 'status.capacity.storage'),
-    computed('Access Modes', accessModes),
+    column('Access Modes', accessModes),
     text('StorageClass', 'spec.storageClassName'),
     text('VolumeAttributesClass', 'spec.volumeAttributesClassName', { otherwise: '<unset>' }),
     age,
@@ -141,10 +128,10 @@ const columns: Record<string, Column[]> = {
     { name: 'Last Seen', type: 'date', cell: lastSeen },
     text('Type', 'type'),
     text('Reason', 'reason'),
-    computed('Object', involved),
+    column('Object', involved),
     text('Subobject', 'involvedObject.fieldPath', { wide: true }),
-    computed('Source', eventSource, true),
-    computed('Message', ({ message }) => String(message ?? '').trim()),
+    column('Source', eventSource, true),
+    column('Message', ({ message }) => String(message ?? '').trim()),
     {
       name: 'First Seen',
       type: 'date',
@@ -152,15 +139,15 @@ const columns: Record<string, Column[]> = {
       cell: ({ firstTimestamp, eventTime }) => firstTimestamp ?? eventTime,
     },
     text('Count', 'count', { otherwise: 1, wide: true }),
-    { ...computed('Name', ({ metadata }) => metadata.name, true), format: 'name' },
+    { ...column('Name', ({ metadata }) => metadata.name, true), format: 'name' },
   ],
   Node: [
-    computed('Status', nodeStatus),
-    computed('Roles', nodeRoles),
+    column('Status', nodeStatus),
+    column('Roles', nodeRoles),
     age,
     text('Version', 'status.nodeInfo.kubeletVersion'),
-    computed('Internal-IP', nodeAddress('InternalIP'), true),
-    computed('External-IP', nodeAddress('ExternalIP'), true),
+    column('Internal-IP', nodeAddress('InternalIP'), true),
+    column('External-IP', nodeAddress('ExternalIP'), true),
     text('OS-Image', 'status.nodeInfo.osImage', { otherwise: '<unknown>', wide: true }),
     text('Kernel-Version', 'status.nodeInfo.kernelVersion', { otherwise: '<unknown>', wide: true }),
     text('Container-Runtime', 'status.nodeInfo.containerRuntimeVersion', { otherwise: '<unknown>', wide: true }),
@@ -179,7 +166,7 @@ const columns: Record<string, Column[]> = {
   ],
   CustomResourceDefinition: [createdAt],
   ValidatingAdmissionPolicy: [
-    { ...computed('Validations', ({ spec }) => listAt(spec, 'validations').length), type: 'integer' },
+    { ...column('Validations', ({ spec }) => listAt(spec, 'validations').length), type: 'integer' },
     text('ParamKind', 'spec.paramKind.kind', { otherwise: '<unset>' }),
     age,
   ],
