@@ -10,6 +10,13 @@ export const Condition = z.looseObject({
 });
 export type Condition = z.infer<typeof Condition>;
 
+/** The schema of a moment. */
+export const time = (description: string) => z.string().meta({ format: 'date-time', description });
+
+/** The schema of a count. */
+export const int = (description: string) =>
+  z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
+
 /** Of each of our kinds. It is -1, the default, until a function has looked: kstatus takes a new object for one that is under way. */
 export const observedGeneration = z
   .number()

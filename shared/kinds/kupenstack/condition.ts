@@ -9,13 +9,6 @@ export const credentialsFinalizer = 'kupenstack.io/credentials';
 
 export const group = 'kupenstack.io/v1alpha1';
 
-/** A moment. */
-export const time = (description: string) => z.string().meta({ format: 'date-time', description });
-
-/** A count. */
-export const int = (description: string) =>
-  z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
-
 /** Conditions as `kubectl wait` reads them. */
 export const conditions = (description: string) =>
   z

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { observedGeneration } from '../condition.ts';
+import { int, observedGeneration, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { conditions, group, int, quantity, remoteName, time } from './condition.ts';
+import { conditions, group, quantity, remoteName } from './condition.ts';
 
 /** The spec, with the fields, defaults and terms of KupenStack's design of this kind. */
 export const KupenStackMachineSpec = z

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { observedGeneration } from '../condition.ts';
+import { int, observedGeneration, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { conditions, group, int, quantity, time } from './condition.ts';
+import { conditions, group, quantity } from './condition.ts';
 
 /** The spec, with the names of KupenStack's design. */
 export const VolumeSpec = z

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { observedGeneration } from '../condition.ts';
+import { int, observedGeneration, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
@@ -16,8 +16,6 @@ export const networkProviderAnnotation = 'pelotech.ot/network-provider';
 export const requestedByLabel = 'pelotech.ot/requested-by';
 export const requestedByNamespaceLabel = 'pelotech.ot/requested-by-namespace';
 
-const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
-const time = (description: string) => z.string().meta({ format: 'date-time', description });
 // The pattern is for the API server only: an object that was stored before it existed must still be readable.
 const objectName = (description: string) =>
   z

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { observedGeneration } from '../condition.ts';
+import { int, observedGeneration, time } from '../condition.ts';
 import { defineResource, type ObjectOf, type ObjectReference } from '../resource.ts';
 
 /** Marks an image whose volumes and snapshots must be gone before it is. */
@@ -39,9 +39,6 @@ export const contentAnnotation = 'pelotech.ot/content-digest';
 
 /** A Kubernetes quantity of bytes, as far as a disk needs it. */
 export const diskQuantity = '^[1-9][0-9]*(\\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$';
-
-const time = (description: string) => z.string().meta({ format: 'date-time', description });
-const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
 
 /** What the user wants; the rules are CDI's (DataVolume admission, S3 importer) said before a download is paid for. */
 export const VMDiskImageSpec = z

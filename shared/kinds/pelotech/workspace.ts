@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { observedGeneration } from '../condition.ts';
+import { int, observedGeneration, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import { hardware, sizeOnce, tcpNeedsPodNetwork, textOfUsers, users } from './virtual-machine.ts';
 import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
@@ -30,9 +30,6 @@ export const wakeCommand = (name: string) =>
 /** The command that puts off the end of a workspace by this duration in all. */
 export const extendCommand = (name: string, duration: string) =>
   `kubectl annotate otws ${name} ${extension}=${duration} --overwrite`;
-
-const int = (description: string) => z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
-const time = (description: string) => z.string().meta({ format: 'date-time', description });
 
 // Patterns for the API server only: an object that was stored before they were there is to be read, and told all its faults.
 const label = (description: string) =>
