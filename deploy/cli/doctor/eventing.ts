@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { functionOf } from '../../../shared/kinds/eventing/trigger.ts';
+import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { manifestKey } from '../../manifests.ts';
 import { type AnyObject, formatObject, KnativeService } from '../install/kinds.ts';
 import { isUp } from '../install/readiness.ts';
@@ -59,7 +60,7 @@ export function subscribers({ channels, subscriptions, shipped, there }: Install
     .filter(({ kind }) => kind === 'Trigger')
     .flatMap((wanted) => there.get(manifestKey(wanted)) ?? []);
   const unheard = triggers.filter(
-    (trigger) => !subscriptions.some((one) => isOf(one, trigger) && uids.has(one.metadata.uid)),
+    (trigger) => !subscriptions.some((one) => owns(trigger, one) && uids.has(one.metadata.uid)),
   );
   return [
     ...channels.flatMap((channel): Finding[] => {
@@ -93,16 +94,13 @@ export function subscribers({ channels, subscriptions, shipped, there }: Install
 /** Why the Subscription of a Trigger is not Ready; undefined if it is Ready or does not exist. */
 const unreadyOf = (trigger: AnyObject, subscriptions: readonly AnyObject[]) =>
   subscriptions
-    .filter((one) => isOf(one, trigger))
+    .filter((one) => owns(trigger, one))
     .map((one) => untrue(one, 'Ready'))
     .find((why) => why !== undefined);
 
 /** Knative gives up a Subscription that it could not write, and reconciles it again only after ten hours. */
 const lookAgain = ({ metadata }: AnyObject) =>
   `kubectl annotate subscriptions.messaging.knative.dev -n ${metadata.namespace} -l eventing.knative.dev/trigger=${metadata.name} looked-at=$(date +%s) --overwrite`;
-
-const isOf = ({ metadata }: AnyObject, trigger: AnyObject) =>
-  metadata.ownerReferences?.some(({ uid }) => uid === trigger.metadata.uid) ?? false;
 
 /** A function for the Triggers and one for dead letters, all of them available. A local cluster has no objects for functions. */
 export function workloads({ workloads: found, shipped }: Installation): Finding[] {

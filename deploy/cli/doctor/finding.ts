@@ -1,3 +1,5 @@
+import { type Condition, describeCondition } from '../install/readiness.ts';
+
 /** A problem of the installation. */
 export interface Finding {
   name: string;
@@ -15,12 +17,5 @@ export function untrue(object: { status?: unknown }, type: string): string | und
   const found = conditions?.find((condition) => condition.type === type);
   if (found?.status === 'True') return undefined;
   if (!found) return `no word of ${type}`;
-  return [`${type} is ${found.status}`, found.reason, found.message].filter(Boolean).join(': ');
-}
-
-interface Condition {
-  type: string;
-  status: string;
-  reason?: string;
-  message?: string;
+  return describeCondition(found);
 }

@@ -6,7 +6,8 @@ import { type AnyObject, Definition, Deployment, formatObject, Pod, resourceOf, 
 import { knock, subscriptionsOf } from './subscriptions.ts';
 import { listOf, waitFor } from './wait.ts';
 
-interface Condition {
+/** A condition of any kind of object. */
+export interface Condition {
   type: string;
   status: string;
   reason?: string;
@@ -78,9 +79,10 @@ async function untilTriggerUp(cluster: Cluster, wanted: KubernetesObject) {
 }
 
 const whyNot = (object: AnyObject | undefined) =>
-  (statusOf(object).conditions ?? [])
-    .filter(({ status }) => status !== 'True')
-    .map(({ type, status, reason, message }) => [`${type} is ${status}`, reason, message].filter(Boolean).join(': '));
+  (statusOf(object).conditions ?? []).filter(({ status }) => status !== 'True').map(describeCondition);
+
+export const describeCondition = ({ type, status, reason, message }: Condition) =>
+  [`${type} is ${status}`, reason, message].filter(Boolean).join(': ');
 
 /** Why the pods of a Deployment do not start: an image that cannot be pulled, a container that crashes. */
 async function podTroubles({ kube }: Cluster, { metadata }: KubernetesObject): Promise<string[]> {

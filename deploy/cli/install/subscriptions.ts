@@ -1,3 +1,4 @@
+import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, Subscription } from './kinds.ts';
@@ -6,7 +7,7 @@ import { listOf } from './wait.ts';
 /** The Subscriptions that Knative created for a Trigger. */
 export async function subscriptionsOf({ kube }: Cluster, trigger: AnyObject): Promise<AnyObject[]> {
   const all = await listOf(kube, Subscription, { namespace: operatorNamespace });
-  return all.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === trigger.metadata.uid));
+  return all.filter((one) => owns(trigger, one));
 }
 
 /**

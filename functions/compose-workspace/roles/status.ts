@@ -1,6 +1,7 @@
 import type { Job } from '../../../shared/kinds/batch/job.ts';
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import type { Component } from '../../../shared/kinds/pelotech/workspace.ts';
+import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { type Cause, repeated } from '../../../shared/reasons/reason.ts';
 import { type ComponentStatus, component, failed, provisioning, ready } from '../stage.ts';
 import { type Outcome, parseOutcome } from './outcome.ts';
@@ -37,9 +38,9 @@ export function statusOfJob({ status }: Job, pod: Pod | undefined): ComponentSta
 }
 
 /** Of several Pods of a Job the newest shows how it goes. */
-const newestPodOf = ({ metadata: { uid } }: Job, pods: readonly Pod[]): Pod | undefined =>
+const newestPodOf = (job: Job, pods: readonly Pod[]): Pod | undefined =>
   pods
-    .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+    .filter((pod) => owns(job, pod))
     .sort((a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp))[0];
 
 const containerOf = (pod: Pod | undefined) => pod?.status?.containerStatuses[0];
