@@ -7,6 +7,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import { authenticate, type Stranger } from './authenticate.ts';
 import { decide, type Observed } from './decide.ts';
@@ -76,8 +77,5 @@ const strangersAtMost = 10;
 /** Of several publications of one image that share a reconcile the newest counts, as it does where they come one by one. */
 function newestOfEach(received: readonly Received[]): Received[] {
   const byTime = [...received].sort((a, b) => Date.parse(a.message.time ?? '') - Date.parse(b.message.time ?? '') || 0);
-  return distinct(byTime, ({ message: { data } }) => {
-    const { namespace = '', name } = data as ImagePublished;
-    return `${namespace}/${name}`;
-  });
+  return distinct(byTime, ({ message: { data } }) => keyOf(data as ImagePublished));
 }

@@ -3,6 +3,7 @@ import { byPlace, placeOf } from '../../../shared/images/queue.ts';
 import type { Holder } from '../../../shared/images/slots.ts';
 import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { ShownPhase } from '../../terminal/phase-style.ts';
 import { heldMessage } from './held-message.ts';
 
@@ -64,7 +65,7 @@ export function clusterView(
   return {
     facts: known.facts,
     images: [...images].sort(byUrgency).map((image) => ({
-      name: nameOf(image),
+      name: keyOf(image.metadata),
       phase: image.status?.phase ?? '',
       share: shareOf(image, known),
       slot: known.holders.findIndex(({ uid }) => uid === image.metadata.uid) + 1 || undefined,
@@ -74,8 +75,6 @@ export function clusterView(
   };
 }
 
-export const nameOf = ({ metadata }: Pick<VMDiskImage, 'metadata'>) => `${metadata.namespace}/${metadata.name}`;
-
 const byTurn = (a: VMDiskImage, b: VMDiskImage) => byPlace(placeOf(a), placeOf(b));
 
 const urgencies = ['Syncing', 'Snapshotting', 'Queued', '', 'Retrying', 'Failed', 'Succeeded'];
@@ -83,7 +82,7 @@ const urgencies = ['Syncing', 'Snapshotting', 'Queued', '', 'Retrying', 'Failed'
 const byUrgency = (a: VMDiskImage, b: VMDiskImage) =>
   urgencies.indexOf(a.status?.phase ?? '') - urgencies.indexOf(b.status?.phase ?? '') ||
   byTurn(a, b) ||
-  nameOf(a).localeCompare(nameOf(b));
+  keyOf(a.metadata).localeCompare(keyOf(b.metadata));
 
 function shareOf(image: VMDiskImage, known: Known): number | undefined {
   const phase = image.status?.phase;
@@ -108,13 +107,13 @@ const phaseOf = ({ metadata, status }: VirtualMachine): ShownPhase =>
   metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '');
 
 const byNeed = (a: VirtualMachine, b: VirtualMachine) =>
-  needs.indexOf(phaseOf(a)) - needs.indexOf(phaseOf(b)) || nameOf(a).localeCompare(nameOf(b));
+  needs.indexOf(phaseOf(a)) - needs.indexOf(phaseOf(b)) || keyOf(a.metadata).localeCompare(keyOf(b.metadata));
 
 function machineRow(machine: VirtualMachine): MachineRow {
   const { metadata, spec, status } = machine;
   const { namespace, name } = spec.vmDiskImageRef;
   return {
-    name: nameOf(machine),
+    name: keyOf(machine.metadata),
     phase: phaseOf(machine),
     image: namespace === metadata.namespace ? name : `${namespace}/${name}`,
     ipAddress: status?.ipAddress ?? '',

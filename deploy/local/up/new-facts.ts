@@ -1,7 +1,8 @@
 import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { type Fact, nameOf } from './cluster-view.ts';
+import type { Fact } from './cluster-view.ts';
 import { heldMessage } from './held-message.ts';
 
 /** What an image's history says that it did not say before; a history keeps the last ten, so the older ones may be gone. */
@@ -12,7 +13,7 @@ export function newFacts(before: VMDiskImage | undefined, image: VMDiskImage): F
   const shared = overlap(known.map(textOf), history.map(textOf));
   return history.slice(shared).map(({ time, fact, message }) => {
     const isEmpty = fact === 'Succeeded' && image.spec.sourceType === 'registry';
-    return { time, fact, message: isEmpty ? `${message} ${noRegistry}` : message, about: nameOf(image) };
+    return { time, fact, message: isEmpty ? `${message} ${noRegistry}` : message, about: keyOf(image.metadata) };
   });
 }
 
@@ -32,14 +33,14 @@ export const goneFact = (image: VMDiskImage, nowMs: number): Fact => ({
   time: new Date(nowMs).toISOString(),
   fact: 'Deleted',
   message: 'The image and all that was made for it are gone.',
-  about: nameOf(image),
+  about: keyOf(image.metadata),
 });
 
 /** That an image which is being deleted is held, and by whom; its history says nothing of that. */
 export function heldFacts(before: VMDiskImage | undefined, image: VMDiskImage, nowMs: number): Fact[] {
   const message = heldMessage(image);
   if (message === undefined || (before && heldMessage(before) === message)) return [];
-  return [{ time: new Date(nowMs).toISOString(), fact: 'Terminating', message, about: nameOf(image) }];
+  return [{ time: new Date(nowMs).toISOString(), fact: 'Terminating', message, about: keyOf(image.metadata) }];
 }
 
 /** What a machine says of itself that it did not say before: another phase, or another reason for it. */
@@ -51,7 +52,7 @@ export function machineFacts(before: VirtualMachine | undefined, machine: Virtua
   if (!phase || (known?.status?.phase === phase && reasonBefore === ready?.reason)) return [];
   // Of a machine that was there before anybody watched it only its condition knows since when.
   const time = (known ? undefined : ready?.lastTransitionTime) ?? new Date(nowMs).toISOString();
-  return [{ time, fact: phase, message, about: nameOf(machine) }];
+  return [{ time, fact: phase, message, about: keyOf(machine.metadata) }];
 }
 
 /** That a machine is gone. */
@@ -59,5 +60,5 @@ export const machineGoneFact = (machine: VirtualMachine, nowMs: number): Fact =>
   time: new Date(nowMs).toISOString(),
   fact: 'Deleted',
   message: 'The machine is gone; what was made for it goes with it.',
-  about: nameOf(machine),
+  about: keyOf(machine.metadata),
 });
