@@ -27,7 +27,7 @@ export function adopting(observed: Observed): Action[] {
   // start-sync has to take in first what was changed since: adopted under another spec, it would be downloaded at once.
   if (image.status?.contentDigest !== contentDigest(image) || adopteeOf(image) !== name) return [];
   const snapshot = snapshots.find(({ metadata }) => metadata.name === name);
-  const trouble = snapshot ? firstOf(checks, image, snapshot) : missing(image, name);
+  const trouble = snapshot ? troubleOf(image, snapshot) : missing(image, name);
   if (trouble || !snapshot) return trouble ? reportWhy(image, { ...trouble, nowMs }) : [];
   const isKept = isItsOwn(image, snapshot) ? '' : ' It is not deleted with the image.';
   const { stays, fields } = completed(observed, snapshot);
@@ -40,13 +40,12 @@ export function adopting(observed: Observed): Action[] {
   });
 }
 
-function firstOf(all: readonly Check[], image: VMDiskImage, snapshot: VolumeSnapshot): Trouble | undefined {
-  for (const check of all) {
-    const trouble = check(image, snapshot);
-    if (trouble) return trouble;
-  }
-  return undefined;
-}
+/** The first check that applies wins. */
+const troubleOf = (image: VMDiskImage, snapshot: VolumeSnapshot): Trouble | undefined =>
+  checks
+    .values()
+    .map((check) => check(image, snapshot))
+    .find((trouble) => trouble !== undefined);
 
 function missing({ metadata }: VMDiskImage, name: string): Trouble {
   const orElse = 'To download the image instead remove the annotation pelotech.ot/adopt-snapshot.';

@@ -34,11 +34,10 @@ type Check = (attempt: Attempt) => Failure | undefined;
  * pkg/controller/datavolume/conditions.go).
  */
 export function failureOf(attempt: Attempt): Failure | undefined {
-  for (const check of checks) {
-    const failure = check(attempt);
-    if (failure) return failure;
-  }
-  return undefined;
+  return checks
+    .values()
+    .map((check) => check(attempt))
+    .find((failure) => failure !== undefined);
 }
 
 const isGone: Check = ({ dataVolume, image }) =>
