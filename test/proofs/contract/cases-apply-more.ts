@@ -1,18 +1,6 @@
 import type { Case, Step } from './case.ts';
-
-const deployments = '/apis/apps/v1/namespaces/{ns}/deployments';
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const merge = 'application/merge-patch+json';
-const apply = 'application/apply-patch+yaml';
-
-const applied = (manager: string, spec: unknown, more: object = {}, query = ''): Step => ({
-  request: `PATCH ${widgets}/w?fieldManager=${manager}${query}`,
-  type: apply,
-  body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec, ...more },
-  status: 200,
-});
-const made: Step = { ...applied('one', { size: 3 }), status: 201 };
+import { applied, made } from './cases-apply.ts';
+import { apply, configMaps, deployments, merge, widgets } from './paths.ts';
 
 const map = (manager: string, data: unknown, status = 200, query = ''): Step => ({
   request: `PATCH ${configMaps}/c?fieldManager=${manager}${query}`,

@@ -1,18 +1,15 @@
 import type { Case, Step } from './case.ts';
+import { apply, configMaps, merge, widgets } from './paths.ts';
 
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const merge = 'application/merge-patch+json';
-const apply = 'application/apply-patch+yaml';
-
-const applied = (manager: string, spec: unknown, more: object = {}, query = ''): Step => ({
+/** Applies this spec to widget `w`. */
+export const applied = (manager: string, spec: unknown, more: object = {}, query = ''): Step => ({
   request: `PATCH ${widgets}/w?fieldManager=${manager}${query}`,
   type: apply,
   body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec, ...more },
   status: 200,
 });
 
-const made: Step = { ...applied('one', { size: 3 }), status: 201 };
+export const made: Step = { ...applied('one', { size: 3 }), status: 201 };
 
 const statusApplied = (manager: string, conditions: unknown[]): Step => ({
   request: `PATCH ${widgets}/w/status?fieldManager=${manager}`,

@@ -1,8 +1,5 @@
 import type { Case, Step } from './case.ts';
-
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const merge = 'application/merge-patch+json';
+import { configMaps, merge, widgets } from './paths.ts';
 
 const configMap = (name: string, metadata: object = {}): Step => ({
   request: `POST ${configMaps}`,

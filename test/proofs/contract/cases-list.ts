@@ -1,8 +1,6 @@
 import type { Case, Step } from './case.ts';
 import { asTable } from './cases-read.ts';
-
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
+import { configMaps, widgets } from './paths.ts';
 
 const widget = (name: string, metadata: object = {}): Step => ({
   request: `POST ${widgets}`,

@@ -1,10 +1,8 @@
 import type { Case, Step } from './case.ts';
+import { configMaps, merge, widgets } from './paths.ts';
 
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
 const secrets = '/api/v1/namespaces/{ns}/secrets';
 const claims = '/api/v1/namespaces/{ns}/persistentvolumeclaims';
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const merge = 'application/merge-patch+json';
 
 const widget = (name: string, metadata: object = {}): Step => ({
   request: `POST ${widgets}`,

@@ -1,8 +1,6 @@
 import type { Case, Step } from './case.ts';
+import { configMaps, deployments, widgets } from './paths.ts';
 
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
-const deployments = '/apis/apps/v1/namespaces/{ns}/deployments';
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
 const types = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',

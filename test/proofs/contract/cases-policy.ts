@@ -1,9 +1,8 @@
 import type { Case, Step } from './case.ts';
+import { configMaps, merge } from './paths.ts';
 
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
 const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 const bindings = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
-const merge = 'application/merge-patch+json';
 
 const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'] };
 

@@ -1,7 +1,6 @@
 import type { Case, Step } from './case.ts';
+import { configMaps, widgets } from './paths.ts';
 
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
 /** What kubectl accepts: a table, else the objects. */
 export const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json';
 

@@ -1,7 +1,6 @@
 import type { Case } from './case.ts';
+import { deployments, merge } from './paths.ts';
 
-const deployments = '/apis/apps/v1/namespaces/{ns}/deployments';
-const merge = 'application/merge-patch+json';
 const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1' };
 
 const labels = { app: 'd', tier: 'a' };

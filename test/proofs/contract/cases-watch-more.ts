@@ -1,19 +1,12 @@
 import type { Case, Step } from './case.ts';
-
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const merge = 'application/merge-patch+json';
+import { watched } from './cases-watch.ts';
+import { merge, widgets } from './paths.ts';
 
 const widget = (name: string, labels: object = {}): Step => ({
   request: `POST ${widgets}`,
   body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name, labels }, spec: { size: 1 } },
   status: 201,
   save: { version: 'metadata.resourceVersion' },
-});
-
-const watched = (query: string, ...events: unknown[]): Step => ({
-  request: `GET ${widgets}?watch=1&timeoutSeconds=1${query}`,
-  status: 200,
-  events,
 });
 
 const event = (type: string, name: string) => ({ type, object: { metadata: { name } } });

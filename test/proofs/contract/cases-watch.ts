@@ -1,7 +1,5 @@
 import type { Case, Step } from './case.ts';
-
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const merge = 'application/merge-patch+json';
+import { merge, widgets } from './paths.ts';
 
 const widget = (name: string, spec: object = {}, save: Record<string, string> = {}): Step => ({
   request: `POST ${widgets}`,
@@ -10,7 +8,8 @@ const widget = (name: string, spec: object = {}, save: Record<string, string> = 
   save,
 });
 
-const watched = (query: string, ...events: unknown[]): Step => ({
+/** Watches widgets until these events came. */
+export const watched = (query: string, ...events: unknown[]): Step => ({
   request: `GET ${widgets}?watch=1&timeoutSeconds=1${query}`,
   status: 200,
   events,

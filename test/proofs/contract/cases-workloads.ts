@@ -1,8 +1,8 @@
 import type { Case, Step } from './case.ts';
+import { merge } from './paths.ts';
 
 const jobs = '/apis/batch/v1/namespaces/{ns}/jobs';
 const services = '/api/v1/namespaces/{ns}/services';
-const merge = 'application/merge-patch+json';
 
 const template = (spec: object = {}, metadata: object = {}) => ({
   metadata,

@@ -1,8 +1,6 @@
 import type { Case, Step } from './case.ts';
+import { configMaps, merge, widgets } from './paths.ts';
 
-const configMaps = '/api/v1/namespaces/{ns}/configmaps';
-const widgets = '/apis/contract.example.com/v1/namespaces/{ns}/widgets';
-const merge = 'application/merge-patch+json';
 const jsonPatch = 'application/json-patch+json';
 const strategic = 'application/strategic-merge-patch+json';
 

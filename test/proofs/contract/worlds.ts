@@ -1,7 +1,6 @@
 import type { ApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { type Connection, connectionOf, send, type World } from './connection.ts';
 
-/** The local API server as a world. */
 export const localWorld = (server: ApiServer): World => ({
   connection: { url: server.url },
   compact: async () => server.compact(),
