@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { CustomResourceDefinition } from '../../deploy/local/controller/kinds.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
@@ -13,7 +14,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
-import { defineResource, type Resource } from '../../shared/kinds/resource.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyName } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
@@ -29,22 +30,16 @@ const harness = await serveFunction(declaration);
 const { kube } = harness;
 afterAll(harness.close);
 
-const Definition = defineResource(
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-    namespaced: false,
-  },
-  {},
-);
 for (const { kind, plural } of [Vpc, Subnet]) {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   const versions = [{ name: 'v1', served: true, storage: true, schema, subresources: { status: {} } }];
   const names = { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` };
   const metadata = { name: `${plural}.kubeovn.io` };
-  if (await kube.get(Definition, metadata)) continue;
-  await kube.create(Definition, { metadata, spec: { group: 'kubeovn.io', scope: 'Cluster', names, versions } });
+  if (await kube.get(CustomResourceDefinition, metadata)) continue;
+  await kube.create(CustomResourceDefinition, {
+    metadata,
+    spec: { group: 'kubeovn.io', scope: 'Cluster', names, versions },
+  });
 }
 const served = async (resource: Resource) => {
   for (let tries = 0; tries < 50; tries++) {

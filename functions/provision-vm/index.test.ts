@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CustomResourceDefinition } from '../../deploy/local/controller/kinds.ts';
 import { diskImageFact } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
@@ -10,23 +11,12 @@ import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { type FunctionHarness, serveFunction } from '../../test/support/harness/function-harness.ts';
 import { aReadyImage, textIn } from '../../test/support/harness/provision-vm.ts';
 import declaration from './index.ts';
-
-const CustomResourceDefinition = defineResource(
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-    namespaced: false,
-  },
-  {},
-);
 
 let harness: FunctionHarness;
 beforeAll(async () => {

@@ -3,25 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import * as z from 'zod';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { type Kube, kubeClient } from '../../../shared/runtime/kube.ts';
 import { realClock } from '../clock.ts';
+import { CustomResourceDefinition } from '../controller/kinds.ts';
 import { type ApiServer, startApiServer } from './api-server.ts';
 import type { ApiObject } from './objects.ts';
 import { openStoreFile, type StoreFile } from './store-file.ts';
 
-const Definition = defineResource(
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-    namespaced: false,
-  },
-  { spec: z.looseObject({}) },
-);
 const Widget = defineResource({ apiVersion: 'example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 
 let folder: string;
@@ -125,9 +116,9 @@ test('kinds that were defined are served, with their defaults and rules', async 
     type: 'object',
     properties: { size: { type: 'integer', default: 3, maximum: 5 } },
   };
-  await kube.create(Definition, {
-    apiVersion: Definition.apiVersion,
-    kind: Definition.kind,
+  await kube.create(CustomResourceDefinition, {
+    apiVersion: CustomResourceDefinition.apiVersion,
+    kind: CustomResourceDefinition.kind,
     metadata: { name: 'widgets.example.com' },
     spec: {
       group: 'example.com',

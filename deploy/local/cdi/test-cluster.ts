@@ -1,23 +1,12 @@
-import * as z from 'zod';
-import { defineResource, type KubernetesObject, type Resource } from '../../../shared/kinds/resource.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { readManifests } from '../../manifests.ts';
 import { type ApiServer, startApiServer } from '../api-server/api-server.ts';
 import { clientOf } from '../client.ts';
 import type { Clock } from '../clock.ts';
-import { Claim, DataVolume, type Source, StorageClass } from '../controller/kinds.ts';
+import { Claim, CustomResourceDefinition, DataVolume, type Source, StorageClass } from '../controller/kinds.ts';
 import { admit } from './admit.ts';
 import { refuseClone, userOf } from './clone-authorization.ts';
-
-const CustomResourceDefinition = defineResource(
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-    namespaced: false,
-  },
-  { spec: z.looseObject({}) },
-);
 
 /** A local API server with the storage kinds and the class `gp3`, and what has been seen on its watches. */
 export interface TestCluster {

@@ -210,3 +210,14 @@ export type Pod = ObjectOf<typeof Pod>;
 /** Names of the claims a pod mounts. */
 export const claimsOf = (pod: Pod) =>
   pod.spec.volumes.flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []);
+
+/** The definition of another kind. */
+export const CustomResourceDefinition = defineResource(
+  {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+    namespaced: false,
+  },
+  { spec: z.looseObject({}) },
+);
