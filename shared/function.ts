@@ -147,7 +147,6 @@ export const subjectNamed = (
   { namespace, name }: ObjectReference,
 ): Subject => ({ apiVersion, kind, namespace, name });
 
-/** The object as a subject. */
 export const subjectOf = (object: About): Subject => subjectNamed(object, object.metadata);
 
 interface About {

@@ -15,7 +15,6 @@ export const completeOnly =
   async ([before], _, { cluster }) =>
     before === undefined ? namesOf(await cluster(), kind) : [];
 
-/** [KIND] [NAME] */
 export const completeKindAndName: Complete = async ([kind, ...more], _, { cluster }) => {
   if (kind === undefined) return targetKinds;
   return more.length > 0 ? [] : namesOf(await cluster(), kindIn(kind, 'a kind'));

@@ -140,7 +140,6 @@ export async function findTarget(place: Place, named: Named): Promise<Target> {
 export const findImage = (place: Place, parts: readonly string[], namespace: string | undefined) =>
   findOf(place, readNamed(parts, namespace), 'image') as Promise<VMDiskImage>;
 
-/** The named workspace. */
 export const findWorkspace = (place: Place, parts: readonly string[]) =>
   findOf(place, readNamed(parts, undefined), 'workspace') as Promise<Workspace>;
 
@@ -223,7 +222,6 @@ async function inOtherNamespaces(kube: Kube, kinds: readonly TargetKind[], name:
   return readable.flatMap((one) => (one.status === 'fulfilled' ? one.value.map(formatTyped) : []));
 }
 
-/** The names of all namespaces. */
 export const namespacesIn = async (kube: Kube): Promise<string[]> =>
   (await kube.list(Namespace)).map(({ metadata }) => metadata.name);
 

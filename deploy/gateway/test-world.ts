@@ -15,7 +15,6 @@ export const event = {
   'ce-source': 'https://github.example/labs/images',
   'ce-type': 'ot.pelotech.image.published.v1',
 };
-/** Its data. */
 export const data = { name: 'lab-151-attacker', version: 'v1.0.0', digest: 'sha256:0123' };
 
 /** What the gateway signs with. */

@@ -62,7 +62,6 @@ export const makeFor = ({ workspace, roleBinding, refusals, nowMs }: Maker): Mak
   };
 };
 
-/** The object of that name. */
 export const named = <T extends KubernetesObject>(objects: readonly T[], name: string): T | undefined =>
   objects.find(({ metadata }) => metadata.name === name);
 

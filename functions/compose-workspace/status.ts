@@ -34,7 +34,6 @@ export interface WorkspaceReport
 
 type Times = 'hibernatesAt' | 'expiresAt' | 'nextAt';
 
-/** The condition of a stage. */
 export function conditionOfStage({ condition, components, obstacle }: Stage): NewCondition<WorkspaceCondition> {
   if (condition === 'AnsibleSkipped') {
     const { reason = 'Skipped', message = '' } = components[0] ?? {};

@@ -70,7 +70,6 @@ export async function auditArguments(policyFile: string, logFile: string): Promi
   ];
 }
 
-/** Reads the audit log. */
 export const readAudit = async (logFile: string): Promise<Audit> => auditOf(await readFile(logFile, 'utf8'));
 
 /** What the lines of an audit log say; a last line that is not whole yet is left out. */

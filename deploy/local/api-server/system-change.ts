@@ -24,7 +24,6 @@ export async function changeMetadata(
   await updateObject(state, kind, { place: { namespace, name }, subresource: '', desired }, systemWrite(user));
 }
 
-/** The metadata without one of its finalizers. */
 export function withoutFinalizer({ finalizers = [], ...rest }: Metadata, finalizer: string): Metadata {
   const left = finalizers.filter((other) => other !== finalizer);
   return left.length > 0 ? { ...rest, finalizers: left } : rest;

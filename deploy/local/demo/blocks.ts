@@ -25,7 +25,6 @@ export const text =
   ({ columns }) =>
     wrapped(what, columns);
 
-/** A column: its title, and its cell for an item. */
 type ColumnOf<T> = readonly [title: string, cell: (item: T) => Span, align?: 'right'];
 
 /** A line for each item. */

@@ -58,7 +58,6 @@ export function match(routes: readonly Route[], method: string, path: string) {
 const decoded = (groups: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value ?? '')]));
 
-/** An answer with a body. */
 export const ok = (body: unknown, status = 200): Answer => ({ status, body });
 /** An answer without one. */
 export const done = (status = 204): Answer => ({ status });

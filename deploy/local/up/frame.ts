@@ -62,7 +62,6 @@ function tableOf(titles: readonly Column[], rows: readonly Span[][], look: Look,
   ];
 }
 
-/** One fact as one line. */
 export const factLine = (fact: Fact, look: Look) => lineOf(factSpans(fact), look);
 
 const titles = [

@@ -55,7 +55,6 @@ export function machineFacts(before: VirtualMachine | undefined, machine: Virtua
   return [{ time, fact: phase, message, about: keyOf(machine.metadata) }];
 }
 
-/** That a machine is gone. */
 export const machineGoneFact = (machine: VirtualMachine, nowMs: number): Fact => ({
   time: new Date(nowMs).toISOString(),
   fact: 'Deleted',

@@ -60,7 +60,6 @@ export function routesOf(
   );
 }
 
-/** A default route. */
 export const isDefault = ({ to }: Route) => to.endsWith('/0');
 
 /** The name servers of the networks, each once, in the order of the interfaces. */

@@ -18,7 +18,6 @@ export interface CampaignOptions {
   signal: AbortSignal;
 }
 
-/** The result of a campaign. */
 export interface CampaignResult extends Tally {
   ok: boolean;
   seed: number;

@@ -4,7 +4,6 @@ import { tableLines } from '../../../deploy/terminal/table.ts';
 import { describeViolation } from '../invariants/check.ts';
 import type { Violation } from '../invariants/history.ts';
 
-/** The result of a soak. */
 export interface SoakResult {
   ok: boolean;
   seed: number;
@@ -48,7 +47,6 @@ function counts(title: string, of: Readonly<Record<string, number>>, look: Look)
 
 const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0);
 
-/** The summary. */
 export function summary({
   minutes,
   seed,

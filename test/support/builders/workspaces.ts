@@ -37,7 +37,6 @@ export const aMachineOf = (more: Partial<NonNullable<Workspace['spec']['vms']>[n
   ...more,
 });
 
-/** A container cluster of a workspace. */
 export const aClusterOf = (more: Partial<NonNullable<Workspace['spec']['containerClusters']>[number]> = {}) => ({
   name: 'app',
   containers: [{ name: 'app', image: 'example.org/app:1' }],

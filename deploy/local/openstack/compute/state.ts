@@ -61,7 +61,6 @@ export interface InstanceAction {
   message: string | null;
 }
 
-/** A server. */
 export interface Server {
   id: string;
   name: string;

@@ -24,7 +24,6 @@ const NewNetwork = z.object({
 });
 const ChangedNetwork = z.object({ network: Changes });
 
-/** Networks. */
 export function networkRoutes(cloud: Cloud): Route[] {
   const { networks, subnets, ports, quotas } = cloud.network;
   const found = (asked: Asked): Network => {

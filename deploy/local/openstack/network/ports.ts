@@ -32,7 +32,6 @@ const NewPort = z.object({
 const ChangedPort = z.object({ port: Changes });
 type WantedPort = z.infer<typeof NewPort>['port'];
 
-/** Ports. */
 export function portRoutes(cloud: Cloud): Route[] {
   const { ports } = cloud.network;
   const found = ({ caller, params: { id = '' } }: Asked): Port => {

@@ -33,7 +33,6 @@ const NewSubnet = z.object({
 });
 const ChangedSubnet = z.object({ subnet: Changes });
 
-/** Subnets. */
 export function subnetRoutes(cloud: Cloud): Route[] {
   const { networks, subnets, ports } = cloud.network;
   const isShared = ({ network_id }: Subnet) => networks.get(network_id)?.shared ?? false;

@@ -20,7 +20,6 @@ const ChangedVolume = z.object({
 });
 const Metadata = z.object({ metadata: z.record(z.string().min(1).max(255), z.string().max(255)) });
 
-/** Volumes. */
 export function volumeRoutes(cloud: Cloud): Route[] {
   const { volumes } = cloud.volume;
   const found = ({ caller, params: { id = '' } }: Asked): Volume => {
