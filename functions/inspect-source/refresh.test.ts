@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contentStatus } from '../../shared/images/content-digest.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { newRevision } from '../start-sync/revision.ts';
+import { newRevision } from '../start-sync/transition/revision.ts';
 import type { Look } from './observed.ts';
 import { isOtherObject, refresh } from './refresh.ts';
 import { isRefreshDue } from './refresh-due.ts';

@@ -26,8 +26,8 @@ import {
   theirSecret,
 } from '../../test/support/builders/images.ts';
 import { classes, gathered, known, only, startSyncOf } from '../../test/support/harness/image-decisions.ts';
-import { dataVolumeFor } from './data-volume.ts';
 import { decide, split } from './decide.ts';
+import { dataVolumeFor } from './slots/data-volume.ts';
 
 type More = Parameters<typeof gathered>[1];
 const withData = (more: More): More => ({ data: { concurrency: '2' }, ...more });

@@ -19,14 +19,14 @@ import { digestOf } from '../../shared/kubernetes/names.ts';
 import { describeFault, policyRef } from '../../shared/policy.ts';
 import { strayEntries } from '../../shared/policy-entries.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
-import { assignSlots, awaitInspections, type Moved } from './assign-slots.ts';
-import { lacksInput } from './inputs.ts';
-import { nextTransition } from './next-transition.ts';
 import type { Gathered, Observed } from './observed.ts';
-import { isUnseen, placesOf } from './places.ts';
-import { aheadOf, correctPlaces, notQueued, placeOfNew } from './queue-places.ts';
-import { correctStalled } from './stalled.ts';
-import { correctWait } from './waiting.ts';
+import { isUnseen, placesOf } from './queue/new-images.ts';
+import { aheadOf, correctPlaces, notQueued, placeOfNew } from './queue/place.ts';
+import { correctWait } from './queue/waiting.ts';
+import { assignSlots, awaitInspections, type Moved } from './slots/assign-slots.ts';
+import { lacksInput } from './transition/inputs.ts';
+import { nextTransition } from './transition/next-transition.ts';
+import { correctStalled } from './transition/stalled.ts';
 
 /** The limit of new images that a reconcile writes to. */
 export const newImagesPerReconcile = 50;

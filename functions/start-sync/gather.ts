@@ -23,17 +23,26 @@ import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { isUnacknowledged, lacksFinalizer, newImagesPerReconcile } from './decide.ts';
-import type { Donors } from './donors.ts';
-import { findDonors } from './find-donors.ts';
-import { type Focus, focusOf, type HeldImage, hasBegunBefore, inLine, type Look, lookAt, withImages } from './focus.ts';
-import { isIdle } from './idle.ts';
-import { type Input, type Inputs, idOf, inputsOf, keysOf, lacksInput } from './inputs.ts';
-import type { Classes } from './next-transition.ts';
 import type { Gathered } from './observed.ts';
-import { byFirstSight, isUnseen } from './places.ts';
-import { type Attempts, attemptsOf, attemptsOfHolders, noAttempts, toBeRead, volumesOf } from './read-attempts.ts';
-import { newRevision } from './revision.ts';
-import { lacksStalled } from './stalled.ts';
+import { byFirstSight, isUnseen } from './queue/new-images.ts';
+import { type Attempts, attemptsOf, attemptsOfHolders, noAttempts, toBeRead, volumesOf } from './read/attempts.ts';
+import { findDonors } from './read/donors.ts';
+import {
+  type Focus,
+  focusOf,
+  type HeldImage,
+  hasBegunBefore,
+  inLine,
+  type Look,
+  lookAt,
+  withImages,
+} from './read/focus.ts';
+import { isIdle } from './read/idle.ts';
+import type { Donors } from './slots/donors.ts';
+import { type Input, type Inputs, idOf, inputsOf, keysOf, lacksInput } from './transition/inputs.ts';
+import type { Classes } from './transition/next-transition.ts';
+import { newRevision } from './transition/revision.ts';
+import { lacksStalled } from './transition/stalled.ts';
 import { type Unsettled, unsettledIn } from './unsettled.ts';
 
 /** A failed read, and the images whose decisions need it. */

@@ -9,9 +9,9 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
-import type { Donors } from './donors.ts';
-import type { Inputs } from './inputs.ts';
-import type { Classes } from './next-transition.ts';
+import type { Donors } from './slots/donors.ts';
+import type { Inputs } from './transition/inputs.ts';
+import type { Classes } from './transition/next-transition.ts';
 
 /** What one reconcile of start-sync sees. */
 export interface Gathered {

@@ -40,8 +40,8 @@ describe('the source tree', async () => {
     const pure = pureFilesOf(sources);
     const functions = [...sources.keys()].filter((path) => /^functions\/[^/]+\/index\.ts$/.test(path));
     for (const path of functions) expect([...pure]).toContain(path.replace('index.ts', 'decide.ts'));
-    expect([...pure]).toContain('functions/start-sync/next-transition.ts');
-    expect([...pure]).toContain('functions/start-sync/occupancy.ts');
+    expect([...pure]).toContain('functions/start-sync/transition/next-transition.ts');
+    expect([...pure]).toContain('functions/start-sync/slots/occupancy.ts');
     expect([...pure].some((path) => path.endsWith('index.ts') || path.endsWith('.test.ts'))).toBe(false);
   });
 });

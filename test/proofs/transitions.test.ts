@@ -6,7 +6,7 @@ import { decide as inspectSource } from '../../functions/inspect-source/decide.t
 import type { Look } from '../../functions/inspect-source/observed.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import { split, decide as startSync } from '../../functions/start-sync/decide.ts';
-import type { Donors } from '../../functions/start-sync/donors.ts';
+import type { Donors } from '../../functions/start-sync/slots/donors.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { Action } from '../../shared/actions.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';

@@ -20,7 +20,7 @@ export function rememberDone() {
 export const isInFlight = ({ metadata, status }: DataVolume) =>
   metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 
-/** A Pod that is Terminating for longer keeps no slot (functions/start-sync/occupancy.ts). */
+/** A Pod that is Terminating for longer keeps no slot (functions/start-sync/slots/occupancy.ts). */
 export const stuckAfterMs = 10 * 60_000;
 
 /** An importer Pod that may still download, whatever the state of its DataVolume. */

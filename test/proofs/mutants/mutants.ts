@@ -21,19 +21,19 @@ const of = (file: string, find: string, replace: string, tests: string | readonl
 const composeWorkspace = 'functions/compose-workspace/decide.test.ts';
 const provisionVm = 'functions/provision-vm/decide.test.ts';
 const contentDigest = 'shared/images/content-digest.test.ts';
-const dataVolumeTest = 'functions/start-sync/data-volume.test.ts';
+const dataVolumeTest = 'functions/start-sync/slots/data-volume.test.ts';
 const followSync = 'functions/follow-sync/decide.test.ts';
 const failures = 'functions/follow-sync/failure.test.ts';
 const prune = 'functions/prune/decide.test.ts';
 
 const home = 'functions/compose-workspace/namespace/plan.ts';
 const digest = 'shared/images/content-digest.ts';
-const dataVolume = 'functions/start-sync/data-volume.ts';
+const dataVolume = 'functions/start-sync/slots/data-volume.ts';
 const failure = 'functions/follow-sync/failure.ts';
 const unaffected = 'functions/follow-sync/unaffected.ts';
 const unsettled = 'shared/images/unsettled.ts';
-const attempts = 'functions/start-sync/read-attempts.ts';
-const attemptsTest = 'functions/start-sync/read-attempts.test.ts';
+const attempts = 'functions/start-sync/read/attempts.ts';
+const attemptsTest = 'functions/start-sync/read/attempts.test.ts';
 const startSyncReads = 'functions/start-sync/reads.test.ts';
 const pruning = 'functions/prune/gather.ts';
 const imageStatus = 'shared/images/status.ts';
@@ -251,17 +251,17 @@ export const mutants: readonly Mutant[] = [
     'a user who labels a DataVolume for another image gives it a slot out of turn',
   ),
   of(
-    'functions/start-sync/idle.ts',
+    'functions/start-sync/read/idle.ts',
     ' && nextTransition(image, { ...nothingRead, ...known }) === undefined',
     '',
-    'functions/start-sync/idle.test.ts',
+    'functions/start-sync/read/idle.test.ts',
     'an image whose source is missing waits until the next sweep before it says so',
   ),
   of(
-    'functions/start-sync/idle.ts',
+    'functions/start-sync/read/idle.ts',
     '!hasBegunBefore(image) && ',
     '',
-    'functions/start-sync/idle.test.ts',
+    'functions/start-sync/read/idle.test.ts',
     'a download of an image that waits again is overlooked until the next sweep',
   ),
   of(

@@ -1,8 +1,8 @@
-import type { Action } from '../../shared/actions.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { conditionOf, withProgress } from '../../shared/kubernetes/conditions.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import { repeated } from '../../shared/reasons/reason.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf, withProgress } from '../../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import { repeated } from '../../../shared/reasons/reason.ts';
 
 /** Whether the image came to its end, or lost its snapshot, before releases said so in the condition Stalled. */
 export const lacksStalled = ({ metadata, status }: VMDiskImage) => {

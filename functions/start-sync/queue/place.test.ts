@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { known, only, startSyncOf } from '../../test/support/harness/image-decisions.ts';
+import type { VMDiskImage, VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { aHolder, aLease, at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
+import { known, only, startSyncOf } from '../../../test/support/harness/image-decisions.ts';
 
 const audit = { isAudit: true, isTimed: true, isAboutAll: true };
 const nowMs = start + 100_000;

@@ -1,8 +1,8 @@
-import { wantedContent } from '../../shared/images/shared-content.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { bytesOf } from '../../shared/kubernetes/quantity.ts';
+import { wantedContent } from '../../../shared/images/shared-content.ts';
+import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { bytesOf } from '../../../shared/kubernetes/quantity.ts';
 
 /** The image whose snapshot another of the same content is cloned from. */
 export type Donor = NonNullable<NonNullable<VMDiskImage['status']>['sharedFrom']>;

@@ -1,21 +1,21 @@
-import type { Action } from '../../shared/actions.ts';
-import { bytesOfAttempt } from '../../shared/images/egress.ts';
-import { inspectionOf } from '../../shared/images/inspection.ts';
-import type { Holder } from '../../shared/images/slots.ts';
-import { transition } from '../../shared/images/status.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { formatDuration } from '../../shared/kubernetes/duration.ts';
-import { dataVolumeName } from '../../shared/kubernetes/names.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import { lasted } from '../../shared/lasted.ts';
-import type { Policy } from '../../shared/policy.ts';
-import { traceOfImage } from '../../shared/traces.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { bytesOfAttempt } from '../../../shared/images/egress.ts';
+import { inspectionOf } from '../../../shared/images/inspection.ts';
+import type { Holder } from '../../../shared/images/slots.ts';
+import { transition } from '../../../shared/images/status.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { formatDuration } from '../../../shared/kubernetes/duration.ts';
+import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import { lasted } from '../../../shared/lasted.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { traceOfImage } from '../../../shared/traces.ts';
+import type { Gathered } from '../observed.ts';
+import { notQueued } from '../queue/place.ts';
 import { dataVolumeFor } from './data-volume.ts';
 import { asBegun, type Donor, donorFor } from './donors.ts';
-import type { Gathered } from './observed.ts';
 import { isActiveAttempt } from './occupancy.ts';
-import { notQueued } from './queue-places.ts';
 
 /** It waited for its inspection in vain. */
 const isUninspected = (image: VMDiskImage, { values }: Policy) =>

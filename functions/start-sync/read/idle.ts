@@ -1,17 +1,17 @@
-import { type Batch, subjectsOf } from '../../shared/function.ts';
-import { eligibleOf } from '../../shared/images/eligible.ts';
-import { contentsUnderWay } from '../../shared/images/shared-content.ts';
-import type { Holder } from '../../shared/images/slots.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { Pod } from '../../shared/kinds/core/pod.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
-import type { Policy } from '../../shared/policy.ts';
-import { isUnacknowledged, lacksFinalizer } from './decide.ts';
+import { type Batch, subjectsOf } from '../../../shared/function.ts';
+import { eligibleOf } from '../../../shared/images/eligible.ts';
+import { contentsUnderWay } from '../../../shared/images/shared-content.ts';
+import type { Holder } from '../../../shared/images/slots.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { isUnacknowledged, lacksFinalizer } from '../decide.ts';
+import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';
+import { nextTransition } from '../transition/next-transition.ts';
+import { newRevision } from '../transition/revision.ts';
 import { hasBegunBefore, type Look, withImages } from './focus.ts';
-import { nextTransition } from './next-transition.ts';
-import { isActiveAttempt, volumeOf } from './occupancy.ts';
-import { newRevision } from './revision.ts';
 
 interface Slots {
   holders: readonly Holder[];

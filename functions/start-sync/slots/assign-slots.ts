@@ -1,27 +1,27 @@
-import { type Action, requeueNamed } from '../../shared/actions.ts';
-import { budgetLeft, egressIn, withinBudget } from '../../shared/images/egress.ts';
-import { egressAnnotationsWith } from '../../shared/images/egress-shares.ts';
-import { eligibleOf } from '../../shared/images/eligible.ts';
-import { inspectionWaitMs } from '../../shared/images/inspection.ts';
-import { byPlace, grantFault, nextInQueue, placeOf } from '../../shared/images/queue.ts';
-import { forecastAnnotation } from '../../shared/images/queue-forecast.ts';
-import { contentsUnderWay, wantedContent } from '../../shared/images/shared-content.ts';
-import { type Holder, holdersOf, leaseName, serializeHolders, slotsAnnotation } from '../../shared/images/slots.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { Lease } from '../../shared/kinds/coordination/lease.ts';
-import type { Pod } from '../../shared/kinds/core/pod.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, referenceIn, referenceOf } from '../../shared/kinds/resource.ts';
-import { recordEvent } from '../../shared/kubernetes/events.ts';
-import { toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
+import { type Action, requeueNamed } from '../../../shared/actions.ts';
+import { budgetLeft, egressIn, withinBudget } from '../../../shared/images/egress.ts';
+import { egressAnnotationsWith } from '../../../shared/images/egress-shares.ts';
+import { eligibleOf } from '../../../shared/images/eligible.ts';
+import { inspectionWaitMs } from '../../../shared/images/inspection.ts';
+import { byPlace, grantFault, nextInQueue, placeOf } from '../../../shared/images/queue.ts';
+import { forecastAnnotation } from '../../../shared/images/queue-forecast.ts';
+import { contentsUnderWay, wantedContent } from '../../../shared/images/shared-content.ts';
+import { type Holder, holdersOf, leaseName, serializeHolders, slotsAnnotation } from '../../../shared/images/slots.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, referenceIn, referenceOf } from '../../../shared/kinds/resource.ts';
+import { recordEvent } from '../../../shared/kubernetes/events.ts';
+import { toMicroTime, toTime } from '../../../shared/kubernetes/time.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import type { Observed } from '../observed.ts';
+import { queueForecast } from '../queue/forecast.ts';
+import { isUnseen } from '../queue/new-images.ts';
+import { areRead } from '../transition/inputs.ts';
 import { begin } from './begin.ts';
 import { asBegun } from './donors.ts';
-import { queueForecast } from './forecast.ts';
-import { areRead } from './inputs.ts';
-import type { Observed } from './observed.ts';
 import { keptBy, obsoletePods, rebuild, stuckPods, stuckVolumes } from './occupancy.ts';
-import { isUnseen } from './places.ts';
 
 /** An image, the transition that it takes in this reconcile, and the image after it. */
 export interface Moved {

@@ -1,13 +1,13 @@
-import { backoffMs } from '../../shared/backoff.ts';
-import { adopteeOf } from '../../shared/images/adoption.ts';
-import { contentDigest, contentStatus } from '../../shared/images/content-digest.ts';
-import { hasFinishedVolume } from '../../shared/images/current-volume.ts';
-import { isSourceChanged, sourceFaultOf, sourceFaults } from '../../shared/images/inspection.ts';
-import { isSnapshotAsked } from '../../shared/images/snapshot-asked.ts';
-import { downloadOf, missingLine } from '../../shared/images/sources.ts';
-import type { Transition } from '../../shared/images/status.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import type { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { backoffMs } from '../../../shared/backoff.ts';
+import { adopteeOf } from '../../../shared/images/adoption.ts';
+import { contentDigest, contentStatus } from '../../../shared/images/content-digest.ts';
+import { hasFinishedVolume } from '../../../shared/images/current-volume.ts';
+import { isSourceChanged, sourceFaultOf, sourceFaults } from '../../../shared/images/inspection.ts';
+import { isSnapshotAsked } from '../../../shared/images/snapshot-asked.ts';
+import { downloadOf, missingLine } from '../../../shared/images/sources.ts';
+import type { Transition } from '../../../shared/images/status.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import type { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import {
   attemptLabel,
   contentAnnotation,
@@ -16,18 +16,18 @@ import {
   revisionLabel,
   type VMDiskImage,
   type VMDiskImageStatus,
-} from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { KubernetesObject } from '../../shared/kinds/resource.ts';
-import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { dataVolumeName } from '../../shared/kubernetes/names.ts';
-import { formatRefusal, type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
-import { isValid, type Policy } from '../../shared/policy.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
+import { formatRefusal, type Refusals, refusalKey } from '../../../shared/kubernetes/refusal.ts';
+import { isValid, type Policy } from '../../../shared/policy.ts';
+import type { Reason } from '../../../shared/reasons/reason.ts';
+import { lastPlace } from '../queue/new-images.ts';
+import { waitFor } from '../queue/waiting.ts';
 import { areRead, type Inputs, inputReasons, lacksInput, missingInput } from './inputs.ts';
-import { lastPlace } from './places.ts';
 import { newRevision } from './revision.ts';
-import { waitFor } from './waiting.ts';
 
 /** The existing classes; class name → driver. */
 export interface Classes {

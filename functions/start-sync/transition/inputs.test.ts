@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { at, start, theirSecret } from '../../test/support/builders/images.ts';
-import { known, only, startSyncOf, statusesIn } from '../../test/support/harness/image-decisions.ts';
+import { at, start, theirSecret } from '../../../test/support/builders/images.ts';
+import { known, only, startSyncOf, statusesIn } from '../../../test/support/harness/image-decisions.ts';
 import { type Inputs, keysOf } from './inputs.ts';
 
 const missing: Inputs = new Map([['Secret vmdi-farm/s3-reader', undefined]]);

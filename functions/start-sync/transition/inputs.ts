@@ -1,8 +1,8 @@
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 
 /** What an importer reads beside its source. CDI's Pod waits for it without an end, in the slot of its image. */
 export interface Input {

@@ -1,17 +1,17 @@
-import type { Holder } from '../../shared/images/slots.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import type { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import type { Pod } from '../../shared/kinds/core/pod.ts';
+import type { Holder } from '../../../shared/images/slots.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import type { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import {
   attemptLabel,
   imageUidLabel,
   revisionLabel,
   type VMDiskImage,
-} from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Gathered } from './observed.ts';
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
+import { dataVolumeName, imageNameOf } from '../../../shared/kubernetes/names.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import type { Gathered } from '../observed.ts';
 
 /**
  * A Pod or claim that is Terminating longer than this no longer keeps its slot: its node has most likely failed. A Pod that runs longer than

@@ -1,11 +1,11 @@
-import { egressIn } from '../../shared/images/egress.ts';
-import { forecastOf } from '../../shared/images/forecast.ts';
-import { isQueued } from '../../shared/images/queue.ts';
-import type { Holder } from '../../shared/images/slots.ts';
-import { stopOf } from '../../shared/images/stopped.ts';
-import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Observed } from './observed.ts';
+import { egressIn } from '../../../shared/images/egress.ts';
+import { forecastOf } from '../../../shared/images/forecast.ts';
+import { isQueued } from '../../../shared/images/queue.ts';
+import type { Holder } from '../../../shared/images/slots.ts';
+import { stopOf } from '../../../shared/images/stopped.ts';
+import type { VMDiskImage, VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import type { Observed } from '../observed.ts';
 
 /** The greatest place of each band: within one, the queue moves on without a write. */
 const bands = [

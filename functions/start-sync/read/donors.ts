@@ -1,10 +1,10 @@
-import { contentOf } from '../../shared/images/shared-content.ts';
-import { isFromTemplate } from '../../shared/images/sources.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import type { Kube } from '../../shared/runtime/kube.ts';
-import { listLabelled } from '../../shared/runtime/list-labelled.ts';
-import { canDonate, type Donors, donorOf } from './donors.ts';
+import { contentOf } from '../../../shared/images/shared-content.ts';
+import { isFromTemplate } from '../../../shared/images/sources.ts';
+import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import { listLabelled } from '../../../shared/runtime/list-labelled.ts';
+import { canDonate, type Donors, donorOf } from '../slots/donors.ts';
 
 /**
  * Looks for a donor of each content: a list of the images that have it, and one of their snapshots. An image of a template is not a donor: its

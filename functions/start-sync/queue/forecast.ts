@@ -1,11 +1,11 @@
-import { egressIn } from '../../shared/images/egress.ts';
-import { forecastOf, mostForecast } from '../../shared/images/forecast.ts';
-import { enough, forecastIn, type QueueForecast } from '../../shared/images/queue-forecast.ts';
-import type { Holder } from '../../shared/images/slots.ts';
-import { stopOf } from '../../shared/images/stopped.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Observed } from './observed.ts';
+import { egressIn } from '../../../shared/images/egress.ts';
+import { forecastOf, mostForecast } from '../../../shared/images/forecast.ts';
+import { enough, forecastIn, type QueueForecast } from '../../../shared/images/queue-forecast.ts';
+import type { Holder } from '../../../shared/images/slots.ts';
+import { stopOf } from '../../../shared/images/stopped.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import type { Observed } from '../observed.ts';
 
 const roundMs = 60_000;
 

@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
-import { noEvents, type Subject, subjectOf } from '../../shared/function.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import type { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import type { Pod } from '../../shared/kinds/core/pod.ts';
-import { imageUidLabel, type VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
-import type { Kube, ListOptions } from '../../shared/runtime/kube.ts';
-import { aClaim, aDataVolume, aHolder, anImporter, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { noEvents, type Subject, subjectOf } from '../../../shared/function.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import type { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import {
+  imageUidLabel,
+  type VMDiskImage,
+  type VMDiskImageStatus,
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
+import type { Kube, ListOptions } from '../../../shared/runtime/kube.ts';
+import { aClaim, aDataVolume, aHolder, anImporter, aVMDiskImage } from '../../../test/support/builders/images.ts';
+import { attemptsOfHolders, toBeRead, volumesOf } from './attempts.ts';
 import type { HeldImage } from './focus.ts';
-import { attemptsOfHolders, toBeRead, volumesOf } from './read-attempts.ts';
 
 const image = (name: string, status: VMDiskImageStatus) =>
   aVMDiskImage({ name, status: { revision: 1, attempt: 1, ...status } });

@@ -1,8 +1,8 @@
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { attemptLabel, contentAnnotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { dataVolumeName } from '../../shared/kubernetes/names.ts';
-import { childMetadata, controlledBy } from '../../shared/kubernetes/ownership.ts';
+import { contentDigest } from '../../../shared/images/content-digest.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { attemptLabel, contentAnnotation, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
+import { childMetadata, controlledBy } from '../../../shared/kubernetes/ownership.ts';
 import type { Donor } from './donors.ts';
 
 /**

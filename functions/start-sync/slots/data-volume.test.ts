@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aVMDiskImage } from '../../../test/support/builders/images.ts';
 import { dataVolumeFor } from './data-volume.ts';
 
 type Spec = Parameters<typeof dataVolumeFor>[0]['spec'];

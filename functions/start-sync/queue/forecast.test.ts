@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { forecastAnnotation, forecastIn, type QueueForecast } from '../../shared/images/queue-forecast.ts';
-import { slotsAnnotation } from '../../shared/images/slots.ts';
-import type { Lease } from '../../shared/kinds/coordination/lease.ts';
-import { aHolder, aLease, at, start } from '../../test/support/builders/images.ts';
-import { known, only, startSyncOf } from '../../test/support/harness/image-decisions.ts';
+import { forecastAnnotation, forecastIn, type QueueForecast } from '../../../shared/images/queue-forecast.ts';
+import { slotsAnnotation } from '../../../shared/images/slots.ts';
+import type { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import { aHolder, aLease, at, start } from '../../../test/support/builders/images.ts';
+import { known, only, startSyncOf } from '../../../test/support/harness/image-decisions.ts';
 
 const nowMs = start + 100_000;
 const basis = { count: 3, medianMs: 600_000, leastMs: 600_000, mostMs: 600_000 };

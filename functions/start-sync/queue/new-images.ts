@@ -1,6 +1,6 @@
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { compareVersions } from '../../shared/kinds/resource.ts';
-import { toMicroTime } from '../../shared/kubernetes/time.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { compareVersions } from '../../../shared/kinds/resource.ts';
+import { toMicroTime } from '../../../shared/kubernetes/time.ts';
 
 /** It has no status yet, and so no place in the queue. */
 export const isUnseen = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;

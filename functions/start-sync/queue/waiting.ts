@@ -1,17 +1,17 @@
-import type { Action } from '../../shared/actions.ts';
-import { egressIn, ignoresBudget } from '../../shared/images/egress.ts';
-import { isQueued } from '../../shared/images/queue.ts';
-import { freeIn, type Holder, holdersOf, leaseName } from '../../shared/images/slots.ts';
-import { updateWhy } from '../../shared/images/status.ts';
-import { type Stop, stopOf, stopReasons } from '../../shared/images/stopped.ts';
-import type { Lease } from '../../shared/kinds/coordination/lease.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { referenceIn } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { redactMessage } from '../../shared/kubernetes/events.ts';
-import { formatTimeOfDay } from '../../shared/kubernetes/time.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import type { Policy } from '../../shared/policy.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { egressIn, ignoresBudget } from '../../../shared/images/egress.ts';
+import { isQueued } from '../../../shared/images/queue.ts';
+import { freeIn, type Holder, holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { updateWhy } from '../../../shared/images/status.ts';
+import { type Stop, stopOf, stopReasons } from '../../../shared/images/stopped.ts';
+import type { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceIn } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { redactMessage } from '../../../shared/kubernetes/events.ts';
+import { formatTimeOfDay } from '../../../shared/kubernetes/time.ts';
+import { operatorNamespace } from '../../../shared/operator.ts';
+import type { Policy } from '../../../shared/policy.ts';
 
 interface Input {
   policy: Policy;

@@ -1,15 +1,15 @@
-import { distinct } from '../../shared/distinct.ts';
-import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
-import { isAdopting } from '../../shared/images/adoption.ts';
-import { eligibleOf } from '../../shared/images/eligible.ts';
-import { byPlace, isQueued, nextInQueue, placeOf } from '../../shared/images/queue.ts';
-import { contentOf, contentsUnderWay, waitsForContent, wantedContent } from '../../shared/images/shared-content.ts';
-import { freeFor, type Holder } from '../../shared/images/slots.ts';
-import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
-import type { Policy } from '../../shared/policy.ts';
-import type { Gathered } from './observed.ts';
-import { isActiveAttempt, keptBy, stuckAfterMs } from './occupancy.ts';
+import { distinct } from '../../../shared/distinct.ts';
+import { type Batch, type Context, subjectsOf } from '../../../shared/function.ts';
+import { isAdopting } from '../../../shared/images/adoption.ts';
+import { eligibleOf } from '../../../shared/images/eligible.ts';
+import { byPlace, isQueued, nextInQueue, placeOf } from '../../../shared/images/queue.ts';
+import { contentOf, contentsUnderWay, waitsForContent, wantedContent } from '../../../shared/images/shared-content.ts';
+import { freeFor, type Holder } from '../../../shared/images/slots.ts';
+import { isFinished, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import type { Gathered } from '../observed.ts';
+import { isActiveAttempt, keptBy, stuckAfterMs } from '../slots/occupancy.ts';
 
 /** The images that a reconcile of events decides about. */
 export interface Focus {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { noEvents } from '../../shared/function.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
-import { parsePolicy } from '../../shared/policy.ts';
-import type { Kube } from '../../shared/runtime/kube.ts';
-import { aHolder, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { noEvents } from '../../../shared/function.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, type ObjectReference, referenceOf } from '../../../shared/kinds/resource.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import { aHolder, at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
 import { focusOf, lookAt } from './focus.ts';
 
 const queued = (name: string, second: number, resourceVersion = '10') => {

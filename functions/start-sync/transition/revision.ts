@@ -1,9 +1,9 @@
-import { adopteeOf, isAdopting } from '../../shared/images/adoption.ts';
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import { isSourceReplaced } from '../../shared/images/refresh.ts';
-import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { dataVolumeName } from '../../shared/kubernetes/names.ts';
+import { adopteeOf, isAdopting } from '../../../shared/images/adoption.ts';
+import { contentDigest } from '../../../shared/images/content-digest.ts';
+import { isSourceReplaced } from '../../../shared/images/refresh.ts';
+import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
 
 /** A wanted content of an image that its status does not have yet. */
 interface NewRevision {

@@ -1,14 +1,14 @@
-import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
-import type { Holder } from '../../shared/images/slots.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../shared/kinds/core/pod.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type Resource } from '../../shared/kinds/resource.ts';
-import { isIn } from '../../shared/kubernetes/selectors.ts';
-import { getNamed } from '../../shared/runtime/get-named.ts';
+import { type Batch, type Context, subjectsOf } from '../../../shared/function.ts';
+import type { Holder } from '../../../shared/images/slots.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import { Pod } from '../../../shared/kinds/core/pod.ts';
+import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kinds/resource.ts';
+import { isIn } from '../../../shared/kubernetes/selectors.ts';
+import { getNamed } from '../../../shared/runtime/get-named.ts';
+import { isActiveAttempt, isOfAttempt, volumeOf } from '../slots/occupancy.ts';
 import type { HeldImage } from './focus.ts';
-import { isActiveAttempt, isOfAttempt, volumeOf } from './occupancy.ts';
 
 /** What attempts consist of. */
 export interface Attempts {

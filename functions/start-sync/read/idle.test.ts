@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { noEvents, type Subject, subjectOf } from '../../shared/function.ts';
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { Lease } from '../../shared/kinds/coordination/lease.ts';
-import type { Pod } from '../../shared/kinds/core/pod.ts';
-import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
-import { parsePolicy } from '../../shared/policy.ts';
-import type { Kube } from '../../shared/runtime/kube.ts';
+import { noEvents, type Subject, subjectOf } from '../../../shared/function.ts';
+import { contentDigest } from '../../../shared/images/content-digest.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { Lease } from '../../../shared/kinds/coordination/lease.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import type { VMDiskImage, VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
 import {
   aDataVolume,
   aHolder,
@@ -16,7 +16,7 @@ import {
   aVMDiskImage,
   type ImageOptions,
   start,
-} from '../../test/support/builders/images.ts';
+} from '../../../test/support/builders/images.ts';
 import { lookAt } from './focus.ts';
 import { isIdle } from './idle.ts';
 
