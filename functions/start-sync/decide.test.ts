@@ -170,27 +170,27 @@ describe('the message of a queued image', () => {
     expect(written.length).toBeLessThan(2);
     return written[0] as VMDiskImageStatus | undefined;
   };
-  const unseen = aVMDiskImage({ name: 'unseen' });
+  const newImage = aVMDiskImage({ name: 'new' });
 
   test('names those that hold all slots, and when', () => {
-    expect(saidOf(unseen, 4, { concurrency: '4' })?.message).toBe(
+    expect(saidOf(newImage, 4, { concurrency: '4' })?.message).toBe(
       'Waiting for a free slot; all 4 were held at 00:01:40 UTC, by vmdi-farm/a, vmdi-farm/b, vmdi-farm/c and 1 more.',
     );
   });
   test('names no image of another namespace', () => {
     const theirs = syncing.slice(0, 2).map((image) => ({ ...aHolder(image), image: `tenant/${image.metadata.name}` }));
-    const [queues] = pass([unseen, ...syncing.slice(0, 2)], { lease: aLease(theirs) }).of('patchStatus');
+    const [queues] = pass([newImage, ...syncing.slice(0, 2)], { lease: aLease(theirs) }).of('patchStatus');
     expect(queues?.status.message).toBe(
       'Waiting for a free slot; all 2 were held at 00:01:40 UTC, by images of other namespaces.',
     );
   });
   test('while a slot is free, names where the holders are', () => {
-    const [, message] = pass([unseen, queued('first', 1), queued('second', 2)])
+    const [, message] = pass([newImage, queued('first', 1), queued('second', 2)])
       .of('patchStatus')
-      .filter(({ of }) => of.metadata.uid === unseen.metadata.uid)
+      .filter(({ of }) => of.metadata.uid === newImage.metadata.uid)
       .map(({ status }) => status.message);
     expect(message).toBeUndefined();
-    expect(saidOf(unseen, 1, { concurrency: '2', slotsPerNamespace: '1' })?.message).toBe(
+    expect(saidOf(newImage, 1, { concurrency: '2', slotsPerNamespace: '1' })?.message).toBe(
       'Waiting for a free slot; Lease sync-operator/sync-slots names the holders, at most 2; namespace vmdi-farm may hold 1 (slotsPerNamespace).',
     );
   });
@@ -210,7 +210,7 @@ describe('the message of a queued image', () => {
         { type: 'Reconciling', status: 'True', reason, message },
       ],
     };
-    expect(saidOf(unseen, 0, data)).toMatchObject({ ...said, phase: 'Queued' });
+    expect(saidOf(newImage, 0, data)).toMatchObject({ ...said, phase: 'Queued' });
     const waits = queued('waits', 1);
     const stopped = saidOf(waits, 0, data);
     expect(stopped).toMatchObject(said);
@@ -373,39 +373,40 @@ describe('the queue', () => {
     },
   );
   test('no image overtakes an older one that this pass cannot queue yet', () => {
-    const fresh = Array.from({ length: 60 }, (_, index) =>
+    const newImages = Array.from({ length: 60 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),
     );
-    const { started } = pass([...fresh, queued('z', 90)], { data: { concurrency: '100' } });
+    const { started } = pass([...newImages, queued('z', 90)], { data: { concurrency: '100' } });
     expect(started).toHaveLength(50);
     expect(started).not.toContain('z');
   });
   test('a crowd of new images is queued beside the assignment of slots, not before it', () => {
-    const fresh = Array.from({ length: 5 }, (_, index) =>
+    const newImages = Array.from({ length: 5 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: 10 + index }),
     );
-    const [first, ...others] = decisions([queued('a', 1), ...fresh]);
+    const [first, ...others] = decisions([queued('a', 1), ...newImages]);
     expect(first?.phases).toEqual(['n0 Queued', 'a Syncing', 'n0 Syncing']);
     expect(others.map(({ phases }) => phases)).toEqual([['n1 Queued'], ['n2 Queued'], ['n3 Queued'], ['n4 Queued']]);
   });
   test('what is left of a crowd is looked at as soon as the last of these is queued, and only then', () => {
-    const fresh = Array.from({ length: 60 }, (_, index) =>
+    const newImages = Array.from({ length: 60 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),
     );
     const looks = (images: VMDiskImage[], more: More = {}) =>
       decisions(images, more).map(({ of }) =>
         of('requeueAfter').map(({ about, afterMs }) => [about.metadata.name, afterMs]),
       );
-    const [first, ...others] = looks([queued('a', -1), queued('b', -2), ...fresh]);
+    const [first, ...others] = looks([queued('a', -1), queued('b', -2), ...newImages]);
     expect([first, others.at(-1), others.slice(0, -1).flat()]).toEqual([[], [['n50', 0]], []]);
-    expect(looks(fresh, { data: { concurrency: '100' } })).toEqual([[['n50', 0]]]);
-    expect(looks(fresh.slice(0, 50)).flat()).toEqual([]);
+    expect(looks(newImages, { data: { concurrency: '100' } })).toEqual([[['n50', 0]]]);
+    expect(looks(newImages.slice(0, 50)).flat()).toEqual([]);
   });
   test('each of a crowd is looked at again when its inspection takes too long', () => {
-    const fresh = ['n0', 'n1', 'n2'].map((name, index) => aVMDiskImage({ name, createdAfterSeconds: 10 + index }));
-    const looks = decisions(fresh, { data: { concurrency: '1', inspectTimeout: '30s' }, nowMs: start + 20_000 }).map(
-      ({ of }) => of('requeueAfter').map(({ about, afterMs }) => [about.metadata.name, afterMs]),
-    );
+    const newImages = ['n0', 'n1', 'n2'].map((name, index) => aVMDiskImage({ name, createdAfterSeconds: 10 + index }));
+    const looks = decisions(newImages, {
+      data: { concurrency: '1', inspectTimeout: '30s' },
+      nowMs: start + 20_000,
+    }).map(({ of }) => of('requeueAfter').map(({ about, afterMs }) => [about.metadata.name, afterMs]));
     expect(looks).toEqual([[['n0', 30_000]], [['n1', 30_000]], [['n2', 30_000]]]);
   });
   test('while enough images wait for all slots, the decision that assigns them queues none', () => {
@@ -521,11 +522,11 @@ describe('a transition of thousands of images', () => {
       ];
       return known({ name: image.metadata.name, status: { ...image.status, phase: 'Failed', conditions } });
     });
-    const postponed = [{ namespace: 'vmdi-farm', name: 'unseen' }];
+    const postponed = [{ namespace: 'vmdi-farm', name: 'new' }];
     const { phases, of } = pass(failed, { data: { concurrency: '0' }, postponed });
     expect(phases).toHaveLength(50);
     expect(of('requeueAfter')).toHaveLength(4951);
-    expect(of('requeueAfter').at(-1)).toMatchObject({ about: { metadata: { name: 'unseen' } }, afterMs: 0 });
+    expect(of('requeueAfter').at(-1)).toMatchObject({ about: { metadata: { name: 'new' } }, afterMs: 0 });
   });
   test('precedes the slots if it fits into one reconcile', () => {
     const { actions } = pass([...crowd.slice(0, 50), queued('a', 99)]);

@@ -20,7 +20,7 @@ import { describeFault, policyRef } from '../../shared/policy.ts';
 import { strayEntries } from '../../shared/policy-entries.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
 import type { Gathered, Observed } from './observed.ts';
-import { isUnseen, placesOf } from './queue/new-images.ts';
+import { isNew, placesOf } from './queue/new-images.ts';
 import { aheadOf, correctPlaces, notQueued, placeOfNew } from './queue/place.ts';
 import { correctWait } from './queue/waiting.ts';
 import { assignSlots, awaitInspections, type Moved } from './slots/assign-slots.ts';
@@ -36,15 +36,15 @@ export const newImagesPerReconcile = 50;
  * decision of its own, performed concurrently, so that freeing a slot never waits for a crowd of new images.
  */
 export function split(seen: Gathered): Observed[] {
-  const fresh = seen.images.filter(isUnseen);
-  const places = placesOf(fresh, seen.unfinished);
+  const newImages = seen.images.filter(isNew);
+  const places = placesOf(newImages, seen.unfinished);
   const common = {
     ...seen,
     places,
     waiting: seen.unfinished.filter(isQueued).length,
     ahead: aheadOf(seen.images, places),
   };
-  const inOrder = fresh
+  const inOrder = newImages
     .filter(({ metadata }) => !seen.undecided?.has(metadata.uid))
     .map((image) => ({ image, uid: image.metadata.uid, queuedAt: places.get(image.metadata.uid) ?? '' }))
     .sort(byPlace);
@@ -63,7 +63,9 @@ export function split(seen: Gathered): Observed[] {
   }
   // The next reconcile follows the last write of these, so that a crowd waits for no event, and that writes which fail are not repeated at once.
   const others = ordered.filter(({ uid }) => !admitted.has(uid));
-  const [next] = (seen.later ?? []).concat(inOrder.slice(newImagesPerReconcile).map(({ image }) => referenceOf(image)));
+  const [next] = (seen.moreNew ?? []).concat(
+    inOrder.slice(newImagesPerReconcile).map(({ image }) => referenceOf(image)),
+  );
   const left = next ? [next] : [];
   const last = others.at(-1);
   return [
@@ -143,7 +145,7 @@ function moveOf(image: VMDiskImage, observed: Observed): Moved {
   const { nowMs, admitted, undecided } = observed;
   const { uid } = image.metadata;
   const stays: Moved = { image, next: image, actions: [] };
-  if (undecided?.has(uid) || (isUnseen(image) && !admitted.has(uid))) return stays;
+  if (undecided?.has(uid) || (isNew(image) && !admitted.has(uid))) return stays;
   const found = nextTransition(image, observed);
   const step = found && withPlace(found, image, observed);
   if (!step) {

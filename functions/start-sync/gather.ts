@@ -24,7 +24,7 @@ import { logError } from '../../shared/runtime/log.ts';
 import { orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { isUnacknowledged, lacksFinalizer, newImagesPerReconcile } from './decide.ts';
 import type { Gathered } from './observed.ts';
-import { byFirstSight, isUnseen } from './queue/new-images.ts';
+import { byCreation, isNew } from './queue/new-images.ts';
 import { type Attempts, attemptsOf, attemptsOfHolders, noAttempts, toBeRead, volumesOf } from './read/attempts.ts';
 import { findDonors } from './read/donors.ts';
 import {
@@ -125,7 +125,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next reconcile.
     undecided: new Set([
       ...skipped.map(({ uid }) => uid),
-      ...groups.later,
+      ...groups.moreNew,
       ...uidsOf(rest.filter(({ status }) => !status?.phase)),
     ]),
     classes: focus.images.length > 0 ? ofOpen.classes : ofRest.classes,
@@ -137,7 +137,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     unreadHolders: ofHolders.unreadHolders,
     snapshots: ofOpen.snapshots,
     postponed,
-    later: focus.images.filter(isAmong(groups.later)).map(referenceOf),
+    moreNew: focus.images.filter(isAmong(groups.moreNew)).map(referenceOf),
     lacking,
     basis: basisFrom(tookMs),
     rate: quantileOf(rates, 0.5),
@@ -230,9 +230,9 @@ const toBeReadOf = ({ batch, holders = [] }: Start, look: Look | undefined) =>
 
 /** The images in focus, by what else has to be read of them. */
 interface Groups {
-  /** By uid: without a status, up to what a reconcile may queue; the others are left to later reconciles. */
+  /** By uid: without a status, up to what a reconcile may queue; the others are left to the next reconcile. */
   lost: readonly string[];
-  later: readonly string[];
+  moreNew: readonly string[];
   /** By uid: not in the Lease, although they may have an attempt. */
   others: readonly string[];
   /** Those that may be queued or get a slot: their inputs are needed. */
@@ -243,17 +243,17 @@ interface Groups {
 
 function groupsOf(start: Start, { images: open }: Focus, ofHolders: OfHolders): Groups {
   const { nowMs, holders = [] } = start;
-  const withoutStatus = open.filter((image) => isStatusLost(image, nowMs)).sort(byFirstSight);
-  const later = uidsOf(withoutStatus.slice(newImagesPerReconcile));
+  const withoutStatus = open.filter((image) => mayHaveLostStatus(image, nowMs)).sort(byCreation);
+  const moreNew = uidsOf(withoutStatus.slice(newImagesPerReconcile));
   const line = inLine(open, { ...start, holders, ...ofHolders });
   const isHolder = isAmong(holders.map(({ uid }) => uid));
   return {
     lost: uidsOf(withoutStatus.slice(0, newImagesPerReconcile)),
-    later,
-    others: withUnknownAttempts(start, open, later),
+    moreNew,
+    others: withUnknownAttempts(start, open, moreNew),
     mayLeave: [
       ...(line.next.length > 0 ? line.first : []),
-      ...open.filter(isUnseen).sort(byFirstSight).slice(0, newImagesPerReconcile),
+      ...open.filter(isNew).sort(byCreation).slice(0, newImagesPerReconcile),
       ...open.filter((image) => mayBeDue(image, nowMs)),
     ],
     // The holders, too: a process may have ended before their attempts began.
@@ -280,8 +280,8 @@ async function readForOpen(start: Start, focus: Focus, { lost, others, mayLeave,
 }
 
 /** A finished image that is queued again by this reconcile may still have a download that was requested long ago. */
-async function readForRest(start: Start, focus: Focus, rest: readonly VMDiskImage[], { later }: Groups) {
-  const resumed = withUnknownAttempts(start, rest.filter(canTransition), later);
+async function readForRest(start: Start, focus: Focus, rest: readonly VMDiskImage[], { moreNew }: Groups) {
+  const resumed = withUnknownAttempts(start, rest.filter(canTransition), moreNew);
   const [attempts, inputs, classes] = await Promise.all([
     reading(start, attemptsOf(start.kube, resumed), noAttempts, isAmong(resumed)),
     readInputs(
@@ -297,15 +297,15 @@ async function readForRest(start: Start, focus: Focus, rest: readonly VMDiskImag
 function withUnknownAttempts(
   { holders, nowMs }: Start,
   images: readonly VMDiskImage[],
-  later: readonly string[],
+  moreNew: readonly string[],
 ): string[] {
   if (!holders) return [];
-  const isKnown = isAmong([...holders.map(({ uid }) => uid), ...later]);
+  const isKnown = isAmong([...holders.map(({ uid }) => uid), ...moreNew]);
   return uidsOf(images.filter((image) => mayHaveAttempt(image, nowMs) && !isKnown(image)));
 }
 
 const mayHaveAttempt = (image: VMDiskImage, nowMs: number) =>
-  image.status?.phase ? hasBegunBefore(image) : isStatusLost(image, nowMs);
+  image.status?.phase ? hasBegunBefore(image) : mayHaveLostStatus(image, nowMs);
 
 /** The images that a failed read concerns, each with the first such failure. */
 const skippedOf = (images: readonly VMDiskImage[], failures: readonly Failure[]) =>
@@ -422,7 +422,7 @@ const isAmong = (uids: readonly string[]) => {
 const newForMs = 5_000;
 
 /** It may have lost its status: the finalizer shows that it had one, or it is not new. */
-const isStatusLost = ({ metadata, status }: VMDiskImage, nowMs: number) =>
+const mayHaveLostStatus = ({ metadata, status }: VMDiskImage, nowMs: number) =>
   !status?.phase &&
   ((metadata.finalizers?.length ?? 0) > 0 || nowMs - Date.parse(metadata.creationTimestamp) > newForMs);
 

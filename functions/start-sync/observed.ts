@@ -60,8 +60,8 @@ export interface Gathered {
   snapshotMs?: number | undefined;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
-  /** Images without a status that this reconcile leaves to later ones, because it reached its limit. */
-  later?: readonly ObjectReference[];
+  /** New images that this reconcile leaves to the next, because it reached its limit. */
+  moreNew?: readonly ObjectReference[];
   /** Images that an audit found Failed for want of an input, to be looked at in turns. */
   lacking?: readonly ObjectReference[];
 }

@@ -3,10 +3,10 @@ import { compareVersions } from '../../../shared/kinds/resource.ts';
 import { toMicroTime } from '../../../shared/kubernetes/time.ts';
 
 /** It has no status yet, and so no place in the queue. */
-export const isUnseen = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
+export const isNew = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
 /** Orders images without a place by their creation. */
-export const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
+export const byCreation = (a: VMDiskImage, b: VMDiskImage) =>
   a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp) ||
   compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
 
@@ -14,7 +14,7 @@ export const byFirstSight = (a: VMDiskImage, b: VMDiskImage) =>
  * The places of images that are not queued yet: their time of creation, so that an image whose event was lost keeps its place.
  * creationTimestamp has a grain of a second; within it, resourceVersion tells who came first.
  */
-export function placesOf(fresh: readonly VMDiskImage[], others: readonly VMDiskImage[]): Map<string, string> {
+export function placesOf(newImages: readonly VMDiskImage[], others: readonly VMDiskImage[]): Map<string, string> {
   const lastInSecond = new Map<string, number>();
   for (const { status } of others) {
     const micros = status?.queuedAt === undefined ? undefined : microsOf(status.queuedAt);
@@ -23,7 +23,7 @@ export function placesOf(fresh: readonly VMDiskImage[], others: readonly VMDiskI
     lastInSecond.set(second, Math.max(lastInSecond.get(second) ?? 0, micros));
   }
   const places = new Map<string, string>();
-  for (const image of [...fresh].sort(byFirstSight)) {
+  for (const image of [...newImages].sort(byCreation)) {
     const second = image.metadata.creationTimestamp.slice(0, 19);
     const micros = Math.min((lastInSecond.get(second) ?? 0) + 1, 999_999);
     lastInSecond.set(second, micros);

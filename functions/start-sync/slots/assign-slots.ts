@@ -17,7 +17,7 @@ import { toMicroTime, toTime } from '../../../shared/kubernetes/time.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Observed } from '../observed.ts';
 import { queueForecast } from '../queue/forecast.ts';
-import { isUnseen } from '../queue/new-images.ts';
+import { isNew } from '../queue/new-images.ts';
 import { areRead } from '../transition/inputs.ts';
 import { begin } from './begin.ts';
 import { asBegun } from './donors.ts';
@@ -133,15 +133,15 @@ function grants(
   kept: readonly Holder[],
 ): VMDiskImage[] {
   const images = moves.map(({ next }) => next);
-  const unseen = images.filter(isUnseen).map(({ metadata }) => places.get(metadata.uid) ?? '');
-  const [firstUnseen] = unseen.sort();
+  const newPlaces = images.filter(isNew).map(({ metadata }) => places.get(metadata.uid) ?? '');
+  const [firstNew] = newPlaces.sort();
   const moved = new Set(images.map(({ metadata }) => metadata.uid));
   const others = unfinished.filter(({ metadata }) => !moved.has(metadata.uid));
   const underWay = contentsUnderWay([...images, ...others], kept);
   const egress = egressIn(lease);
   const bytesLeft = budgetLeft(policy, egress, nowMs);
   const queue = eligibleOf(images, { holders: kept, underWay, policy, bytesLeft, nowMs })
-    .filter(({ status }) => firstUnseen === undefined || (status?.queuedAt ?? '') < firstUnseen)
+    .filter(({ status }) => firstNew === undefined || (status?.queuedAt ?? '') < firstNew)
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const next = nextInQueue(queue, kept, policy.values);
   // No later image gets a slot before one whose Secret is not known to exist, or of which it is not known whether it need be downloaded.
