@@ -11,8 +11,7 @@ import {
 import type { ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube, ListOptions } from '../../../shared/runtime/kube.ts';
 import { aClaim, aDataVolume, aHolder, anImporter, aVMDiskImage } from '../../../test/support/builders/images.ts';
-import { attemptsOfHolders, toBeRead, volumesOf } from './attempts.ts';
-import type { HeldImage } from './focus.ts';
+import { type HeldImage, readAttemptsOfHolders, selectHolders, volumesOnce } from './attempts.ts';
 
 const image = (name: string, status: VMDiskImageStatus) =>
   aVMDiskImage({ name, status: { revision: 1, attempt: 1, ...status } });
@@ -33,11 +32,11 @@ test.each<[string, readonly (VMDiskImage | DataVolume | Pod)[], readonly VMDiskI
   ['an importer is about all, for it does not name its image', [anImporter(over)], all],
 ])('an event of %s', (_, events, expected) => {
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
-  expect(toBeRead(batch, all.map(held)).map((one) => one.image)).toEqual(expected);
+  expect(selectHolders(batch, all.map(held)).map((one) => one.image)).toEqual(expected);
 });
 
 test('a holder of another attempt than its image is in is read', () => {
-  expect(toBeRead(noEvents, [ofAnother])).toEqual([ofAnother]);
+  expect(selectHolders(noEvents, [ofAnother])).toEqual([ofAnother]);
 });
 
 type Made = DataVolume | PersistentVolumeClaim | Pod;
@@ -55,7 +54,7 @@ async function reads(holders: readonly HeldImage[], there: readonly Made[]) {
     return there.filter((one) => one.kind === kind && isSelected(one));
   };
   const kube = { get, list } as unknown as Kube;
-  return { found: await attemptsOfHolders(kube, holders, volumesOf(kube, holders)), read };
+  return { found: await readAttemptsOfHolders(kube, holders, volumesOnce(kube, holders)), read };
 }
 
 const ofMany = Array.from({ length: 5 }, (_, index) => image(`i${index}`, { phase: 'Syncing' }));

@@ -1,4 +1,5 @@
-import { type Batch, type Context, subjectsOf } from '../../../shared/function.ts';
+import { type Batch, subjectsOf } from '../../../shared/function.ts';
+import { isAdopting } from '../../../shared/images/adoption.ts';
 import type { Holder } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
@@ -7,8 +8,21 @@ import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/
 import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kinds/resource.ts';
 import { isIn } from '../../../shared/kubernetes/selectors.ts';
 import { getNamed } from '../../../shared/runtime/get-named.ts';
+import type { Gathered } from '../observed.ts';
 import { isActiveAttempt, isOfAttempt, volumeOf } from '../slots/occupancy.ts';
-import type { HeldImage } from './focus.ts';
+import { isAmong, type Reader, reading } from './reader.ts';
+
+export interface HeldImage {
+  holder: Holder;
+  image: VMDiskImage | undefined;
+}
+
+export function withImages(holders: readonly Holder[], images: Iterable<VMDiskImage>): HeldImage[] {
+  const uids = new Set(holders.map(({ uid }) => uid));
+  const held = [...images].filter(({ metadata }) => uids.has(metadata.uid));
+  const byUid = new Map(held.map((image) => [image.metadata.uid, image]));
+  return holders.map((holder) => ({ holder, image: byUid.get(holder.uid) }));
+}
 
 /** What attempts consist of. */
 export interface Attempts {
@@ -19,10 +33,27 @@ export interface Attempts {
 
 export const noAttempts: Attempts = { dataVolumes: [], pods: [], claims: [] };
 
-type Reader = Context['kube'];
+type Kube = Reader['kube'];
+
+/** Of a holder nothing is read that no event can be about. Where the Lease cannot be read, everything is listed. */
+export async function readHolders(
+  reader: Reader,
+  holders: readonly Holder[] | undefined,
+  { toRead, readVolumes }: { toRead: readonly HeldImage[]; readVolumes(): Promise<readonly DataVolume[]> },
+): Promise<Attempts & Pick<Gathered, 'unreadHolders'>> {
+  const { kube, nowMs } = reader;
+  const uids = uidsOf(toRead);
+  const attempts = await reading(
+    reader,
+    holders ? readAttemptsOfHolders(kube, toRead, readVolumes) : readAttempts(kube, undefined),
+    noAttempts,
+    holders ? isAmong(uids) : (image) => mayHaveAttempt(image, nowMs),
+  );
+  return { ...attempts, unreadHolders: new Set(holders?.map(({ uid }) => uid)).difference(new Set(uids)) };
+}
 
 /** The DataVolumes and Pods of these images; without uids, of all images. */
-export async function attemptsOf(kube: Reader, uids: readonly string[] | undefined): Promise<Attempts> {
+export async function readAttempts(kube: Kube, uids: readonly string[] | undefined): Promise<Attempts> {
   if (uids?.length === 0) return noAttempts;
   const [dataVolumes, pods] = await Promise.all([madeFor(kube, DataVolume, uids), madeFor(kube, Pod, uids)]);
   return { dataVolumes, pods, claims: [] };
@@ -32,7 +63,7 @@ export async function attemptsOf(kube: Reader, uids: readonly string[] | undefin
  * The holders that these events may be about: all but those whose images say that their DataVolumes download. Those keep their slots until
  * an event is about them, or a sweep. An importer that ended does not tell its image, so it may be that of any.
  */
-export function toBeRead(batch: Batch, held: readonly HeldImage[]): readonly HeldImage[] {
+export function selectHolders(batch: Batch, held: readonly HeldImage[]): readonly HeldImage[] {
   if (subjectsOf(batch, Pod).length > 0) return held;
   const deleted = new Set(subjectsOf(batch, DataVolume).map(keyOf));
   return held.filter(
@@ -47,12 +78,12 @@ const isUnderWay = (holder: Holder, image: VMDiskImage) =>
 const mostByName = 4;
 
 /** Reads the DataVolumes of these holders once: those of first attempts by name, unless they are many. */
-export function volumesOf(kube: Reader, held: readonly HeldImage[]): () => Promise<readonly DataVolume[]> {
+export function volumesOnce(kube: Kube, held: readonly HeldImage[]): () => Promise<readonly DataVolume[]> {
   let read: Promise<readonly DataVolume[]> | undefined;
   return () => (read ??= readVolumes(kube, held));
 }
 
-async function readVolumes(kube: Reader, held: readonly HeldImage[]): Promise<DataVolume[]> {
+async function readVolumes(kube: Kube, held: readonly HeldImage[]): Promise<DataVolume[]> {
   const first = held.filter(isFirstAttempt);
   const byName = first.length <= mostByName ? first : [];
   const named = new Set(uidsOf(byName));
@@ -83,8 +114,8 @@ const uidsOf = (held: readonly HeldImage[]) => held.map(({ holder }) => holder.u
  * exist, its claim is read, and its Pods last; of a later attempt the Pods in any case, for those of an earlier one may be at work. While the
  * DataVolume of a first attempt exists, it tells all: when CDI reports Succeeded, the importer has ended (15 of 15 recordings).
  */
-export async function attemptsOfHolders(
-  kube: Reader,
+export async function readAttemptsOfHolders(
+  kube: Kube,
   held: readonly HeldImage[],
   read: () => Promise<readonly DataVolume[]>,
 ): Promise<Attempts> {
@@ -101,11 +132,26 @@ export async function attemptsOfHolders(
 /** For more images all are listed, because uids are part of the URL. */
 const mostUids = 100;
 
-const madeFor = <T extends KubernetesObject>(
-  kube: Reader,
-  resource: Resource<T>,
-  uids: readonly string[] | undefined,
-) =>
+const madeFor = <T extends KubernetesObject>(kube: Kube, resource: Resource<T>, uids: readonly string[] | undefined) =>
   kube.list(resource, {
     labelSelector: uids && uids.length <= mostUids ? isIn(imageUidLabel, uids) : imageUidLabel,
   });
+
+/** Whether the image may have an attempt, in the Lease or not. */
+export const mayHaveAttempt = (image: VMDiskImage, nowMs: number) =>
+  image.status?.phase ? hasBegunBefore(image) : mayHaveLostStatus(image, nowMs);
+
+/** A DataVolume of the image may be downloading: that of its attempt, or an earlier DataVolume that is not deleted yet. */
+export const hasBegunBefore = (image: VMDiskImage) => {
+  const { status } = image;
+  if (status?.phase === 'Snapshotting' && !isAdopting(image)) return false;
+  return (status?.attempt ?? 0) > 0 || (status?.revision ?? 1) > 1;
+};
+
+/** A new image is read within seconds. Of an older one a user may have removed the status. */
+const newForMs = 5_000;
+
+/** It may have lost its status: the finalizer shows that it had one, or it is not new. */
+export const mayHaveLostStatus = ({ metadata, status }: VMDiskImage, nowMs: number) =>
+  !status?.phase &&
+  ((metadata.finalizers?.length ?? 0) > 0 || nowMs - Date.parse(metadata.creationTimestamp) > newForMs);

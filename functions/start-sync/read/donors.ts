@@ -1,4 +1,4 @@
-import { contentOf } from '../../../shared/images/shared-content.ts';
+import { contentOf, wantedContent } from '../../../shared/images/shared-content.ts';
 import { isFromTemplate } from '../../../shared/images/sources.ts';
 import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
@@ -7,10 +7,11 @@ import { listLabelled } from '../../../shared/runtime/list-labelled.ts';
 import { canDonate, type Donors, donorOf } from '../slots/donors.ts';
 
 /**
- * Looks for a donor of each content: a list of the images that have it, and one of their snapshots. An image of a template is not a donor: its
+ * Looks for a donor of each content that these images want: a list of the images that have it, and one of their snapshots. An image of a template is not a donor: its
  * author may have replaced the object between its inspection and its download.
  */
-export async function findDonors(kube: Pick<Kube, 'list' | 'pages'>, contents: readonly string[]): Promise<Donors> {
+export async function readDonors(kube: Pick<Kube, 'list' | 'pages'>, images: readonly VMDiskImage[]): Promise<Donors> {
+  const contents = [...new Set(images.map(wantedContent).filter((content) => content !== undefined))];
   if (contents.length === 0) return new Map();
   const lists = contents.map(async (content) => {
     const [namespace = '', digest = ''] = content.split('/');

@@ -5,7 +5,8 @@ import { keyOf, type ObjectReference, referenceOf } from '../../../shared/kinds/
 import { parsePolicy } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { aHolder, at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
-import { focusOf, lookAt } from './focus.ts';
+import { readFocus } from './focus.ts';
+import { readNamed } from './named.ts';
 
 const queued = (name: string, second: number, resourceVersion = '10') => {
   const image = aVMDiskImage({ name, status: { phase: 'Queued', revision: 1, attempt: 0, queuedAt: at(second) } });
@@ -53,8 +54,8 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
       },
     }),
   };
-  const look = await lookAt({ kube, cached: async () => cached as never }, { ...noEvents, subjects });
-  const found = look && (await focusOf(kube, look, slots));
+  const images = await readNamed({ kube, cached: async () => cached as never, batch: { ...noEvents, subjects } });
+  const found = images && (await readFocus(kube, images, slots));
   return { images: found?.images.map(({ metadata }) => metadata.name), unfinished: found?.unfinished.length, read };
 }
 

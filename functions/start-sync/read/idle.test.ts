@@ -17,8 +17,9 @@ import {
   type ImageOptions,
   start,
 } from '../../../test/support/builders/images.ts';
-import { lookAt } from './focus.ts';
+
 import { isIdle } from './idle.ts';
+import { readNamed } from './named.ts';
 
 const image = (name: string, status: VMDiskImageStatus, more: ImageOptions = {}) => {
   const bare = aVMDiskImage({ name, ...more });
@@ -59,7 +60,7 @@ async function idle({
   };
   const kube = { get } as unknown as Kube;
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
-  const look = await lookAt({ kube, cached: async () => cached as never }, batch);
+  const named = await readNamed({ kube, cached: async () => cached as never, batch });
   const readVolumes = async () => {
     read.push('DataVolumes');
     return dataVolumes;
@@ -71,7 +72,7 @@ async function idle({
     nowMs: start,
     readVolumes,
   };
-  return { isIdle: look && (await isIdle(batch, look, slots)), read };
+  return { isIdle: named && (await isIdle(batch, named, slots)), read };
 }
 
 test('a running download costs a read of its image, and the end of a source volume none', async () => {

@@ -6,20 +6,40 @@ import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
-import type { Policy } from '../../../shared/policy.ts';
 import { isUnacknowledged, lacksFinalizer } from '../decide.ts';
 import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';
 import { nextTransition } from '../transition/next-transition.ts';
 import { newRevision } from '../transition/revision.ts';
-import { hasBegunBefore, type Look, withImages } from './focus.ts';
+import { type HeldImage, hasBegunBefore, selectHolders, volumesOnce, withImages } from './attempts.ts';
+import { type NamedImages, readNamed } from './named.ts';
+import { ifFailed, type Reader } from './reader.ts';
+import type { Slots } from './slots.ts';
 
-interface Slots {
+interface HeldSlots extends Pick<Slots, 'policy' | 'bytesLeft'> {
   holders: readonly Holder[];
-  policy: Policy;
-  bytesLeft: number | undefined;
   nowMs: number;
   /** Reads the DataVolumes of the holders that the events may be about. */
   readVolumes(): Promise<readonly DataVolume[]>;
+}
+
+/** What the events are about. */
+export interface Events extends NamedImages {
+  /** The holders that they may be about. */
+  toRead: readonly HeldImage[];
+  readVolumes: HeldSlots['readVolumes'];
+  /** They leave nothing to do. */
+  isIdle: boolean;
+}
+
+/** Undefined if the slots or the images are not known so far. */
+export async function readEvents(reader: Reader, { holders, policy, bytesLeft }: Slots): Promise<Events | undefined> {
+  const { kube, nowMs, batch } = reader;
+  const named = holders && (await readNamed(reader));
+  if (!named) return undefined;
+  const toRead = selectHolders(batch, withImages(holders, named.unfinished.values()));
+  const readVolumes = volumesOnce(kube, toRead);
+  const idle = await isIdle(batch, named, { holders, policy, bytesLeft, nowMs, readVolumes }).catch(ifFailed);
+  return { ...named, toRead, readVolumes, isIdle: idle === true };
 }
 
 /**
@@ -29,8 +49,8 @@ interface Slots {
  */
 export async function isIdle(
   batch: Batch,
-  { live, unfinished }: Look,
-  { holders, policy, bytesLeft, nowMs, readVolumes }: Slots,
+  { live, unfinished }: NamedImages,
+  { holders, policy, bytesLeft, nowMs, readVolumes }: HeldSlots,
 ): Promise<boolean> {
   const about = [DataVolume, Pod, VMDiskImage].flatMap((kind) => subjectsOf(batch, kind));
   if (about.length < batch.subjects.length) return false;
@@ -72,7 +92,7 @@ function isSettled({ status }: VMDiskImage, isHeld: boolean, nowMs: number) {
 }
 
 /** The image of an event needs nothing of start-sync: it waits for its turn, syncs in its slot, or has gone on without one. */
-function isAsWanted(image: VMDiskImage, isHeld: boolean, known: Pick<Slots, 'policy' | 'nowMs'>) {
+function isAsWanted(image: VMDiskImage, isHeld: boolean, known: Pick<HeldSlots, 'policy' | 'nowMs'>) {
   const { phase } = image.status ?? {};
   // Of a finished image that is deleted, only its slot is this function's.
   if (image.metadata.deletionTimestamp) return !isHeld && phase === 'Succeeded';
