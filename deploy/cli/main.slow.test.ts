@@ -16,12 +16,12 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { publicationKey, trustPublicationKey } from '../../test/support/builders/publications.ts';
+import { otIn } from '../../test/support/tools/ot-process.ts';
 import { createPublicationKey } from '../keys.ts';
 import { startObjectStore } from '../local/object-store/object-store.ts';
 import { qcow2Buffer } from '../local/object-store/qcow2.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
 import { Definition, Namespace } from './install/kinds.ts';
-import { otIn } from './ot-process.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
 const base64 = (text: string) => Buffer.from(text).toString('base64');

@@ -10,11 +10,11 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import { serveImages, sourcesAt } from '../../test/stories/openstack/run.ts';
 import { schedules, simulated } from '../../test/stories/openstack/services.ts';
 import { setPolicy } from '../../test/stories/world.ts';
+import { otIn } from '../../test/support/tools/ot-process.ts';
 import { giveAccount } from '../local/openstack/account.ts';
 import { type LocalCluster, startLocal } from '../local/start.ts';
 import { applyManifests, openStackFolders, readManifests } from '../manifests.ts';
 import { Trigger } from './install/kinds.ts';
-import { otIn } from './ot-process.ts';
 
 const namespace = 'on-cloud';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import project from '../../package.json' with { type: 'json' };
-import { otIn } from './ot-process.ts';
+import { otIn } from '../../test/support/tools/ot-process.ts';
 import { imagesOf } from './version.ts';
 
 test('--version needs no cluster', async () => {

@@ -10,11 +10,11 @@ import { onLocalCluster } from '../../test/stories/local-world.ts';
 import { postWithFetch } from '../../test/stories/preload.ts';
 import { setPolicy, untilPhase, type World } from '../../test/stories/world.ts';
 import { publicationKey } from '../../test/support/builders/publications.ts';
+import { event } from '../../test/support/harness/gateway.ts';
+import { startTestIssuer } from '../../test/support/tools/token-issuer.ts';
 import type { LocalCluster } from '../local/start.ts';
 import { imageMaker } from './make-image.ts';
 import { startGateway } from './start.ts';
-import { startTestIssuer } from './test-issuer.ts';
-import { event } from './test-world.ts';
 
 /** Runs with a gateway before that cluster; `publish` posts an image of that name as the CI does, always at the same time. */
 async function withGateway(

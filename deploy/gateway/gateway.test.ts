@@ -13,8 +13,8 @@ import { policyRef } from '../../shared/policy.ts';
 import { ApiError, NoAnswer } from '../../shared/runtime/errors.ts';
 import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
+import { data, event, signingKey, startTestWorld } from '../../test/support/harness/gateway.ts';
 import { imageMaker } from './make-image.ts';
-import { data, event, signingKey, startTestWorld } from './test-world.ts';
 
 // With the rights that the gateway's manifests give it, and no others.
 const harness = await serveFunction({ ...verified, name: 'gateway' });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { startTestWorld } from './test-world.ts';
+import { startTestWorld } from '../../test/support/harness/gateway.ts';
 
 const world = await startTestWorld();
 const { issuer, broker, lines, config, withGateway, send } = world;

@@ -1,8 +1,8 @@
 import { get } from 'node:https';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestWorld } from '../../test/support/harness/gateway.ts';
+import { testCertificate } from '../../test/support/tools/certificate.ts';
 import { settingsFrom } from './start.ts';
-import { testCertificate } from './test-certificate.ts';
-import { startTestWorld } from './test-world.ts';
 
 const world = await startTestWorld();
 const { issuer, lines, path, write, config, start, send } = world;

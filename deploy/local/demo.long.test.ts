@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Spawned, spawned } from '../terminal/spawned.ts';
+import { type Spawned, spawned } from '../../test/support/tools/spawned.ts';
 import type { DemoResult } from './demo/report.ts';
 
 const running: Spawned[] = [];

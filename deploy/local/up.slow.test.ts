@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, test } from 'vitest';
 import { kubeClient } from '../../shared/runtime/kube.ts';
+import { type Spawned, spawned } from '../../test/support/tools/spawned.ts';
 import { applyManifests, documents } from '../manifests.ts';
-import { type Spawned, spawned } from '../terminal/spawned.ts';
 import { anyPorts } from './up/ports.ts';
 
 const running: Spawned[] = [];

@@ -25,7 +25,7 @@ const missed = sum('namespace, function', missedRecording);
 const refused = sum('namespace, service', callsRecording, 'code=~"5..|none"');
 
 /**
- * Every alert there is; each has a page in runbooks/ and its cases in alert-cases.ts. What may be missing (a counter that has not
+ * Every alert there is; each has a page in runbooks/ and its cases in test/support. What may be missing (a counter that has not
  * counted yet, a function that sleeps) stands behind `unless`: of `and` the alert would never come.
  */
 export const alerts: readonly Alert[] = [

@@ -17,9 +17,9 @@ import { onLocalCluster } from '../../test/stories/local-world.ts';
 import { hasCurl } from '../../test/stories/preload.ts';
 import { setPolicy, untilPhase, type World } from '../../test/stories/world.ts';
 import { publicationKey } from '../../test/support/builders/publications.ts';
+import { startTestIssuer } from '../../test/support/tools/token-issuer.ts';
 import { imageMaker } from '../gateway/make-image.ts';
 import { startGateway } from '../gateway/start.ts';
-import { startTestIssuer } from '../gateway/test-issuer.ts';
 
 interface Step {
   name?: string;

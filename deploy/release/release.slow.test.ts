@@ -10,10 +10,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import project from '../../package.json' with { type: 'json' };
 import { hasKubectl } from '../../test/stories/local-world.ts';
+import { startTestCluster } from '../../test/support/harness/install-cluster.ts';
 import { findHelm, findKrew } from '../../test/support/tools/go/tools.ts';
 import { Deployment } from '../cli/install/kinds.ts';
 import { imagesIn, readWanted } from '../cli/install/manifests.ts';
-import { startTestCluster } from '../cli/install/test-cluster.ts';
 import { documents, manifestKey } from '../manifests.ts';
 
 const run = promisify(execFile);

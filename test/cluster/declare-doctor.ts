@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Misconfiguration, misconfigurations, profiled } from '../../deploy/cli/doctor/misconfigurations.ts';
+import { clusterOf } from '../../deploy/cli/install/connect.ts';
+import { StorageProfile } from '../../deploy/cli/install/kinds.ts';
+import { kubeClient } from '../../shared/runtime/kube.ts';
 import {
   declareMisconfigurations,
   type Installed,
   look,
   untilNoFindings,
-} from '../../deploy/cli/doctor/declare-misconfigurations.ts';
-import { type Misconfiguration, misconfigurations, profiled } from '../../deploy/cli/doctor/misconfigurations.ts';
-import { clusterOf } from '../../deploy/cli/install/connect.ts';
-import { StorageProfile } from '../../deploy/cli/install/kinds.ts';
-import { kubeClient } from '../../shared/runtime/kube.ts';
+} from '../support/tools/declare-misconfigurations.ts';
 import { runCommandLine, runInstaller } from './commands.ts';
 import { applyText, imageUnderTest, install, manifestsIn, textOf } from './installation.ts';
 import { kubectl, kubectlOrFail } from './kubectl.ts';

@@ -6,13 +6,13 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LogLine } from '../../deploy/gateway/app.ts';
 import { startGateway } from '../../deploy/gateway/start.ts';
-import { startTestIssuer } from '../../deploy/gateway/test-issuer.ts';
 import { applyManifests } from '../../deploy/manifests.ts';
 import { imagePublished } from '../../shared/events.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';
 import { publisher } from '../../shared/runtime/publish.ts';
 import { publicationKey } from '../support/builders/publications.ts';
+import { startTestIssuer } from '../support/tools/token-issuer.ts';
 import { eventPolicies, field, kubectl, movedManifests, startSubscriber, until, untilReady } from './oidc-cluster.ts';
 
 const hasKnative = await kubectl('get', 'crd', 'eventpolicies.eventing.knative.dev').then(

@@ -1,11 +1,11 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { declareMisconfigurations, type Installed } from '../../../test/support/tools/declare-misconfigurations.ts';
 import { type LocalCluster, startLocal } from '../../local/start.ts';
 import { applyManifests, generatedFolders, readManifests } from '../../manifests.ts';
 import { clusterOf } from '../install/connect.ts';
 import { Namespace } from '../install/kinds.ts';
-import { declareMisconfigurations, type Installed } from './declare-misconfigurations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

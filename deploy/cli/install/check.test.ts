@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { typed } from '../../../test/support/builders/install-options.ts';
 import { startApiServer } from '../../local/api-server/api-server.ts';
 import { clientOf } from '../../local/client.ts';
 import { realClock } from '../../local/clock.ts';
@@ -20,7 +21,6 @@ import {
 } from './kinds.ts';
 import { requirementLines } from './report.ts';
 import { judged } from './requirement.ts';
-import { typed } from './test-options.ts';
 import { deadIn } from './triggers.ts';
 
 let server: Awaited<ReturnType<typeof startApiServer>>;

@@ -10,6 +10,7 @@ import { partOf } from '../../../shared/operator.ts';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { aVMDiskImage } from '../../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
+import { startTestCluster, type TestCluster } from '../../../test/support/harness/install-cluster.ts';
 import { hookPermissions } from '../../production/helm-hooks.ts';
 import type { Cluster } from './cluster.ts';
 import { clusterOf } from './connect.ts';
@@ -19,7 +20,6 @@ import { inventoryOf } from './inventory.ts';
 import { type AnyObject, anyOf, Definition, InMemoryChannel, resourceOf, Trigger } from './kinds.ts';
 import { kubeconfigOf } from './kubeconfig.ts';
 import { readWanted } from './manifests.ts';
-import { startTestCluster, type TestCluster } from './test-cluster.ts';
 import { waitFor } from './wait.ts';
 
 const isKubectlThere = await hasKubectl();

@@ -17,7 +17,9 @@ import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.t
 import { partOf } from '../../../shared/operator.ts';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { aVMDiskImage } from '../../../test/support/builders/images.ts';
+import { typed } from '../../../test/support/builders/install-options.ts';
 import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
+import { startTestCluster, type TestCluster } from '../../../test/support/harness/install-cluster.ts';
 import { documents, readManifests } from '../../manifests.ts';
 import { install } from './install.ts';
 import { inventoryOf } from './inventory.ts';
@@ -35,8 +37,6 @@ import {
 } from './kinds.ts';
 import { readShipped, readWanted } from './manifests.ts';
 import { run } from './run.ts';
-import { startTestCluster, type TestCluster } from './test-cluster.ts';
-import { typed } from './test-options.ts';
 import { freeObjects, uninstall } from './uninstall.ts';
 import { deleteAndWait, waitFor } from './wait.ts';
 

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
+import { startTestCluster } from '../../../test/support/harness/install-cluster.ts';
 import { assertStoredVersionsStay, install } from './install.ts';
 import { type AnyObject, Definition, Deployment } from './kinds.ts';
 import { readWanted } from './manifests.ts';
-import { startTestCluster } from './test-cluster.ts';
 
 const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH, which renders the overlay');

@@ -7,11 +7,11 @@ import { publicationKeysIn, publicationKeysRef } from '../../../shared/images/si
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { siteKeyIn, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
+import { typed } from '../../../test/support/builders/install-options.ts';
+import { startTestCluster, type TestCluster } from '../../../test/support/harness/install-cluster.ts';
 import { documents } from '../../manifests.ts';
 import { anyOf, Broker, ConfigMap, Definition, Deployment } from './kinds.ts';
 import { run } from './run.ts';
-import { startTestCluster, type TestCluster } from './test-cluster.ts';
-import { typed } from './test-options.ts';
 
 const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.warn('skipped: installing needs kubectl on the PATH, which renders the overlay');

@@ -5,10 +5,10 @@ import { request as askHttps, createServer, type RequestOptions } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { testCertificate } from '../../../deploy/gateway/test-certificate.ts';
 import { nodeOptions } from '../../../deploy/node-options.ts';
 import { timerAttributes } from '../../../shared/event-filter.ts';
 import { diskImageFact } from '../../../shared/images/facts.ts';
+import { testCertificate } from '../../support/tools/certificate.ts';
 import { firstAnswer, freePort } from '../../support/tools/first-answer.ts';
 import type { Sent } from './crowds.ts';
 import { limitMemory } from './memory-limit.ts';

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { otIn } from '../../../deploy/cli/ot-process.ts';
 import { startConsole } from '../../../deploy/console/start.ts';
 import type { View } from '../../../deploy/console/view.ts';
 import type { LocalCluster } from '../../../deploy/local/start.ts';
@@ -16,6 +15,7 @@ import { createMachine, untilMachine } from '../../stories/machines.ts';
 import { untilPhase, type World } from '../../stories/world.ts';
 import { findHelm } from '../../support/tools/go/tools.ts';
 import { goMissing } from '../../support/tools/go.ts';
+import { otIn } from '../../support/tools/ot-process.ts';
 import { writeImageChart } from './image-chart.ts';
 import { askKstatus } from './kstatus.ts';
 

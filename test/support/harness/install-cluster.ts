@@ -1,9 +1,9 @@
 import { KubeConfig } from '@kubernetes/client-node';
+import type { Cluster } from '../../../deploy/cli/install/cluster.ts';
+import { clusterOf } from '../../../deploy/cli/install/connect.ts';
+import { type AnyObject, Deployment } from '../../../deploy/cli/install/kinds.ts';
+import { startLocal } from '../../../deploy/local/start.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import { startLocal } from '../../local/start.ts';
-import type { Cluster } from './cluster.ts';
-import { clusterOf } from './connect.ts';
-import { type AnyObject, Deployment } from './kinds.ts';
 
 /** A local cluster without an installation, in which Deployments become available. */
 export interface TestCluster extends Cluster {

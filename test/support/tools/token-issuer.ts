@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import { testCertificate } from './test-certificate.ts';
+import { testCertificate } from './certificate.ts';
 
 /** A CI's OIDC issuer over HTTPS, on loopback unless told otherwise, with keys of its own. */
 interface TestIssuer {

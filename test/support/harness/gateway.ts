@@ -3,9 +3,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Images, LogLine } from './app.ts';
-import { type Gateway, type GatewaySettings, startGateway } from './start.ts';
-import { startTestIssuer } from './test-issuer.ts';
+import type { Images, LogLine } from '../../../deploy/gateway/app.ts';
+import { type Gateway, type GatewaySettings, startGateway } from '../../../deploy/gateway/start.ts';
+import { startTestIssuer } from '../tools/token-issuer.ts';
 
 /** The headers of a publication, binary. */
 export const event = {

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import type { Kube } from '../../../shared/runtime/kube.ts';
-import type { Cluster } from '../install/cluster.ts';
-import { lackingIn } from './definitions.ts';
-import type { Finding } from './finding.ts';
-import { findingLines, findingsOf } from './findings.ts';
-import { readInstallation, there } from './installation.ts';
+import { lackingIn } from '../../../deploy/cli/doctor/definitions.ts';
+import type { Finding } from '../../../deploy/cli/doctor/finding.ts';
+import { findingLines, findingsOf } from '../../../deploy/cli/doctor/findings.ts';
+import { readInstallation, there } from '../../../deploy/cli/doctor/installation.ts';
 import {
   keptPolicy,
   type Misconfiguration,
   misconfigurations,
   type Place,
   restorePolicy,
-} from './misconfigurations.ts';
+} from '../../../deploy/cli/doctor/misconfigurations.ts';
+import type { Cluster } from '../../../deploy/cli/install/cluster.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
 
 /** A cluster with a complete installation, for the tests to break. */
 export interface Installed {

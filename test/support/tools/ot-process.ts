@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const launcher = fileURLToPath(new URL('launch.mjs', import.meta.url));
+const launcher = fileURLToPath(new URL('../../../deploy/cli/launch.mjs', import.meta.url));
 
 interface Ended {
   code: number | null;

@@ -1,6 +1,6 @@
-import { readCommandLine, valuesOf } from '../command-line.ts';
-import { bodies, readOptions } from './commands.ts';
-import type { Options } from './run.ts';
+import { readCommandLine, valuesOf } from '../../../deploy/cli/command-line.ts';
+import { bodies, readOptions } from '../../../deploy/cli/install/commands.ts';
+import type { Options } from '../../../deploy/cli/install/run.ts';
 
 /** The options of a command line of the installer. */
 export function typed(name: Options['command'], ...args: string[]): Options {

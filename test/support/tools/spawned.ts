@@ -22,7 +22,7 @@ export interface Spawned {
 /** Starts `node deploy/local/<script>` with a folder for temporary files of its own. */
 export async function spawned(script: string, ...args: string[]): Promise<Spawned> {
   const folder = await mkdtemp(join(tmpdir(), 'spawned-'));
-  const file = fileURLToPath(new URL(`../local/${script}`, import.meta.url));
+  const file = fileURLToPath(new URL(`../../../deploy/local/${script}`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], { env: { ...process.env, TMPDIR: folder }, stdio: 'pipe' });
   const text = { stdout: '', stderr: '' };
   const listeners = new Set<() => void>();
