@@ -123,6 +123,11 @@ describe('an import against the rule', () => {
     ['deploy/local/start.ts', '../../test/builders.ts'],
     ['deploy/local/demo.ts', '../../functions/prune/decide.ts'],
     ['deploy/local/demo.ts', '../../knative/triggers.ts'],
+    ['deploy/main.ts', './local/start.ts'],
+    ['deploy/cli/state.ts', '../local/clock.ts'],
+    ['deploy/production/chart.ts', '../local/clock.ts'],
+    ['deploy/generate/new-function.ts', '../local/clock.ts'],
+    ['deploy/generate/new-function.ts', '../../test/builders.ts'],
   ])('is caught: %s of %s', (path, from) => {
     expect(planted(path, `import { it } from '${from}';`)[0]).toMatch(new RegExp(`^${path}:3 imports `));
   });

@@ -47,25 +47,34 @@ const lineAt = (text: string, index: number) => text.slice(0, index).split('\n')
 /** The rules and kinds in shared: all of it but the shell and the declaration. */
 const pureShared = /^shared\/(?!runtime\/|function\.ts$)/;
 
+/** All of deploy but the cluster in one process, which only tests, `npm start` and `npm run demo` need. */
+const shipped = /^deploy\/(?!local\/)/;
+
 /** What the files of a place may import: the first row whose place fits the file counts. Tests may import anything. */
 const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[] = [
   { place: /^test\/|\.test\.ts$/, may: [/./], rule: '' },
-  // The registry of everything that is generated.
-  { place: /^deploy\/generate\//, may: [/./], rule: '' },
+  // It names whatever is generated, so also the tables of the local cluster's and the tests' READMEs.
+  { place: /^deploy\/generate\/registry\.ts$/, may: [/./], rule: '' },
+  { place: /^deploy\/local\/start\.ts$/, may: [/^(deploy|shared|functions|knative)\//], rule: 'no test' },
   {
-    place: /^deploy\/(main|bundle|local\/start|gateway\/main)\.ts$/,
-    may: [/^(deploy|shared|functions|knative)\//],
-    rule: 'no test',
+    place: /^deploy\/(main|bundle|gateway\/main)\.ts$/,
+    may: [shipped, /^(shared|functions|knative)\//],
+    rule: 'neither deploy/local nor test',
   },
   {
     place: /^deploy\/production\//,
-    may: [/^(deploy|shared|knative|crds)\//, /^package\.json$/],
-    rule: 'deploy, shared, knative, crds and package.json',
+    may: [shipped, /^(shared|knative|crds)\//, /^package\.json$/],
+    rule: 'deploy without deploy/local, shared, knative, crds and package.json',
+  },
+  {
+    place: /^deploy\/local\//,
+    may: [/^(deploy|shared)\//, /^knative\/plural\.ts$/],
+    rule: 'deploy, shared and plural.ts of knative',
   },
   {
     place: /^deploy\//,
-    may: [/^(deploy|shared)\//, /^knative\/(plural|functions)\.ts$/, /^package\.json$/],
-    rule: 'deploy, shared, plural.ts and functions.ts of knative, and package.json',
+    may: [shipped, /^shared\//, /^knative\/(plural|functions)\.ts$/, /^package\.json$/],
+    rule: 'deploy without deploy/local, shared, plural.ts and functions.ts of knative, and package.json',
   },
   { place: /^knative\//, may: [/^(knative|shared|functions)\//], rule: 'knative, shared and functions' },
   { place: /^crds\//, may: [/^(crds|shared)\//], rule: 'crds and shared' },
