@@ -16,7 +16,7 @@ const bands = [
 ] as const;
 
 /** A place in the queue, counted from 1, in words that seldom change. */
-export const bandOf = (place: number) => bands.find(([greatest]) => place <= greatest)?.[1] ?? 'over 100';
+const bandOf = (place: number) => bands.find(([greatest]) => place <= greatest)?.[1] ?? 'over 100';
 
 /** About the place of an image that is queued now: behind those that wait, in the order of the new ones. */
 export function placeOfNew(image: VMDiskImage, { waiting, places, ahead }: Observed): string {

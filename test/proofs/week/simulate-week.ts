@@ -116,7 +116,7 @@ export async function simulateWeek(
 }
 
 /** "https://s3.eu-west-1.amazonaws.com/images/course-1-0.qcow2" → "course-1-0" */
-export const contentOf = (url: string) => url.split('/').at(-1)?.split('.')[0] ?? '';
+const contentOf = (url: string) => url.split('/').at(-1)?.split('.')[0] ?? '';
 
 const workspaceOf = ({ name, images, spec }: Booking) => ({
   apiVersion: Workspace.apiVersion,
