@@ -3,9 +3,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { holdersOf, leaseName } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
+import { ClusterRole } from '../../shared/kinds/rbac/cluster-role.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { metrics } from '../../shared/runtime/telemetry/metrics.ts';
 import { prometheusName } from '../../shared/runtime/telemetry/metrics-prometheus.ts';
@@ -25,7 +26,6 @@ import { type LocalOptions, startLocal } from './start.ts';
 const signature = 'X-Amz-Signature-of-the-test';
 const password = 'a-password-of-the-telemetry-test';
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-telemetry-test' };
-const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -191,10 +191,6 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     ['workspaces', 'workspaces'],
   ])('tell nothing of %s where the one function that reads them all may not', async (what, plural) => {
     const { kube, metricsUrl } = await aWorld({ metricsPort: 0 });
-    const ClusterRole = defineResource(
-      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
-      {},
-    );
     expect(await textOf(metricsUrl)).toContain(`ot_${what}{phase="Ready"} 0`);
     const ref = { name: `${operatorNamespace}-start-sync` };
     const role = (await kube.get(ClusterRole, ref)) as unknown as { rules: { resources: string[] }[] };

@@ -19,10 +19,11 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualMachine as Machine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { defineResource, type Resource } from '../../shared/kinds/resource.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName, policyRef } from '../../shared/policy.ts';
@@ -38,7 +39,6 @@ import { findVersitygw } from './versitygw.ts';
 import { startVersitygwStore } from './versitygw-store.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
-const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
 /** The administrator's client for the cluster of KUBECONFIG, which writes no field that the real definitions don't know. */
 export function adminClient(): Kube {

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { putImage } from './images.ts';
 import { untilWarning } from './warnings.ts';
 import { createImage, type Story, until, untilPhase, type World } from './world.ts';
@@ -19,8 +19,6 @@ async function putSlowly(world: World, name: string, options: Parameters<typeof 
   world.store.limitTo(bytesPerSecond);
   return putImage(world, name, { dataBytes: 4 * 1024 * 1024, ...options });
 }
-
-const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
 const reasonOf = (image: Awaited<ReturnType<typeof untilPhase>>) =>
   image.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;

@@ -6,14 +6,13 @@ import type { DataFolder } from '../../deploy/local/data-folder.ts';
 import { startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { trustPublicationKey } from '../support/builders/publications.ts';
 import { expectInvariants } from './expect-invariants.ts';
 import { recordHistory } from './history.ts';
 import { type Story, setPolicy, type World } from './world.ts';
 
 const keys = { accessKeyId: 'reader', secretKey: 'a-secret-of-the-tests' };
-const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
 /**
  * Runs a story on a local cluster of its own, in memory or kept in a folder, and takes that down again. `before` may

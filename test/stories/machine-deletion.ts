@@ -1,20 +1,20 @@
 import { expect } from 'vitest';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource, type Resource } from '../../shared/kinds/resource.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
-import { deleteMachine, Namespace, namesOf, noAudit, untilCount } from './references.ts';
+import { deleteMachine, namesOf, noAudit, untilCount } from './references.ts';
 import { dropsAllButTimers } from './subscriptions.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World, withKubectl } from './world.ts';
-
-const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
 
 const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
 const deleteImage = (world: World, name: string) => world.kube.delete(VMDiskImage, refOf(world, name));

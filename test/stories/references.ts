@@ -1,16 +1,11 @@
 import { expect } from 'vitest';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { defineResource } from '../../shared/kinds/resource.ts';
 import { putImage } from './images.ts';
 import { createMachine } from './machines.ts';
 import { calm, dropsAllButTimers } from './subscriptions.ts';
 import { createImage, type Story, setPolicy, until, untilGone, type World } from './world.ts';
-
-export const Namespace = defineResource(
-  { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
-  {},
-);
 
 /** Resolves with the image when it reports this many machines. */
 export async function untilCount(world: World, name: string, count: number, withinMs?: number): Promise<VMDiskImage> {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { realClock } from '../clock.ts';
 import { DataVolume } from '../controller/kinds.ts';
-import { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from '../snapshots/kinds.ts';
+import { VolumeSnapshot, VolumeSnapshotContent } from '../snapshots/kinds.ts';
 import { aDataVolume, type TestCluster, testCluster } from './test-cluster.ts';
 
 let cluster: TestCluster;

@@ -59,18 +59,6 @@ export const VolumeSnapshotContent = defineResource(
 );
 export type VolumeSnapshotContent = ObjectOf<typeof VolumeSnapshotContent>;
 
-/** Which driver cuts a snapshot, and what becomes of it when its VolumeSnapshot goes. */
-export const VolumeSnapshotClass = defineResource(
-  {
-    apiVersion: 'snapshot.storage.k8s.io/v1',
-    kind: 'VolumeSnapshotClass',
-    plural: 'volumesnapshotclasses',
-    namespaced: false,
-  },
-  { driver: z.string(), deletionPolicy: z.string() },
-);
-export type VolumeSnapshotClass = ObjectOf<typeof VolumeSnapshotClass>;
-
 const prefix = 'snapshot.storage.kubernetes.io/';
 
 /** The finalizers of the external-snapshotter: who must wait for whom. */

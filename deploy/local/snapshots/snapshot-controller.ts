@@ -1,14 +1,9 @@
 import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { classFor } from '../cdi/storage-profile.ts';
 import { Claim } from '../controller/kinds.ts';
 import type { Again } from '../controller/work-queue.ts';
-import {
-  contentName,
-  snapshotAnnotation,
-  type VolumeSnapshot,
-  VolumeSnapshotClass,
-  VolumeSnapshotContent,
-} from './kinds.ts';
+import { contentName, snapshotAnnotation, type VolumeSnapshot, VolumeSnapshotContent } from './kinds.ts';
 import type { ObservedSnapshot } from './snapshot-observed.ts';
 import { nextForSnapshot, releaseOf } from './snapshot-step.ts';
 import type { World } from './world.ts';

@@ -1,14 +1,9 @@
 import { keyOf } from '../../../shared/kinds/resource.ts';
+import type { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { volumeHandleOf } from '../cdi/volume.ts';
 import { Claim } from '../controller/kinds.ts';
 import { withFinalizer } from '../controller/write.ts';
-import {
-  contentName,
-  finalizer,
-  type VolumeSnapshot,
-  type VolumeSnapshotClass,
-  VolumeSnapshotContent,
-} from './kinds.ts';
+import { contentName, finalizer, type VolumeSnapshot, VolumeSnapshotContent } from './kinds.ts';
 import { failing, type ObservedSnapshot, type SnapshotStep, says, unbound } from './snapshot-observed.ts';
 
 /** The steps to a content: the claim is held first, then the content is made, if the claim is bound. */

@@ -1,11 +1,7 @@
+import type { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import type { Claim } from '../controller/kinds.ts';
 import { statusOf, timestamp, type Write } from '../controller/write.ts';
-import {
-  VolumeSnapshot,
-  type VolumeSnapshotClass,
-  type VolumeSnapshotContent,
-  type VolumeSnapshotStatus,
-} from './kinds.ts';
+import { VolumeSnapshot, type VolumeSnapshotContent, type VolumeSnapshotStatus } from './kinds.ts';
 
 /** What the snapshot controller looks at before it writes about a VolumeSnapshot. */
 export interface ObservedSnapshot {

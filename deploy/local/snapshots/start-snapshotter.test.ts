@@ -1,12 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Event } from '../../../shared/kinds/core/event.ts';
+import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
 import { type SteppedClock, steppedClock } from '../clock.ts';
 import { Claim } from '../controller/kinds.ts';
 import type { Running } from '../controller/simulator.ts';
 import type { SnapshotFaultRule } from './faults.ts';
-import { finalizer, snapshotAnnotation, VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
+import { finalizer, snapshotAnnotation, VolumeSnapshot, VolumeSnapshotContent } from './kinds.ts';
 import { startSnapshotter } from './start-snapshotter.ts';
 
 const at = { namespace: 'default', name: 'lab' };

@@ -1,6 +1,7 @@
+import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { Claim, StorageClass } from '../controller/kinds.ts';
 import type { Shared } from '../controller/simulator.ts';
-import { VolumeSnapshot, VolumeSnapshotClass, VolumeSnapshotContent } from './kinds.ts';
+import { VolumeSnapshot, VolumeSnapshotContent } from './kinds.ts';
 
 export const watched = {
   snapshots: VolumeSnapshot,

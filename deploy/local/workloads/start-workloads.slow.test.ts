@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Event } from '../../../shared/kinds/core/event.ts';
+import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { done, ends } from '../cdi/scripted-import.ts';
 import { startCdi } from '../cdi/start-cdi.ts';
 import { type Recording, type TestCluster, testCluster } from '../cdi/test-cluster.ts';
@@ -10,7 +11,7 @@ import type { Running } from '../controller/simulator.ts';
 import type { WorkloadFaultRule } from './faults.ts';
 import { ConfigMap, conditionOf, Deployment, isGoing, isReady, isTrue, Job, Pod, ReplicaSet } from './kinds.ts';
 import { startWorkloads } from './start-workloads.ts';
-import { aDeployment, aJob, aPodSpec, Namespace, namespace } from './test-objects.ts';
+import { aDeployment, aJob, aPodSpec, namespace } from './test-objects.ts';
 
 let cluster: TestCluster;
 let running: Running[];

@@ -1,12 +1,5 @@
-import { defineResource } from '../../../shared/kinds/resource.ts';
-
 /** What the tests of this folder make in the namespace of a workspace. */
 export const namespace = 'ws-lab';
-
-export const Namespace = defineResource(
-  { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
-  {},
-);
 
 const labels = { app: 'dns' };
 

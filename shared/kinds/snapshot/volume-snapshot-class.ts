@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineResource } from '../resource.ts';
+import { defineResource, type ObjectOf } from '../resource.ts';
 
 /** Which driver cuts a snapshot, and what becomes of it when its VolumeSnapshot goes. */
 export const VolumeSnapshotClass = defineResource(
@@ -11,3 +11,4 @@ export const VolumeSnapshotClass = defineResource(
   },
   { driver: z.string().default(''), deletionPolicy: z.string().optional() },
 );
+export type VolumeSnapshotClass = ObjectOf<typeof VolumeSnapshotClass>;

@@ -1,5 +1,6 @@
 import { ApiServerSource } from '../../../deploy/local/eventing/resources.ts';
 import type { LocalCluster, LocalOptions } from '../../../deploy/local/start.ts';
+import { ClusterRole } from '../../../shared/kinds/rbac/cluster-role.ts';
 import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { inImagesRole, inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
 import { onLocalCluster } from '../../stories/local-world.ts';
@@ -75,10 +76,6 @@ async function stoppedSources({ kube }: LocalCluster): Promise<string[]> {
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 const Role = defineResource({ apiVersion: rbac, kind: 'Role', plural: 'roles' }, {});
-const ClusterRole = defineResource(
-  { apiVersion: rbac, kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
-  {},
-);
 
 /** Takes the rule from the cluster, and restarts the sources: a running watch is not authorized again. */
 async function take({ kube, eventing }: LocalCluster, rule: Rule): Promise<void> {

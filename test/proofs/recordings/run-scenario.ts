@@ -14,6 +14,7 @@ import type { SnapshotFaultRule } from '../../../deploy/local/snapshots/faults.t
 import { finalizer } from '../../../deploy/local/snapshots/kinds.ts';
 import { startSnapshotter } from '../../../deploy/local/snapshots/start-snapshotter.ts';
 import { defineResource, type Resource, referenceOf } from '../../../shared/kinds/resource.ts';
+import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Change, Recorded } from '../replay/scenarios.ts';
 import { type Story, storiesOf } from './canonical.ts';
@@ -54,15 +55,6 @@ const DataVolume = kind('cdi.kubevirt.io/v1beta1', 'DataVolume');
 const VolumeSnapshot = kind('snapshot.storage.k8s.io/v1', 'VolumeSnapshot');
 const VolumeSnapshotContent = kind('snapshot.storage.k8s.io/v1', 'VolumeSnapshotContent', false);
 const StorageClass = kind('storage.k8s.io/v1', 'StorageClass', false);
-const SnapshotClass = defineResource(
-  {
-    apiVersion: 'snapshot.storage.k8s.io/v1',
-    kind: 'VolumeSnapshotClass',
-    plural: 'volumesnapshotclasses',
-    namespaced: false,
-  },
-  {},
-);
 const Secret = kind('v1', 'Secret');
 const Namespace = kind('v1', 'Namespace', false);
 const watched: Resource[] = [
@@ -256,7 +248,7 @@ async function prepare(kube: Kube, store: ObjectStore, recorded: readonly Change
   const text = JSON.stringify(recorded);
   const driver = text.includes('"storageClassName":"gp3"') ? 'ebs.csi.aws.com' : 'filesystem.csi.test';
   for (const name of new Set(text.match(/(?<="volumeSnapshotClassName":")[^"]+/g)))
-    await kube.create(SnapshotClass, { metadata: { name }, driver, deletionPolicy: 'Delete' });
+    await kube.create(VolumeSnapshotClass, { metadata: { name }, driver, deletionPolicy: 'Delete' });
   for (const bucket of ['images', 'plain']) await store.put(bucket, 'other', 'nothing');
   for (const [path, content] of Object.entries(objects)) {
     const [bucket = '', key = ''] = path.split('/');
@@ -288,7 +280,7 @@ async function makeSource(kube: Kube, { spec }: Recorded) {
   const restoreSize = storageClassName === 'gp3' ? '1Gi' : (resources.requests.storage ?? '');
   const driver = storageClassName === 'gp3' ? 'ebs.csi.aws.com' : 'filesystem.csi.test';
   const policy = { driver, deletionPolicy: 'Delete' };
-  await kube.create(SnapshotClass, { metadata: { name: 'golden' }, ...policy });
+  await kube.create(VolumeSnapshotClass, { metadata: { name: 'golden' }, ...policy });
   const { metadata } = await kube.create(VolumeSnapshot, {
     metadata: { ...snapshot, finalizers: [finalizer.asSource, finalizer.bound] },
     spec: { volumeSnapshotClassName: 'golden', source: { persistentVolumeClaimName: 'golden' } },

@@ -1,15 +1,11 @@
 import { failed } from '../../../deploy/local/cdi/scripted-import.ts';
 import { importImage } from '../../../deploy/local/importer/import-image.ts';
-import { defineResource, referenceOf } from '../../../shared/kinds/resource.ts';
+import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { referenceOf } from '../../../shared/kinds/resource.ts';
+import { StorageClass } from '../../../shared/kinds/storage/storage-class.ts';
 import type { Settings } from './run-scenario.ts';
 import { secrets } from './store.ts';
-
-const Claim = defineResource({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', plural: 'persistentvolumeclaims' }, {});
-const Secret = defineResource({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }, {});
-const StorageClass = defineResource(
-  { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', plural: 'storageclasses', namespaced: false },
-  {},
-);
 
 /** A point in the download itself: more than an importer reads before it asks for scratch space. */
 const midway = 0.0003;
@@ -18,7 +14,7 @@ const consumed: Settings = {
   meanwhile: {
     at: /Running False Pending "Clone Pending"/,
     act: ({ kube }, dataVolume) =>
-      kube.patch(Claim, referenceOf(dataVolume), {
+      kube.patch(PersistentVolumeClaim, referenceOf(dataVolume), {
         metadata: { annotations: { 'volume.kubernetes.io/selected-node': 'node' } },
       }),
   },
