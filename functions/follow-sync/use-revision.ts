@@ -1,7 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
+import { reportConditions } from '../../shared/images/status.ts';
 import { useRevision as annotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
-import { recordEvent, redactMessage } from '../../shared/kubernetes/events.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
+import { isNotSo } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Observed } from './observed.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
@@ -56,16 +58,9 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
 function notKept(observed: Observed, asked: string): Action[] {
   const { image, nowMs } = observed;
   const kept = usableRevisions(observed).map(({ revision }) => revision);
-  const message = redactMessage(
-    `Expected annotation ${annotation} to name a revision that is kept (${kept.join(', ') || 'none'}), found ${JSON.stringify(asked.slice(0, 100))}. Nothing is changed.`,
-  );
-  const before = conditionOf(image.status?.conditions, 'RevisionPinned');
-  if (before?.status === 'False' && before.message === message) return [];
-  const found = { type: 'RevisionPinned', status: 'False', reason: 'RevisionNotKept', message } as const;
-  const observedGeneration = image.metadata.generation;
-  const conditions = withCondition(image.status?.conditions, { ...found, observedGeneration }, toTime(nowMs));
-  return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions } },
-    recordEvent(image, true, found.reason, message, `${asked}/${toTime(nowMs)}`),
-  ];
+  const message = `Expected annotation ${annotation} to name a revision that is kept (${kept.join(', ') || 'none'}), found ${JSON.stringify(asked.slice(0, 100))}. Nothing is changed.`;
+  const found = isNotSo('RevisionPinned', 'RevisionNotKept', message);
+  const writes = reportConditions(image, [found], nowMs);
+  if (writes.length === 0) return [];
+  return [...writes, recordEvent(image, true, found.reason, message, `${asked}/${toTime(nowMs)}`)];
 }

@@ -1,15 +1,14 @@
 import type { Action } from '../../shared/actions.ts';
 import { formatReference } from '../../shared/images/references.ts';
-import { publish } from '../../shared/images/status.ts';
+import { publish, reportConditions } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { type Condition, diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { conditionOf, takenDown, withCondition } from '../../shared/kubernetes/conditions.ts';
+import { conditionOf, takenDown } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import type { Left } from './observed.ts';
 import { ruleOf } from './unused.ts';
@@ -31,16 +30,10 @@ export function retain(
   const names = `${holders.slice(0, mostNamed).map(formatReference).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
   const machines = holders.length === 1 ? '1 machine' : `${holders.length} machines`;
   const message = `The image is deleted, but still used by ${machines}: ${names}. It is removed when the last of them is.`;
+  const held = isSo('DeletionHeld', 'Referenced', message);
   const isNews = heldCondition(image)?.status !== 'True';
   return [
-    ...reportConditions(
-      image,
-      [
-        { type: 'DeletionHeld', status: 'True', reason: 'Referenced', message },
-        ...(isReady(image) ? [{ type: 'Ready', status: 'True', reason: 'DeletionHeld', message } as const] : []),
-      ],
-      nowMs,
-    ),
+    ...reportConditions(image, isReady(image) ? [held, isSo('Ready', 'DeletionHeld', message)] : [held], nowMs),
     ...(isNews ? [recordEvent(image, false, 'DeletionHeld', message, image.metadata.deletionTimestamp ?? '')] : []),
     ...dataVolumes.filter(isNotDeleting).map((of) => remove(image, DataVolume, of)),
   ];
@@ -88,27 +81,9 @@ function reportTakenDown(image: VMDiskImage, nowMs: number): Action[] {
     ['DeletionHeld', 'NotReferenced'],
     ['Ready', takenDown],
   ] as const;
-  const said = reasons
-    .filter(([type]) => conditionOf(image.status?.conditions, type)?.status === 'True')
-    .map(([type, reason]): ConditionReport => ({ type, status: 'False', reason, message }));
-  return reportConditions(image, said, nowMs);
-}
-
-type ConditionReport = Pick<Condition, 'type' | 'status' | 'message'> & { reason: Reason };
-
-function reportConditions(image: VMDiskImage, said: readonly ConditionReport[], nowMs: number): Action[] {
-  const news = said.filter(({ type, status, reason, message }) => {
-    const found = conditionOf(image.status?.conditions, type);
-    return found?.status !== status || found.reason !== reason || found.message !== message;
-  });
-  if (news.length === 0) return [];
-  const { generation: observedGeneration } = image.metadata;
-  const conditions = news.reduce<readonly Condition[]>(
-    (before, next) => withCondition(before, { ...next, observedGeneration }, toTime(nowMs)),
-    image.status?.conditions ?? [],
-  );
-  const status = { conditions };
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
+  const isTrue = (type: string) => conditionOf(image.status?.conditions, type)?.status === 'True';
+  const wanted = reasons.filter(([type]) => isTrue(type)).map(([type, reason]) => isNotSo(type, reason, message));
+  return reportConditions(image, wanted, nowMs);
 }
 
 type Made = DataVolume | PersistentVolumeClaim | VolumeSnapshot;

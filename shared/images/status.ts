@@ -4,6 +4,7 @@ import { keyOf } from '../kinds/resource.ts';
 import { conditionOf, withCondition, withProgress } from '../kubernetes/conditions.ts';
 import { recordEvent, redactMessage } from '../kubernetes/events.ts';
 import { digestOf } from '../kubernetes/names.ts';
+import type { NewCondition } from '../kubernetes/status.ts';
 import { toTime } from '../kubernetes/time.ts';
 import type { Reason } from '../reasons/reason.ts';
 import { diskImageFact, factAttributes } from './facts.ts';
@@ -40,7 +41,7 @@ export function transition(
   const revision = fields.revision ?? before.revision ?? 1;
   const snapshot = fields.snapshot === undefined ? before.snapshot : fields.snapshot;
   const observedGeneration = image.metadata.generation;
-  let conditions = withReady(image, { to, snapshot: snapshot ?? undefined, reason, message, now });
+  let conditions = withReady(image, { to, snapshot: snapshot ?? undefined, reason, message, nowMs });
   if (to === 'Succeeded' && conditionOf(conditions, 'SnapshotLost')) {
     const found = { type: 'SnapshotLost', status: 'False' as const, reason, message, observedGeneration };
     conditions = withCondition(conditions, found, now);
@@ -110,26 +111,15 @@ export function updateWhy(image: VMDiskImage, why: Why): Action[] {
 export function explained(image: VMDiskImage, { reason, message: words, nowMs }: Why) {
   const { phase = 'Queued', snapshot } = image.status ?? {};
   const message = redactMessage(words);
-  return { message, conditions: withReady(image, { to: phase, snapshot, reason, message, now: toTime(nowMs) }) };
+  return { message, conditions: withReady(image, { to: phase, snapshot, reason, message, nowMs }) };
 }
 
 /** The conditions with Ready as it is in that phase: true as long as the last snapshot is usable. */
 function withReady(
   image: VMDiskImage,
-  {
-    to,
-    snapshot,
-    reason,
-    message,
-    now,
-  }: {
-    to: string;
-    snapshot: VMDiskImageStatus['snapshot'];
-    reason: Reason;
-    message: string;
-    now: string;
-  },
+  { to, snapshot, reason, message, nowMs }: Why & { to: string; snapshot: VMDiskImageStatus['snapshot'] },
 ) {
+  const now = toTime(nowMs);
   const before = image.status?.conditions;
   const lost = conditionOf(before, 'SnapshotLost')?.status === 'True' && to !== 'Succeeded';
   const ready = snapshot && !lost;
@@ -142,6 +132,22 @@ function withReady(
     { type: 'Ready', status: ready ? 'True' : 'False', reason, message: readyMessage, observedGeneration },
     now,
   );
+}
+
+/** Writes those of these conditions that the image does not have yet, in one write. */
+export function reportConditions(image: VMDiskImage, wanted: readonly NewCondition[], nowMs: number): Action[] {
+  const { generation: observedGeneration } = image.metadata;
+  const before = image.status?.conditions ?? [];
+  const news = wanted.filter(({ type, status, reason, message }) => {
+    const found = conditionOf(before, type);
+    return found?.status !== status || found.reason !== reason || found.message !== redactMessage(message);
+  });
+  if (news.length === 0) return [];
+  const conditions = news.reduce(
+    (list, next) => withCondition(list, { ...next, observedGeneration }, toTime(nowMs)),
+    before,
+  );
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions } }];
 }
 
 /** A domain event about an image; its id is the same each time it is published. */
