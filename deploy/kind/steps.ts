@@ -72,7 +72,7 @@ async function installDriver(run: Run, temporary: string) {
 
 async function loadImage(run: Run) {
   await run('npm', ['run', '--silent', 'build'], { cwd: root });
-  await run('docker', ['build', '--quiet', '-f', 'deploy/Dockerfile', '-t', image, '.'], { cwd: root });
+  await run('docker', ['build', '--quiet', '-f', 'deploy/image/Dockerfile', '-t', image, '.'], { cwd: root });
   await run('kind', ['load', 'docker-image', image, '--name', cluster.name]);
   return image;
 }

@@ -5,7 +5,7 @@ import { image, knativeServices } from '../../knative/services.ts';
 import { schedules } from '../../knative/timers.ts';
 import project from '../../package.json' with { type: 'json' };
 import type { FunctionDeclaration } from '../../shared/function.ts';
-import { exampleImage, imageParts } from '../image-name.ts';
+import { exampleImage, imageParts } from '../image/image-name.ts';
 import { sizeOf } from './sizes.ts';
 import { documentOf, header } from './yaml-text.ts';
 

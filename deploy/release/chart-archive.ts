@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parse, parseDocument } from 'yaml';
-import { imageParts } from '../image-name.ts';
+import { imageParts } from '../image/image-name.ts';
 import { type Entry, tarGzipOf, tarOf } from './archive.ts';
 import { filesIn } from './manifest-files.ts';
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { inputsOf, requireInModules, sbomOfInputs, shakeClient } from '../bundle.ts';
+import { inputsOf, requireInModules, sbomOfInputs, shakeClient } from '../image/bundle.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

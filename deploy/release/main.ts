@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import project from '../../package.json' with { type: 'json' };
-import { exampleImage } from '../image-name.ts';
+import { exampleImage } from '../image/image-name.ts';
 import { releaseFiles } from './release.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

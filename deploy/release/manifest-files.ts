@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exampleImage, imageParts } from '../image-name.ts';
+import { exampleImage, imageParts } from '../image/image-name.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

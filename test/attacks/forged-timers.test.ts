@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timerSpacing } from '../../deploy/run.ts';
+import { timerSpacing } from '../../deploy/image/run.ts';
 import { timerAttributes } from '../../shared/event-filter.ts';
 import { type Batch, defineFunction, on } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';

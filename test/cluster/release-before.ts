@@ -27,7 +27,7 @@ export async function buildReleaseBefore(commit: string): Promise<Release | unde
   await run('sh', ['-c', `git -C "$1" archive ${commit} | tar -x -C "$2"`, 'sh', root, folder]);
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  // Earlier ones had no command for it.
+  // Earlier ones had no command for it, and the Dockerfile in deploy/.
   await run(process.execPath, [scripts.build?.replace('node ', '') ?? 'deploy/bundle.ts'], { cwd: folder });
   const image = 'localhost/ot-functions:before';
   const base = ['--build-arg', 'BASE=localhost/node:24'];

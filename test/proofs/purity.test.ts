@@ -123,7 +123,7 @@ describe('an import against the rule', () => {
     ['deploy/local/start.ts', '../../test/builders.ts'],
     ['deploy/local/demo.ts', '../../functions/prune/decide.ts'],
     ['deploy/local/demo.ts', '../../knative/triggers.ts'],
-    ['deploy/main.ts', './local/start.ts'],
+    ['deploy/image/main.ts', '../local/start.ts'],
     ['deploy/cli/state.ts', '../local/clock.ts'],
     ['deploy/production/chart.ts', '../local/clock.ts'],
     ['deploy/generate/new-function.ts', '../local/clock.ts'],
@@ -138,7 +138,7 @@ describe('an import against the rule', () => {
     ['knative/functions.ts', '../functions/prune/index.ts'],
     ['deploy/local/start.ts', '../../knative/functions.ts'],
     ['deploy/local/eventing/source.ts', '../../../knative/plural.ts'],
-    ['deploy/main.ts', '../functions/prune/index.ts'],
+    ['deploy/image/main.ts', '../../functions/prune/index.ts'],
     ['test/local.test.ts', '../deploy/local/start.ts'],
   ])('is not: %s of %s', (path, from) => {
     expect(planted(path, `import { it } from '${from}';`)).toEqual([]);

@@ -57,7 +57,7 @@ const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[]
   { place: /^deploy\/generate\/registry\.ts$/, may: [/./], rule: '' },
   { place: /^deploy\/local\/start\.ts$/, may: [/^(deploy|shared|functions|knative)\//], rule: 'no test' },
   {
-    place: /^deploy\/(main|bundle|gateway\/main)\.ts$/,
+    place: /^deploy\/(image\/main|image\/bundle|gateway\/main)\.ts$/,
     may: [shipped, /^(shared|functions|knative)\//],
     rule: 'neither deploy/local nor test',
   },

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { exampleImage, imageParts } from '../../image-name.ts';
+import { exampleImage, imageParts } from '../../image/image-name.ts';
 import { documents, manifestKey, readManifests } from '../../manifests.ts';
 import { projectFolder } from '../../project-folder.ts';
 import { InstallError } from './cluster.ts';

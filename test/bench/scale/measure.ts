@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { bundle } from '../../../deploy/bundle.ts';
+import { bundle } from '../../../deploy/image/bundle.ts';
 import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
 import { sizeOf } from '../../../deploy/production/sizes.ts';
 import { loadFunctions } from '../../../knative/functions.ts';

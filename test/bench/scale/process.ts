@@ -5,7 +5,7 @@ import { request as askHttps, createServer, type RequestOptions } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { nodeOptions } from '../../../deploy/node-options.ts';
+import { nodeOptions } from '../../../deploy/image/node-options.ts';
 import { timerAttributes } from '../../../shared/event-filter.ts';
 import { diskImageFact } from '../../../shared/images/facts.ts';
 import { testCertificate } from '../../support/tools/certificate.ts';

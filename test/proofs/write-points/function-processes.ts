@@ -3,10 +3,10 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { bundle } from '../../../deploy/bundle.ts';
+import { bundle } from '../../../deploy/image/bundle.ts';
+import { nodeOptions } from '../../../deploy/image/node-options.ts';
 import { kubeconfigFor } from '../../../deploy/local/api-server/kubeconfig.ts';
 import type { Handler } from '../../../deploy/local/eventing/address.ts';
-import { nodeOptions } from '../../../deploy/node-options.ts';
 import { firstAnswer, freePort } from '../../support/tools/first-answer.ts';
 
 /** Functions as processes of the bundle in the image, which can be killed and are restarted like pods. */

@@ -1,4 +1,4 @@
-import { run } from '../../../../deploy/run.ts';
+import { run } from '../../../../deploy/image/run.ts';
 import floor from './function.ts';
 
 await run(floor.name, async () => floor);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { bundleProgram } from '../../../../deploy/bundle.ts';
+import { bundleProgram } from '../../../../deploy/image/bundle.ts';
 import { documents } from '../../../../deploy/manifests.ts';
 import { brokerManifests, systemsOf } from '../../../../knative/broker.ts';
 import { permissionManifests } from '../../../../knative/permissions.ts';

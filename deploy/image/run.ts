@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serve as listen } from '@hono/node-server';
 import { KubeConfig } from '@kubernetes/client-node';
-import type { FunctionDeclaration } from '../shared/function.ts';
-import { operatorNamespace } from '../shared/operator.ts';
-import { withCaches } from '../shared/runtime/cache.ts';
-import { serve } from '../shared/runtime/http.ts';
-import { type Kube, kubeClient } from '../shared/runtime/kube.ts';
-import { openStackClients } from '../shared/runtime/openstack/clouds.ts';
-import { publisher } from '../shared/runtime/publish.ts';
-import { realPause } from '../shared/runtime/reflect.ts';
-import { observeState } from '../shared/runtime/telemetry/gauges.ts';
-import { observeServers } from '../shared/runtime/telemetry/server-gauges.ts';
-import { telemetryOf } from '../shared/runtime/telemetry/telemetry.ts';
+import type { FunctionDeclaration } from '../../shared/function.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { withCaches } from '../../shared/runtime/cache.ts';
+import { serve } from '../../shared/runtime/http.ts';
+import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
+import { openStackClients } from '../../shared/runtime/openstack/clouds.ts';
+import { publisher } from '../../shared/runtime/publish.ts';
+import { realPause } from '../../shared/runtime/reflect.ts';
+import { observeState } from '../../shared/runtime/telemetry/gauges.ts';
+import { observeServers } from '../../shared/runtime/telemetry/server-gauges.ts';
+import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 
 /** The function that is always there computes the gauges of the state for all. */
 const gaugesOf = 'start-sync';
@@ -26,7 +26,7 @@ const ports = { events: Number(process.env.PORT ?? 8080), metrics: Number(proces
 /** A sixth of the shipped sweep's interval, a tenth of the audit's. Where timers tick quicker, TIMER_SPACING is `Off`. */
 export const timerSpacing = { sweep: 5000, audit: 60_000 };
 
-export const loadTelemetry = () => import('../shared/runtime/telemetry/sdk.ts');
+export const loadTelemetry = () => import('../../shared/runtime/telemetry/sdk.ts');
 
 /** Serves the function of that name until SIGTERM; then finishes what it has begun and ends. */
 export async function run(name: string, load: () => Promise<FunctionDeclaration>) {
@@ -40,7 +40,7 @@ export async function run(name: string, load: () => Promise<FunctionDeclaration>
     ...(declaration.part === 'openstack'
       ? { clouds: openStackClients({ kube, telemetry: telemetryOfIt, fetch, now: Date.now }) }
       : {}),
-    ...(declaration.readsSources ? await import('../shared/runtime/sources/read-source.ts') : {}),
+    ...(declaration.readsSources ? await import('../../shared/runtime/sources/read-source.ts') : {}),
     now: Date.now,
     pause: (milliseconds) => sleep(milliseconds),
     random: Math.random,

@@ -12,7 +12,7 @@ const own = { name: 'ot-functions', version: '0.1.0' };
 
 test('names each package of the bundle once, with version, hash and licence, and no other', () => {
   const inputs = [
-    'deploy/main.ts',
+    'deploy/image/main.ts',
     'node_modules/hono/dist/index.js',
     '../checkout/node_modules/hono/dist/router.js',
     'node_modules/@scope/a/index.js',

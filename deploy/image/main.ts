@@ -1,15 +1,15 @@
 import { flushCompileCache } from 'node:module';
-import type { FunctionDeclaration } from '../shared/function.ts';
+import type { FunctionDeclaration } from '../../shared/function.ts';
 import { assertPinned } from './pinned.ts';
 import { loadTelemetry, run } from './run.ts';
 
-/** Filled in when the image is made (deploy/bundle.ts). */
+/** Filled in when the image is made (deploy/image/bundle.ts). */
 const functions = (process.env.OT_FUNCTIONS ?? '').split(',').filter(Boolean);
 
 /** What runs beside the functions, each a process of its own kind. */
 const programs: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
-  gateway: () => import('./gateway/main.ts'),
-  console: () => import('./console/main.ts'),
+  gateway: () => import('../gateway/main.ts'),
+  console: () => import('../console/main.ts'),
   'pre-delete': () => hook('beforeDelete'),
   'post-upgrade': () => hook('afterUpgrade'),
   'helm-test': () => hook('assertReady'),
@@ -17,12 +17,12 @@ const programs: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>
 
 /** What Helm runs (deploy/production/helm-hooks.ts). */
 async function hook(name: 'beforeDelete' | 'afterUpgrade' | 'assertReady') {
-  const hooks = await import('./cli/install/hooks.ts');
+  const hooks = await import('../cli/install/hooks.ts');
   return { run: () => hooks.runHook(hooks[name]) };
 }
 
 async function load(name: string): Promise<FunctionDeclaration> {
-  const module: { default: FunctionDeclaration } = await import(`../functions/${name}/index.ts`);
+  const module: { default: FunctionDeclaration } = await import(`../../functions/${name}/index.ts`);
   return module.default;
 }
 

@@ -2,18 +2,18 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { loadAllFunctions } from '../knative/functions.ts';
-import { readAssets } from './console/page/assets.ts';
+import { loadAllFunctions } from '../../knative/functions.ts';
+import { readAssets } from '../console/page/assets.ts';
 import { sbomOf } from './sbom.ts';
 
-const root = new URL('../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 
-/** Where the bundle goes that deploy/Dockerfile copies. */
-export const bundleFolder = fileURLToPath(new URL('deploy/dist/', root));
+/** Where the bundle goes that deploy/image/Dockerfile copies. */
+export const bundleFolder = fileURLToPath(new URL('deploy/image/dist/', root));
 
 /** Makes one bundle of all functions and all they need, with the list of other people's packages in it; each function is a file that only its own pods load. */
 export async function bundle(folder: string = bundleFolder): Promise<void> {
-  const inputs = await bundleProgram('deploy/main.ts', folder);
+  const inputs = await bundleProgram('deploy/image/main.ts', folder);
   await copyPage(folder);
   await writeFile(join(folder, 'sbom.cdx.json'), await sbomOfInputs(inputs));
 }
