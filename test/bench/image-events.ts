@@ -20,7 +20,6 @@ export interface ImageEvents {
   outcomes: readonly EventOutcome[];
 }
 
-/** All deliveries. */
 export const deliveriesOf = (deliveries: ImageEvents['deliveries']) =>
   [...deliveries.values()].reduce((sum, count) => sum + count, 0);
 

@@ -15,7 +15,7 @@ const reviews = defineResource(
 
 /** A review has an answer, and no name. */
 type Review = KubernetesObject & { status: { allowed: boolean } };
-const SubjectAccessReview = { ...reviews, parse: (value: unknown) => value as Review };
+export const SubjectAccessReview = { ...reviews, parse: (value: unknown) => value as Review };
 
 const verbs = ['get', 'list', 'watch'];
 

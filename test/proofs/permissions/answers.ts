@@ -1,6 +1,7 @@
+import { SubjectAccessReview } from '../../../deploy/local/eventing/access-check.ts';
 import type { LocalCluster } from '../../../deploy/local/start.ts';
 import { ClusterRole } from '../../../shared/kinds/rbac/cluster-role.ts';
-import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
 import { inWords, rulesFor } from './granted.ts';
 
@@ -85,18 +86,3 @@ async function mayEverywhere({ kube }: LocalCluster, { account, verb, what }: As
   const { status } = await kube.create(SubjectAccessReview, { metadata: {}, spec });
   return status.allowed;
 }
-
-/** A review has an answer, and no name. */
-type Review = KubernetesObject & { status: { allowed: boolean } };
-const SubjectAccessReview = {
-  ...defineResource(
-    {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      plural: 'subjectaccessreviews',
-      namespaced: false,
-    },
-    {},
-  ),
-  parse: (value: unknown) => value as Review,
-};
