@@ -9,7 +9,7 @@ import { parsePolicy, policyRef } from '../../shared/policy.ts';
 import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import type { Gathered } from './observed.ts';
-import { noAttempts, readAttempts, readHolders, volumesOnce, withImages } from './read/attempts.ts';
+import { noAttempts, readAttempts, readHolders } from './read/attempts.ts';
 import { readClasses } from './read/classes.ts';
 import { readDonors } from './read/donors.ts';
 import { canTransition, readFinished } from './read/finished.ts';
@@ -62,13 +62,11 @@ async function readRest(reader: Reader, slots: Slots, events: Events | undefined
   const { holders = [], policyMap, lease } = slots;
 
   // 3. What the holders download, and the unfinished images that may change. A free slot waits for both, so they are read concurrently.
-  const toRead = events?.toRead ?? withImages(holders, []);
-  const reads = readHolders(reader, slots.holders, events ?? { toRead, readVolumes: volumesOnce(kube, toRead) });
+  const reads = readHolders(reader, slots.holders, events);
   const [focus, ofHolders] = await Promise.all([readUnfinished(reader, slots, events, reads), reads]);
 
   // 4. What else the decisions about those need, and the finished images that may change.
-  const needs = selectNeeds(reader, slots, focus.images, ofHolders);
-  const { statusLost, unlisted, moreNew } = needs;
+  const { statusLost, unlisted, moreNew, ...needs } = selectNeeds(reader, slots, focus.images, ofHolders);
   const [settled, snapshots, ofUnlisted, inputs, donors, classes] = await Promise.all([
     readFinished(reader, focus, holders),
     reading(reader, listLabelled(kube, VolumeSnapshot, imageUidLabel, statusLost), [], isAmong(statusLost)),

@@ -11,7 +11,12 @@ import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 import type { Donors } from './slots/donors.ts';
 import type { Inputs } from './transition/inputs.ts';
-import type { Classes } from './transition/next-transition.ts';
+
+/** The existing classes; class name → driver. */
+export interface Classes {
+  storage: ReadonlyMap<string, string>;
+  snapshot: ReadonlyMap<string, string>;
+}
 
 /** What one reconcile of start-sync sees. */
 export interface Gathered {
@@ -48,7 +53,7 @@ export interface Gathered {
   gracePeriodMs: number;
   /** Why the slots are not known in full: this reconcile gives and frees none. */
   gap?: string;
-  /** The images, by uid, that this reconcile decides nothing about, because what that needs could not be read. */
+  /** The images, by uid, that are left as they are: what they need could not be read, or another decision queues them. */
   undecided?: ReadonlySet<string>;
   /** How long the downloads of finished images took: an audit reads them all. */
   basis?: Basis | undefined;
@@ -70,8 +75,6 @@ export interface Gathered {
 export interface Observed extends Gathered {
   /** The places of the new images in the queue, by uid. */
   places: ReadonlyMap<string, string>;
-  /** The new images this decision writes to, by uid; what is queued behind the others gets no slot yet. */
-  admitted: ReadonlySet<string>;
   assignsSlots: boolean;
   /** The images that are queued already. */
   waiting: number;

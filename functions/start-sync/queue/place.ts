@@ -47,9 +47,9 @@ export function correctPlaces(
   observed: Observed,
   images: readonly VMDiskImage[],
   holders: readonly Holder[],
-): [string, Record<string, unknown>][] {
+): Map<string, Record<string, unknown>> {
   const { isAudit, policy, lease, nowMs, basis, rate } = observed;
-  if (!isAudit) return [];
+  if (!isAudit) return new Map();
   const isStopped = stopOf(policy, egressIn(lease), nowMs) !== undefined;
   const from = { images, holders, limits: policy.values, isStopped: isStopped || !basis, basis, rate };
   const { queue, starts } = forecastOf(from, nowMs);
@@ -59,7 +59,10 @@ export function correctPlaces(
     const next = { place: bandOf(index + 1), ...roundedTime(starts[index]) };
     return isOutdated(image.status ?? {}, next, nowMs) ? [[image.metadata.uid, { startsAbout: null, ...next }]] : [];
   });
-  return [...outdated, ...left.map(({ metadata }): [string, Record<string, unknown>] => [metadata.uid, notQueued])];
+  return new Map([
+    ...outdated,
+    ...left.map(({ metadata }): [string, Record<string, unknown>] => [metadata.uid, notQueued]),
+  ]);
 }
 
 const roundMs = 600_000;

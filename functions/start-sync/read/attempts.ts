@@ -24,12 +24,7 @@ export function withImages(holders: readonly Holder[], images: Iterable<VMDiskIm
   return holders.map((holder) => ({ holder, image: byUid.get(holder.uid) }));
 }
 
-/** What attempts consist of. */
-export interface Attempts {
-  dataVolumes: readonly DataVolume[];
-  pods: readonly Pod[];
-  claims: readonly PersistentVolumeClaim[];
-}
+type Attempts = Pick<Gathered, 'dataVolumes' | 'pods' | 'claims'>;
 
 export const noAttempts: Attempts = { dataVolumes: [], pods: [], claims: [] };
 
@@ -39,9 +34,11 @@ type Kube = Reader['kube'];
 export async function readHolders(
   reader: Reader,
   holders: readonly Holder[] | undefined,
-  { toRead, readVolumes }: { toRead: readonly HeldImage[]; readVolumes(): Promise<readonly DataVolume[]> },
+  events: { toRead: readonly HeldImage[]; readVolumes(): Promise<readonly DataVolume[]> } | undefined,
 ): Promise<Attempts & Pick<Gathered, 'unreadHolders'>> {
   const { kube, nowMs } = reader;
+  const toRead = events?.toRead ?? withImages(holders ?? [], []);
+  const readVolumes = events?.readVolumes ?? volumesOnce(kube, toRead);
   const uids = uidsOf(toRead);
   const attempts = await reading(
     reader,

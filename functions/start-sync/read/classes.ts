@@ -1,7 +1,7 @@
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../../shared/kinds/storage/storage-class.ts';
-import type { Classes } from '../transition/next-transition.ts';
+import type { Classes } from '../observed.ts';
 import { type Reader, reading } from './reader.ts';
 
 /** Without an image no class is needed. */

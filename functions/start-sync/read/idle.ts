@@ -6,9 +6,10 @@ import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
-import { isUnacknowledged, lacksFinalizer } from '../decide.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';
-import { nextTransition } from '../transition/next-transition.ts';
+import { isUnacknowledged, lacksFinalizer } from '../transition/move.ts';
+import { failQueued } from '../transition/next-transition.ts';
 import { newRevision } from '../transition/revision.ts';
 import { type HeldImage, hasBegunBefore, selectHolders, volumesOnce, withImages } from './attempts.ts';
 import { type NamedImages, readNamed } from './named.ts';
@@ -57,7 +58,7 @@ export async function isIdle(
   const deleted = new Set(subjectsOf(batch, DataVolume).map(keyOf));
   const uids = new Set(holders.map(({ uid }) => uid));
   const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
-  if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), { policy, nowMs }))) return false;
+  if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), policy))) return false;
   // Of all that wait no more is asked than that needs: there may be thousands.
   const images = [...unfinished.values()];
   if (!images.every((image) => isSettled(image, isHeld(image), nowMs))) return false;
@@ -92,7 +93,7 @@ function isSettled({ status }: VMDiskImage, isHeld: boolean, nowMs: number) {
 }
 
 /** The image of an event needs nothing of start-sync: it waits for its turn, syncs in its slot, or has gone on without one. */
-function isAsWanted(image: VMDiskImage, isHeld: boolean, known: Pick<HeldSlots, 'policy' | 'nowMs'>) {
+function isAsWanted(image: VMDiskImage, isHeld: boolean, policy: Policy) {
   const { phase } = image.status ?? {};
   // Of a finished image that is deleted, only its slot is this function's.
   if (image.metadata.deletionTimestamp) return !isHeld && phase === 'Succeeded';
@@ -100,16 +101,6 @@ function isAsWanted(image: VMDiskImage, isHeld: boolean, known: Pick<HeldSlots, 
   if (newRevision(image)) return false;
   // Its classes and inputs were read when it was queued, and are read again for its turn.
   if (phase === 'Queued')
-    return !isHeld && !hasBegunBefore(image) && nextTransition(image, { ...nothingRead, ...known }) === undefined;
+    return !isHeld && !hasBegunBefore(image) && failQueued(image, { policy, inputs: new Map() }) === undefined;
   return phase === 'Syncing' ? isHeld : !isHeld && (phase === 'Snapshotting' || phase === 'Succeeded');
 }
-
-const nothingRead = {
-  lease: undefined,
-  inputs: new Map(),
-  dataVolumes: [],
-  snapshots: [],
-  refusals: new Map(),
-  places: new Map(),
-  isAudit: false,
-};

@@ -1,47 +1,36 @@
 import { isQueued } from '../../../shared/images/queue.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { newImagesPerReconcile } from '../decide.ts';
-import { byCreation, isNew } from '../queue/new-images.ts';
+import { byCreation, isNew, newImagesPerReconcile } from '../queue/new-images.ts';
 import { mayHaveAttempt, mayHaveLostStatus, type readHolders } from './attempts.ts';
 import { selectHead } from './focus.ts';
 import { isAmong, type Reader, uidsOf } from './reader.ts';
 import type { Slots } from './slots.ts';
 
 /** The images in focus, by what else has to be read of them. */
-interface Needs {
-  /** By uid: their snapshots show which revision is next. */
-  statusLost: readonly string[];
-  /** By uid: the same, beyond the limit of a reconcile. */
-  moreNew: readonly string[];
-  /** By uid: not in the Lease, although they may have an attempt. */
-  unlisted: readonly string[];
-  /** They may be queued or get a slot. */
-  inputs: readonly VMDiskImage[];
-  /** They may begin: another image may have their content. */
-  donors: readonly VMDiskImage[];
-}
-
 export function selectNeeds(
   { nowMs }: Reader,
   slots: Slots,
   images: readonly VMDiskImage[],
   ofHolders: Awaited<ReturnType<typeof readHolders>>,
-): Needs {
+) {
   const { holders = [] } = slots;
   const statusLost = images.filter((image) => mayHaveLostStatus(image, nowMs)).sort(byCreation);
   const moreNew = uidsOf(statusLost.slice(newImagesPerReconcile));
   const { first, next } = selectHead(images, { ...slots, nowMs, holders, ...ofHolders });
   const isHolder = isAmong(holders.map(({ uid }) => uid));
   return {
+    /** By uid: their snapshots show which revision is next. */
     statusLost: uidsOf(statusLost.slice(0, newImagesPerReconcile)),
+    /** By uid: the same, beyond the limit of a reconcile. */
     moreNew,
     unlisted: selectUnlisted(images, slots, moreNew, nowMs),
+    /** They may be queued or get a slot. */
     inputs: [
       ...(next.length > 0 ? first : []),
       ...images.filter(isNew).sort(byCreation).slice(0, newImagesPerReconcile),
       ...images.filter((image) => mayBeDue(image, nowMs)),
     ],
-    // The holders, too: a process may have ended before their attempts began.
+    /** They may begin, and another image may have their content. The holders, too: a process may have ended before their attempts began. */
     donors: [...next, ...images.filter((image) => isQueued(image) && isHolder(image))],
   };
 }

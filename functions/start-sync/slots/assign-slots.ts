@@ -7,9 +7,7 @@ import { byPlace, grantFault, nextInQueue, placeOf } from '../../../shared/image
 import { forecastAnnotation } from '../../../shared/images/queue-forecast.ts';
 import { contentsUnderWay, wantedContent } from '../../../shared/images/shared-content.ts';
 import { type Holder, holdersOf, leaseName, serializeHolders, slotsAnnotation } from '../../../shared/images/slots.ts';
-import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
-import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, referenceIn, referenceOf } from '../../../shared/kinds/resource.ts';
 import { recordEvent } from '../../../shared/kubernetes/events.ts';
@@ -19,16 +17,11 @@ import type { Observed } from '../observed.ts';
 import { queueForecast } from '../queue/forecast.ts';
 import { isNew } from '../queue/new-images.ts';
 import { areRead } from '../transition/inputs.ts';
+import type { Moved } from '../transition/move.ts';
 import { begin } from './begin.ts';
 import { asBegun } from './donors.ts';
-import { keptBy, obsoletePods, rebuild, stuckPods, stuckVolumes } from './occupancy.ts';
-
-/** An image, the transition that it takes in this reconcile, and the image after it. */
-export interface Moved {
-  image: VMDiskImage;
-  next: VMDiskImage;
-  actions: readonly Action[];
-}
+import { keptBy, rebuild } from './occupancy.ts';
+import { warningsOf } from './warnings.ts';
 
 /** Releases and grants in one write of the Lease, and what each of the granted (and the interrupted) still needs. */
 export function assignSlots(
@@ -39,51 +32,38 @@ export function assignSlots(
   const held = holdersOf(lease);
   // A failed read may hide a download, so no slot is given or freed. The events are redelivered.
   if (gap !== undefined) return { holders: held ?? [], actions: [{ do: 'redeliver', because: gap }], begun: [] };
+  const images = moves.map(({ next }) => next);
   const byUid = new Map(moves.map((move) => [move.image.metadata.uid, move]));
-  const next = ({ uid }: Holder) => byUid.get(uid)?.next;
-  const before = held ? [...held, ...untrackedHolders(held, observed, next)] : rebuild(observed);
+  const imageOf = ({ uid }: Holder) => byUid.get(uid)?.next;
+  const before = held ? [...held, ...untrackedHolders(held, observed, imageOf)] : rebuild(observed);
   // An attempt that this reconcile ends keeps its slot until the next: another instance may have begun it since its DataVolumes were listed.
   const kept = before.filter(
     (holder) =>
-      keptBy(holder, next(holder), observed) !== undefined ||
+      keptBy(holder, imageOf(holder), observed) !== undefined ||
       keptBy(holder, byUid.get(holder.uid)?.image, observed) === 'status',
   );
-  const starting = held && mayGrant(observed) ? grants(observed, moves, kept) : [];
+  const starting = held && mayGrant(observed) ? grants(observed, images, kept) : [];
   const granted = starting.map((image) => holderFor(image, nowMs));
-  const warnings = before
-    .filter((holder) => !kept.includes(holder))
-    .flatMap((holder) => stuckPods(holder, observed).map(stuckWarning));
-  const obsolete = kept.flatMap((holder) =>
-    obsoletePods(holder, next(holder), observed).map((pod) => obsoleteWarning(pod, holder)),
-  );
-  const terminating = kept.flatMap((holder) =>
-    stuckVolumes(holder, observed).map((one) => terminatingWarning(one, holder)),
-  );
   const isAnew = !held || acquiredMs(lease) - nowMs > observed.gracePeriodMs;
   const holders = [...kept, ...granted];
-  const forecast = forecastWith(
-    observed,
-    moves.map((move) => move.next),
-    holders,
-  );
+  const known = queueForecast(observed, images, holders);
+  const forecast = known && JSON.stringify(known);
   const isChanged =
     isAnew ||
     before.length !== held.length ||
     kept.length !== before.length ||
     granted.length > 0 ||
-    Object.entries(forecast).some(([key, text]) => lease?.metadata.annotations?.[key] !== text);
+    (forecast !== undefined && forecast !== lease?.metadata.annotations?.[forecastAnnotation]);
   const actions = [
-    ...warnings,
-    ...obsolete,
-    ...terminating,
+    ...warningsOf(before, kept, imageOf, observed),
     ...(isChanged ? [saveLease(observed, holders, starting, { isRebuilt: isAnew, forecast })] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
     ...awaitInspections(observed, moves),
     ...kept
-      .filter((holder) => holder.image !== '' && keptBy(holder, next(holder), observed) === 'claim')
+      .filter((holder) => holder.image !== '' && keptBy(holder, imageOf(holder), observed) === 'claim')
       .map(awaitClaim),
   ];
-  return { holders, actions, begun: holders.map((holder) => begin(holder, next(holder), observed)) };
+  return { holders, actions, begun: holders.map((holder) => begin(holder, imageOf(holder), observed)) };
 }
 
 /**
@@ -93,13 +73,13 @@ export function assignSlots(
 function untrackedHolders(
   held: readonly Holder[],
   observed: Observed,
-  next: (holder: Holder) => VMDiskImage | undefined,
+  imageOf: (holder: Holder) => VMDiskImage | undefined,
 ): Holder[] {
   const listed = new Set(held.map(({ uid }) => uid));
   const dataVolumes = observed.dataVolumes.filter(({ status }) => status?.phase !== 'Failed');
   const downloads = { ...observed, dataVolumes };
   return rebuild(downloads).filter(
-    (holder) => !listed.has(holder.uid) && keptBy(holder, next(holder), downloads) !== undefined,
+    (holder) => !listed.has(holder.uid) && keptBy(holder, imageOf(holder), downloads) !== undefined,
   );
 }
 
@@ -129,10 +109,9 @@ const acquiredMs = (lease: Lease | undefined) => Date.parse(lease?.spec?.acquire
 /** The images that get a free slot now. */
 function grants(
   { policy, nowMs, places, inputs, donors, unfinished, lease }: Observed,
-  moves: readonly Moved[],
+  images: readonly VMDiskImage[],
   kept: readonly Holder[],
 ): VMDiskImage[] {
-  const images = moves.map(({ next }) => next);
   const newPlaces = images.filter(isNew).map(({ metadata }) => places.get(metadata.uid) ?? '');
   const [firstNew] = newPlaces.sort();
   const moved = new Set(images.map(({ metadata }) => metadata.uid));
@@ -159,23 +138,17 @@ const holderFor = ({ metadata, status }: VMDiskImage, nowMs: number): Holder => 
   since: toTime(nowMs),
 });
 
-/** The annotation of the Lease that says it; nothing where nothing is known. */
-function forecastWith(observed: Observed, images: readonly VMDiskImage[], holders: readonly Holder[]) {
-  const forecast = queueForecast(observed, images, holders);
-  return forecast ? { [forecastAnnotation]: JSON.stringify(forecast) } : {};
-}
-
 /** One write for the slots and for what the starting images will download, so that no budget is spent twice and no share is lost. */
 function saveLease(
   { lease, nowMs }: Observed,
   holders: readonly Holder[],
   starting: readonly VMDiskImage[],
-  { isRebuilt, forecast }: { isRebuilt: boolean; forecast: Readonly<Record<string, string>> },
+  { isRebuilt, forecast }: { isRebuilt: boolean; forecast: string | undefined },
 ): Action {
   const now = toMicroTime(nowMs);
   const { [slotsAnnotation]: _, ...before } = lease?.metadata.annotations ?? {};
   const egress = starting.length > 0 ? egressAnnotationsWith(lease, starting, nowMs) : {};
-  const beside = { ...before, ...egress, ...forecast };
+  const beside = { ...before, ...egress, ...(forecast ? { [forecastAnnotation]: forecast } : {}) };
   const annotations = { ...beside, [slotsAnnotation]: serializeHolders(holders, beside) };
   const spec = {
     ...lease?.spec,
@@ -193,24 +166,6 @@ const aLease = {
   kind: Lease.kind,
   metadata: { name: leaseName, namespace: operatorNamespace },
 };
-
-function stuckWarning(pod: Pod): Action {
-  const message =
-    'The importer has been Terminating for over 10 minutes; its slot is given to another image. Look at its node.';
-  return recordEvent(pod, true, 'SlotFreed', message, pod.metadata.uid);
-}
-
-function obsoleteWarning(pod: Pod, { image }: Holder): Action {
-  const message = `Expected no importer for VMDiskImage ${image}, whose attempt has been over for 10 minutes, found this one at work: it keeps its slot until it ends. Delete the claim that it fills, and look why CDI does not.`;
-  return recordEvent(pod, true, 'SlotHeld', message, pod.metadata.uid);
-}
-
-function terminatingWarning(volume: DataVolume, { image }: Holder): Action {
-  const { uid, deletionTimestamp, finalizers } = volume.metadata;
-  const held = finalizers?.join(', ') || 'none';
-  const message = `The DataVolume has been Terminating since ${deletionTimestamp} (finalizers: ${held}); until it is deleted, the slot of VMDiskImage ${image} is taken. Look why CDI does not finish.`;
-  return recordEvent(volume, true, 'SlotHeld', message, uid);
-}
 
 function rebuiltEvent({ lease, nowMs }: Observed, holders: readonly Holder[]): Action {
   const about = { ...aLease, metadata: { uid: '', resourceVersion: '', ...lease?.metadata, ...aLease.metadata } };

@@ -17,10 +17,6 @@ import { dataVolumeFor } from './data-volume.ts';
 import { asBegun, type Donor, donorFor } from './donors.ts';
 import { isActiveAttempt } from './occupancy.ts';
 
-/** It waited for its inspection in vain. */
-const isUninspected = (image: VMDiskImage, { values }: Policy) =>
-  values.inspectTimeout > 0 && [undefined, 'SourceUnreachable'].includes(inspectionOf(image)?.reason);
-
 /** What a holder of a slot still needs: the status Syncing, and the DataVolume that downloads. */
 export function begin(
   holder: Holder,
@@ -71,8 +67,8 @@ export function begin(
 const cloning = ({ image }: Donor) =>
   `Being cloned from the snapshot of VMDiskImage ${image}, which has the same content; nothing is downloaded.`;
 
-function waiting(attempts: number, image: VMDiskImage, policy: Policy): string {
-  const within = `within ${formatDuration(policy.values.inspectTimeout)} (inspectTimeout)`;
-  const uninspected = isUninspected(image, policy) ? ` Its source was not inspected ${within}.` : '';
-  return `Waiting for the importer, attempt ${attempts}.${uninspected}`;
+function waiting(attempts: number, image: VMDiskImage, { values: { inspectTimeout } }: Policy): string {
+  const isUninspected = inspectTimeout > 0 && [undefined, 'SourceUnreachable'].includes(inspectionOf(image)?.reason);
+  const within = `within ${formatDuration(inspectTimeout)} (inspectTimeout)`;
+  return `Waiting for the importer, attempt ${attempts}.${isUninspected ? ` Its source was not inspected ${within}.` : ''}`;
 }

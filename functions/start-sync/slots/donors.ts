@@ -32,10 +32,8 @@ export function donorOf({ metadata, status }: VMDiskImage, snapshots: readonly V
 }
 
 /** The image that this one can be cloned from, if it wants that and one was found. */
-export function donorFor(image: VMDiskImage, donors: Donors): Donor | undefined {
-  const content = wantedContent(image);
-  return content === undefined ? undefined : donors.get(content);
-}
+export const donorFor = (image: VMDiskImage, donors: Donors): Donor | undefined =>
+  donors.get(wantedContent(image) ?? '');
 
 /** The image as its attempt begins: a clone downloads nothing, and a failed one does not count for the next attempt. */
 export const asBegun = (image: VMDiskImage, donors: Donors): VMDiskImage => ({

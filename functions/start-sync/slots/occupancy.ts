@@ -20,7 +20,7 @@ import type { Gathered } from '../observed.ts';
 export const stuckAfterMs = 10 * 60_000;
 
 /** What downloads. */
-type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'unreadHolders'>;
+export type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'unreadHolders'>;
 
 /**
  * What keeps a slot: an active attempt in the status whose DataVolume is not Succeeded, any DataVolume of the image that is not
@@ -61,28 +61,6 @@ export const isOfAttempt =
 const isOwned = ({ metadata }: PersistentVolumeClaim) =>
   metadata.ownerReferences?.some(({ kind }) => kind === DataVolume.kind);
 
-/** Pods that would keep the slot of this holder, had they not been Terminating for too long. */
-export const stuckPods = (holder: Holder, { nowMs, pods }: Downloads) =>
-  pods.filter((pod) => pod.metadata.labels?.[imageUidLabel] === holder.uid && isAtWork(pod) && isStuck(pod, nowMs));
-
-/** Pods that keep the slot of this holder although its attempt ended long ago or its image does not exist. */
-export function obsoletePods(holder: Holder, image: VMDiskImage | undefined, downloads: Downloads): Pod[] {
-  if (keptBy(holder, image, downloads) === 'status') return [];
-  const isOld = (since: string | undefined) => downloads.nowMs - Date.parse(since ?? '') > stuckAfterMs;
-  if (image && !isOld(image.status?.history?.at(-1)?.time)) return [];
-  return downloads.pods.filter(
-    ({ metadata, ...pod }) =>
-      metadata.labels?.[imageUidLabel] === holder.uid &&
-      metadata.deletionTimestamp === undefined &&
-      isAtWork({ metadata, ...pod }) &&
-      isOld(metadata.creationTimestamp),
-  );
-}
-
-/** DataVolumes of this holder that were deleted long ago and are still there. */
-export const stuckVolumes = ({ uid }: Holder, { nowMs, dataVolumes }: Downloads) =>
-  dataVolumes.filter((one) => one.metadata.labels?.[imageUidLabel] === uid && isStuck(one, nowMs));
-
 /** The holders of slots, derived from what is downloading: for a lost Lease. */
 export function rebuild({ nowMs, images, dataVolumes, pods }: Downloads & Pick<Gathered, 'images'>): Holder[] {
   const names = new Map(images.map(({ metadata }) => [metadata.uid, metadata.name]));
@@ -113,20 +91,16 @@ export function isActiveAttempt(holder: Holder, image: VMDiskImage) {
 }
 
 /** The DataVolume of the attempt is Succeeded. Its absence from a list is no evidence. */
-function isAttemptDownloaded(
-  { revision, attempt }: Holder,
-  { metadata }: VMDiskImage,
-  dataVolumes: readonly DataVolume[],
-) {
-  const name = dataVolumeName(metadata, revision, attempt);
+function isAttemptDownloaded(holder: Holder, image: VMDiskImage, dataVolumes: readonly DataVolume[]) {
+  const { name } = volumeOf(holder, image);
   return dataVolumes.some(
-    (found) =>
-      found.metadata.name === name &&
-      found.metadata.labels?.[imageUidLabel] === metadata.uid &&
-      found.status?.phase === 'Succeeded',
+    ({ metadata, status }) =>
+      metadata.name === name &&
+      metadata.labels?.[imageUidLabel] === image.metadata.uid &&
+      status?.phase === 'Succeeded',
   );
 }
 
-const isAtWork = (pod: Pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
-const isStuck = ({ metadata }: KubernetesObject, nowMs: number) =>
+export const isAtWork = (pod: Pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
+export const isStuck = ({ metadata }: KubernetesObject, nowMs: number) =>
   metadata.deletionTimestamp !== undefined && nowMs - Date.parse(metadata.deletionTimestamp) > stuckAfterMs;

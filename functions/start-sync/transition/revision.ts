@@ -1,9 +1,19 @@
 import { adopteeOf, isAdopting } from '../../../shared/images/adoption.ts';
 import { contentDigest } from '../../../shared/images/content-digest.ts';
 import { isSourceReplaced } from '../../../shared/images/refresh.ts';
-import { isFinished, isOfAnotherVersion, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import {
+  attemptLabel,
+  contentAnnotation,
+  imageUidLabel,
+  isFinished,
+  isOfAnotherVersion,
+  revisionLabel,
+  type VMDiskImage,
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
+import type { Gathered } from '../observed.ts';
 
 /** A wanted content of an image that its status does not have yet. */
 interface NewRevision {
@@ -44,4 +54,28 @@ function isLostInUse(status: NonNullable<VMDiskImage['status']>): boolean {
   // One download for each snapshot that was lost: a revision that was made for it and failed asks for no other.
   const isLatest = status.snapshot?.revision === status.revision;
   return isLost && isFinished(status.phase) && isLatest && (status.references?.count ?? 0) > 0;
+}
+
+/**
+ * Restores attempt and revision of a wiped or invalid status from the existing objects, so that no attempt is lost and no revision
+ * used twice. A revision is over if it has a snapshot, which would be mistaken for that of a further download, or if its download is of
+ * another content than the spec asks for now.
+ */
+export function newestAttempt(
+  image: VMDiskImage,
+  { dataVolumes, snapshots }: Pick<Gathered, 'dataVolumes' | 'snapshots'>,
+) {
+  const own = <T extends KubernetesObject>(objects: readonly T[]) =>
+    objects.filter(({ metadata }) => metadata.labels?.[imageUidLabel] === image.metadata.uid);
+  const [newest = { revision: 1, attempt: 0, content: undefined }] = own(dataVolumes)
+    .map(({ metadata: { labels = {}, annotations } }) => ({
+      revision: Number(labels[revisionLabel]) || 1,
+      attempt: Number(labels[attemptLabel]) || 0,
+      content: annotations?.[contentAnnotation],
+    }))
+    .sort((a, b) => b.revision - a.revision || b.attempt - a.attempt);
+  const over = Math.max(0, ...own(snapshots).map(({ metadata }) => Number(metadata.labels?.[revisionLabel]) || 0));
+  if (over >= newest.revision) return { revision: over + 1, attempt: 0 };
+  const isOther = newest.content !== undefined && newest.content !== contentDigest(image);
+  return isOther ? { revision: newest.revision + 1, attempt: 0 } : newest;
 }

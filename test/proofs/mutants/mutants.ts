@@ -252,7 +252,7 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     'functions/start-sync/read/idle.ts',
-    ' && nextTransition(image, { ...nothingRead, ...known }) === undefined',
+    ' && failQueued(image, { policy, inputs: new Map() }) === undefined',
     '',
     'functions/start-sync/read/idle.test.ts',
     'an image whose source is missing waits until the next sweep before it says so',
@@ -266,8 +266,8 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     'functions/start-sync/decide.ts',
-    'alone(one.image, one === last ? left : [])',
-    'alone(one.image)',
+    'alone(image, image === last ? next : [])',
+    'alone(image)',
     'functions/start-sync/decide.test.ts',
     'a crowd of new images is taken in at the pace of their events',
   ),

@@ -1,0 +1,126 @@
+import { type Action, requeueNamed } from '../../../shared/actions.ts';
+import { nextLookMs } from '../../../shared/backoff.ts';
+import { attemptEnd } from '../../../shared/images/attempt-end.ts';
+import { afterwards, type Transition, transition } from '../../../shared/images/status.ts';
+import {
+  diskImageFinalizer,
+  isOfAnotherVersion,
+  phases,
+  VMDiskImage,
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../../shared/kinds/resource.ts';
+import { recordEvent } from '../../../shared/kubernetes/events.ts';
+import type { Reason } from '../../../shared/reasons/reason.ts';
+import type { Observed } from '../observed.ts';
+import { notQueued, placeOfNew } from '../queue/place.ts';
+import { lacksInput } from './inputs.ts';
+import { nextTransition } from './next-transition.ts';
+
+/** An image, the transition that it takes in this reconcile, and the image after it. */
+export interface Moved {
+  image: VMDiskImage;
+  next: VMDiskImage;
+  actions: readonly Action[];
+}
+
+export function moveOf(image: VMDiskImage, observed: Observed): Moved {
+  const { nowMs, undecided } = observed;
+  const stays: Moved = { image, next: image, actions: [] };
+  if (undecided?.has(image.metadata.uid)) return stays;
+  const step = nextStep(image, observed);
+  if (!step) {
+    const others = [...acknowledge(image), ...finalizer(image), ...unknownPhase(image), ...lookAgain(image, nowMs)];
+    return image.status?.phase ? { ...stays, actions: others } : stays;
+  }
+  const actions = transition(image, { ...step, nowMs });
+  const moved = afterwards(image, actions);
+  // A newly queued image is checked before it may get a slot.
+  const second = step.to === 'Queued' ? nextStep(moved, observed) : undefined;
+  const secondActions = second ? transition(moved, { ...second, nowMs }) : [];
+  const next = afterwards(moved, secondActions);
+  return {
+    image,
+    next,
+    actions: [
+      ...actions,
+      // After the status: this write raises the resourceVersion, which decides who came first within a second.
+      ...finalizer(image),
+      ...secondActions,
+      ...interrupted(image, step, observed),
+      ...rebuiltStatus(image, step),
+      ...lookAgain(next, nowMs),
+    ],
+  };
+}
+
+/** The place is written with the transition into the queue, and removed with the one out of it. */
+function nextStep(image: VMDiskImage, observed: Observed): ReturnType<typeof nextTransition> {
+  const step = nextTransition(image, observed);
+  const { place, startsAbout } = image.status ?? {};
+  if (step?.to === 'Queued')
+    return { ...step, fields: { ...step.fields, place: placeOfNew(image, observed), startsAbout: null } };
+  return step && (place || startsAbout) ? { ...step, fields: { ...step.fields, ...notQueued } } : step;
+}
+
+/** The first audit after this finds it. */
+const mostLooksMs = 600_000;
+
+/** No event reports that a Secret was created: its image is looked at ever more seldom, later only by audits. */
+function lookAgain(image: VMDiskImage, nowMs: number): Action[] {
+  const failedMs = nowMs - Date.parse(image.status?.history?.at(-1)?.time ?? '');
+  if (!lacksInput(image) || !(failedMs < mostLooksMs)) return [];
+  return [requeueNamed(VMDiskImage, referenceOf(image), nextLookMs(failedMs, 15_000))];
+}
+
+/** Records an attempt that start-sync ends: for a newer revision, or because its DataVolume was refused. */
+function interrupted(
+  image: VMDiskImage,
+  { to, reason }: { to: string; reason: Reason },
+  { nowMs, policy }: Observed,
+): Action[] {
+  if (image.status?.phase !== 'Syncing') return [];
+  const result = to === 'Failed' ? 'failure' : 'superseded';
+  return attemptEnd(image, { result, reason, nowMs, policy, isUnstarted: image.status.importer === undefined });
+}
+
+/** Reports once that another version of the functions wrote the phase. The image is not changed otherwise. */
+function unknownPhase(image: VMDiskImage): Action[] {
+  if (!isOfAnotherVersion(image)) return [];
+  const phase = image.status?.phase ?? '';
+  const message = `Expected a phase of ${phases.join(', ')}, found ${JSON.stringify(phase)}: another version of the functions wrote it. The image is left as it is until that version, or a newer one, runs.`;
+  return [recordEvent(image, true, 'UnknownPhase', message, phase)];
+}
+
+/** Reports once that a wiped or invalid status was rebuilt: everything in it but the attempts is lost. */
+function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Transition, 'fields'>): Action[] {
+  const { revision = 1, attempt = 0 } = fields ?? {};
+  if (image.status?.phase || (!attempt && (revision ?? 1) === 1)) return [];
+  const message = `The status was empty or not readable; rebuilt from DataVolumes and snapshots: revision ${revision}, ${attempt} attempts so far.`;
+  return [recordEvent(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
+}
+
+/** The spec has changed since the status was written: kstatus takes the image for one that is under way. */
+export const isUnacknowledged = (image: VMDiskImage) => {
+  const { generation, deletionTimestamp } = image.metadata;
+  const { observedGeneration = -1 } = image.status ?? {};
+  return (
+    observedGeneration >= 0 && observedGeneration !== generation && !deletionTimestamp && !isOfAnotherVersion(image)
+  );
+};
+
+/** The change asks for nothing new, or it would be a transition. */
+function acknowledge(image: VMDiskImage): Action[] {
+  if (!isUnacknowledged(image)) return [];
+  const status = { observedGeneration: image.metadata.generation };
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
+}
+
+/** `kubectl replace` of a manifest removes it. */
+export const lacksFinalizer = ({ metadata }: VMDiskImage) => !metadata.finalizers?.includes(diskImageFinalizer);
+
+/** A finalizer cannot be added to an object that is being deleted. */
+function finalizer(image: VMDiskImage): Action[] {
+  if (!lacksFinalizer(image) || image.metadata.deletionTimestamp) return [];
+  const metadata = { finalizers: [...(image.metadata.finalizers ?? []), diskImageFinalizer] };
+  return [{ do: 'patchMetadata', resource: VMDiskImage, of: image, metadata }];
+}
