@@ -141,7 +141,7 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
       const before = await writesSoFar();
       const one = await measured(`ot-functions, ${overlay}`, run, source);
       await refuseFailed();
-      await deleteImages(run.images);
+      await deleteAll(['vmdiskimages.pelotech.ot'], run.images);
       driven.push({ ...one, writes: added(before, await writesSoFar()) });
     }
     await removeFunctions();
@@ -237,8 +237,7 @@ async function driveFloors(
       const floor = await start(run.slots);
       driven.push(await measured(who, { ...run, ...floors }, source));
       // It removes its finalizers, and the garbage collector the rest, which has the same names in the next run.
-      for (const kind of [`vmdiskimages.${floors.group}`, 'datavolumes', 'volumesnapshots'])
-        await kubectlOrFail('delete', kind, '--all', '-A', '--wait=true', `--timeout=${secondsFor(run.images)}s`);
+      await deleteAll([`vmdiskimages.${floors.group}`, 'datavolumes', 'volumesnapshots'], run.images);
       await floor.stop();
     }
   }
@@ -251,15 +250,18 @@ function benchFolder(): string {
   return folder;
 }
 
-/** After the figures: deleting is not part of what an image costs to get ready. */
-async function deleteImages(images: number): Promise<void> {
-  await kubectlOrFail('delete', 'vmdiskimages.pelotech.ot', '--all', '-A', '--wait=false');
+/**
+ * Deletes all objects of these kinds, and waits until they are gone. After the figures: deleting is not part of what an image costs to
+ * get ready. kubectl's own wait looks for one object after the other, a few a second.
+ */
+async function deleteAll(kinds: readonly string[], images: number): Promise<void> {
+  for (const kind of kinds) await kubectlOrFail('delete', kind, '--all', '-A', '--wait=false');
   const over = Date.now() + secondsFor(images) * 1000;
   for (;;) {
-    const { length } = await adminClient().list(VMDiskImage);
-    if (length === 0) return;
+    const left = await kubectlOrFail('get', kinds.join(','), '-A', '--output=name');
+    if (left === '') return;
     if (Date.now() > over)
-      throw new Error(`expected ${images} images to be gone within ${secondsFor(images)} s, found ${length} left`);
+      throw new Error(`expected ${kinds[0]} to be gone within ${secondsFor(images)} s, found ${left.split('\n')[0]}`);
     await setTimeout(1000);
   }
 }
