@@ -51,7 +51,10 @@ export async function startKnativeFloor(overlay: Overlay, slots: number): Promis
     ...triggerManifests(all),
     ...[...sourceManifests(all).values()].flat(),
   ];
-  const text = textOf(manifests).replaceAll(`"image":"${placeholder}"`, `"image":"${image}"`);
+  // A queue of 2,000 in memory does not fit into what our functions may have.
+  const text = textOf(manifests)
+    .replaceAll(`"image":"${placeholder}"`, `"image":"${image}"`)
+    .replaceAll('"limits":{"memory":"256Mi"}', '"limits":{"memory":"1Gi"}');
   const objects: KubernetesObject[] = documents(text).map((object) => withEnv(object, { [slotsVariable]: `${slots}` }));
   await bringUp(overlay, objects);
   return { stop: () => removeObjects(objects) };
