@@ -25,7 +25,7 @@ import { measureBeside } from './beside.ts';
 import { besideCosts, reportBeside } from './beside-costs.ts';
 import { cpuBetween, cpuSoFar } from './cpu.ts';
 import { type DriverRun, drive, secondsFor, startFloor } from './driver.ts';
-import { floorDefinition, floorGroup } from './floor/function.ts';
+import floorFunction, { floorDefinition, floorGroup } from './floor/function.ts';
 import { buildKnativeFloor, startKnativeFloor } from './floor/start.ts';
 import { benchNamespace, benchPolicy, type Source, startSource } from './images.ts';
 import { measureInspection, reportInspection } from './inspection-cost.ts';
@@ -132,7 +132,8 @@ async function bench({ parts, rounds, runs, overlay }: Wanted, isJson: boolean):
   say('installing the functions');
   await install(overlay, { timers: 'production' });
   await letInspect(overlay);
-  const memory = await memoryByPart();
+  // The Pod of the floor may still be ending.
+  const memory = (await memoryByPart()).filter(({ part }) => part !== floorFunction.name);
   const wakes = parts.includes('wake') && overlay === 'serving' ? await measureWakes(rounds, gateway, say) : [];
   if (parts.includes('sync')) {
     for (const run of runs) {
