@@ -188,6 +188,11 @@ describe('expiry', () => {
     expect(messageOf(workspace, 7 * hour)).toMatch(/kubectl annotate otws lab pelotech\.ot\/extend=2h --overwrite$/);
     expect(messageOf(extended('2h30m'), 10 * hour)).toContain('pelotech.ot/extend=4h30m ');
   });
+  test('is never announced for later than it is', () => {
+    const { workspace: odd, objects: parts } = settled(lab({ expiresAfter: '7h59m30s' }), 0);
+    const { conditions } = settled(odd, 7 * hour, parts).workspace.status ?? {};
+    expect(conditionOf(conditions, 'ExpiresSoon')?.message).toContain(' 07:59 UTC');
+  });
   test('deletes the workspace as it was observed, and nothing else', () => {
     const due = decide(seen(workspace, 8 * hour, objects));
     expect(deletes(due)).toEqual(['Workspace true']);

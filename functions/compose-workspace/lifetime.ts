@@ -105,7 +105,9 @@ export function warningConditions(workspace: Workspace, nowMs: number): NewCondi
   return ends.flatMap(({ type, at, describe }) => {
     const atMs = at(lifetime);
     if (atMs === undefined || nowMs < atMs - warningMs || (type === 'HibernatesSoon' && isHibernating)) return [];
-    return [isSo(type, type, describe(workspace, formatTimeOfDay(atMs, nowMs)))];
+    // Rounded down, unlike a time that is waited for; and the same from the warning on, as each message is a write.
+    const when = formatTimeOfDay(atMs - (atMs % 60_000), atMs - warningMs);
+    return [isSo(type, type, describe(workspace, when))];
   });
 }
 
