@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { KupenStackMachine as Machine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import { addFinalizer } from '../../shared/kubernetes/finalizer.ts';
@@ -35,7 +35,7 @@ export function decide(observed: Observed): Action[] {
     const report = unreachable(cloud.fault, machine.status?.id !== undefined, fields);
     return [...updateStatus(observed, report), ...requeueAfterFault(cloud.fault, machine)];
   }
-  const added = addFinalizer(Machine, machine);
+  const added = addFinalizer(KupenStackMachine, machine);
   if (added) return added;
   const [server, second] = cloud.servers;
   if (second) return updateStatus(observed, twice(observed, cloud));
@@ -103,7 +103,7 @@ const tidy = ({ machine, refusals }: Observed, { unusedFlavors }: Found): Action
   );
 
 const updateStatus = ({ machine, nowMs }: Observed, report: StatusReport): Action[] =>
-  reportStatus({ resource: Machine }, machine, report, nowMs);
+  reportStatus({ resource: KupenStackMachine }, machine, report, nowMs);
 
 function twice({ machine }: Observed, { servers }: Found): StatusReport {
   const ids = servers.map(({ id }) => id).sort();

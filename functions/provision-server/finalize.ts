@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { KupenStackMachine as Machine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import { deleteKeyPair } from '../../shared/kinds/openstack/key-pair.ts';
 import { deletePort } from '../../shared/kinds/openstack/network.ts';
@@ -22,7 +22,7 @@ export function finalize(observed: Observed): Action[] {
   if (!hasFinalizer(machine)) return [];
   const reportDeleting = (reason: Reason, message: string) =>
     reportStatus(
-      { resource: Machine },
+      { resource: KupenStackMachine },
       machine,
       {
         phase: 'Terminating',
@@ -35,9 +35,9 @@ export function finalize(observed: Observed): Action[] {
       nowMs,
     );
   if ('fault' in cloud) {
-    if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Machine, machine);
+    if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(KupenStackMachine, machine);
     const report = { ...unreachable(cloud.fault, true, statusBefore(machine)), phase: 'Terminating' };
-    return reportStatus({ resource: Machine }, machine, report, nowMs);
+    return reportStatus({ resource: KupenStackMachine }, machine, report, nowMs);
   }
   const requests = requestsFor(machine.metadata.uid, cloud);
   const calls = callsFor(machine, requests, refusals);
@@ -52,7 +52,7 @@ export function finalize(observed: Observed): Action[] {
     if (flavors.length > 0) return flavors;
     // An account that may not delete flavors does not keep its machine; without an answer the flavor is asked for again.
     refused = refusalsOf(deletions).find(({ reason }) => reason === 'Unavailable');
-    if (!refused) return removeFinalizer(Machine, machine);
+    if (!refused) return removeFinalizer(KupenStackMachine, machine);
   }
   return [
     ...reportDeleting(refused?.reason ?? 'Deleting', refused?.message ?? 'The server is being deleted.'),

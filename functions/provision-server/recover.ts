@@ -1,6 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { backoffMs } from '../../shared/backoff.ts';
-import { KupenStackMachine as Machine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { deleteServer, type Server } from '../../shared/kinds/openstack/server.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
@@ -35,7 +35,7 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
     fields: { ...factsOf(observed, found, server), attempts, failed: server.id, failure, nextAttemptAt: next },
   };
   return [
-    ...(isWritten ? [] : reportStatus({ resource: Machine }, machine, report, nowMs)),
+    ...(isWritten ? [] : reportStatus({ resource: KupenStackMachine }, machine, report, nowMs)),
     ...callsFor(machine, toDelete(server), refusals),
     { do: 'requeueAfter', about: machine, afterMs: 2000 },
   ];
@@ -71,7 +71,7 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
     conditions: [cloudReady, isNotSo('ServerReady', trouble.reason, message)],
     fields: { ...factsOf(observed, found, server), failedSince: since },
   };
-  const written = reportStatus({ resource: Machine }, machine, report, nowMs);
+  const written = reportStatus({ resource: KupenStackMachine }, machine, report, nowMs);
   if (lastsMs === undefined) return written;
   const leftMs = Date.parse(since) + lastsMs - nowMs;
   if (leftMs > 0) return [...written, { do: 'requeueAfter', about: machine, afterMs: Math.min(leftMs, 30_000) }];
@@ -83,7 +83,7 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
 }
 
 /** Since when it has this fault; an earlier, different fault does not count. */
-const sinceOf = ({ status }: Machine, { reason }: Trouble) => {
+const sinceOf = ({ status }: KupenStackMachine, { reason }: Trouble) => {
   const before = conditionOf(status?.conditions, 'ServerReady')?.reason;
   return before === undefined || before === reason ? status?.failedSince : undefined;
 };

@@ -7,7 +7,6 @@ import { realClock } from '../../deploy/local/clock.ts';
 import { importImage } from '../../deploy/local/importer/import-image.ts';
 import { Subnet, Vpc } from '../../deploy/local/kube-ovn/kinds.ts';
 import { startKubeOvn } from '../../deploy/local/kube-ovn/start-kube-ovn.ts';
-import { VirtualMachine, VirtualMachineInstance } from '../../deploy/local/kubevirt/kinds.ts';
 import { startKubevirt } from '../../deploy/local/kubevirt/start-kubevirt.ts';
 import { type ObjectStore, startObjectStore } from '../../deploy/local/object-store/object-store.ts';
 import { startSnapshotter } from '../../deploy/local/snapshots/start-snapshotter.ts';
@@ -20,7 +19,9 @@ import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
-import { VirtualMachine as Machine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
+import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
@@ -139,10 +140,10 @@ async function removeAll(world: World, withinMs?: number): Promise<void> {
   for (const { metadata } of labs) await kube.delete(Workspace, metadata);
   for (const { metadata } of labs) await untilGone(world, Workspace, metadata, withinMs ?? workspaceGoneMs);
   const kinds: readonly Resource[] = [
-    Machine,
-    VMDiskImage,
     VirtualMachine,
-    VirtualMachineInstance,
+    VMDiskImage,
+    KubeVirtMachine,
+    KubeVirtInstance,
     NetworkAttachmentDefinition,
     DataVolume,
     VolumeSnapshot,

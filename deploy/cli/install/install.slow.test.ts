@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leaseName } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
-import { PersistentVolumeClaim as Claim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
+import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
 import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
@@ -236,7 +236,12 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
         spec: { volumes: [{ name: 'data', size: '1Gi' }] },
       });
     const isMade = async (name: string) => {
-      const { isLate } = await waitFor(cluster, Claim, { namespace: `ws-${name}`, name: 'data' }, (found) => !!found);
+      const { isLate } = await waitFor(
+        cluster,
+        PersistentVolumeClaim,
+        { namespace: `ws-${name}`, name: 'data' },
+        (found) => !!found,
+      );
       expect(isLate).toBe(false);
     };
 
@@ -276,7 +281,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await aLab('stuck');
       await isMade('stuck');
       const claim = { namespace: 'ws-stuck', name: 'data' };
-      await cluster.kube.patch(Claim, claim, { metadata: { finalizers: ['example.com/hold'] } });
+      await cluster.kube.patch(PersistentVolumeClaim, claim, { metadata: { finalizers: ['example.com/hold'] } });
       await expect(
         uninstall(
           { ...cluster, timeoutMs: 2_000 },
@@ -284,7 +289,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
         ),
       ).rejects.toThrow(/Workspace stuck \(The workspace is being deleted: .*held by example.com\/hold/);
       expect((await inventoryOf(cluster)).sources).not.toEqual([]);
-      await cluster.kube.patch(Claim, claim, { metadata: { finalizers: null } });
+      await cluster.kube.patch(PersistentVolumeClaim, claim, { metadata: { finalizers: null } });
       await uninstall(cluster, { ...options, deleteWorkspaces: true, shipped: await readShipped() });
       expect(await cluster.kube.list(Workspace)).toEqual([]);
     });
