@@ -13,7 +13,7 @@ import {
   expire,
   lifetimeFaults,
   lifetimeFields,
-  lookAgain,
+  requeueInTime,
   warn,
   warningConditions,
   warningTypes,
@@ -75,13 +75,13 @@ const makesNetworks = ({ condition, writes }: Stage) => condition === 'NetworksR
 
 const valid = isSo('SpecValid', 'Valid', 'The spec fits together.');
 
-/** The conditions that every look at a valid spec or an invalid one writes again. */
-const ofThisLook = ['SpecValid', 'Ready', 'Reconciling', 'Stalled', ...warningTypes];
+/** The conditions that every reconcile writes, also of an invalid spec. */
+const rewrittenTypes = ['SpecValid', 'Ready', 'Reconciling', 'Stalled', ...warningTypes];
 
-/** Existing objects stay as they are, and the other conditions keep what was found under the last valid spec. */
+/** Existing objects stay, and the other conditions keep what was found under the last valid spec. */
 function invalid(workspace: Workspace, faults: readonly string[], nowMs: number): Action[] {
   const message = faults.join(' ');
-  const before = (workspace.status?.conditions ?? []).filter(({ type }) => !ofThisLook.includes(type));
+  const before = (workspace.status?.conditions ?? []).filter(({ type }) => !rewrittenTypes.includes(type));
   const conditions = [
     isNotSo('SpecValid', 'SpecInvalid', message),
     ...before.map((one) => ({ ...one, type: one.type as WorkspaceCondition, reason: repeated(one.reason) })),
@@ -128,6 +128,6 @@ function reported(
   return [
     ...updateStatus(workspace, { ...report, conditions, fields: { ...report.fields, ...times } }, nowMs),
     ...warn(workspace, conditions, nowMs),
-    ...lookAgain(workspace, times.nextAt, nowMs),
+    ...requeueInTime(workspace, times.nextAt, nowMs),
   ];
 }

@@ -170,13 +170,13 @@ export async function observeOne(
     kube.get(Namespace, { name }),
     kube.get(RoleBinding, { namespace: name, name: roleBindingName }),
   ]);
-  const mayLook = [namespace, roleBinding].every((object) => object && owns(workspace, object));
+  const mayRead = [namespace, roleBinding].every((object) => object && owns(workspace, object));
   const [within, outside, site] = await Promise.all([
-    mayLook ? unlessForbidden(withinOf(kube, workspace, policy)) : undefined,
+    mayRead ? unlessForbidden(withinOf(kube, workspace, policy)) : undefined,
     outsideOf(kube, workspace),
-    mayLook ? siteOf(kube, workspace, policy) : undefined,
+    mayRead ? siteOf(kube, workspace, policy) : undefined,
   ]);
-  const isForbidden = mayLook && within === undefined;
+  const isForbidden = mayRead && within === undefined;
   const [inside, keys] = within ?? [];
   const common = { nowMs, policy, refusals, workspace, namespace, roleBinding, queue };
   const found = { ...common, inside, isForbidden, outside, site: withKeys(site, keys) };

@@ -53,8 +53,8 @@ export function lifetimeFields(workspace: Workspace, nowMs: number, others: read
 
 const timeOf = (ms: number | undefined) => (ms === undefined ? undefined : toTime(ms));
 
-/** The next sweep after that time looks at the workspace; within the hour this process does so in time, if it still runs. */
-export function lookAgain(workspace: Workspace, nextAt: string | undefined, nowMs: number): Action[] {
+/** The next sweep after that time reconciles the workspace; within the hour this process does so in time, if it still runs. */
+export function requeueInTime(workspace: Workspace, nextAt: string | undefined, nowMs: number): Action[] {
   const afterMs = Date.parse(nextAt ?? '') - nowMs;
   return afterMs <= warningMs ? [{ do: 'requeueAfter', about: workspace, afterMs }] : [];
 }

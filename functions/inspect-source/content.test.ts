@@ -38,7 +38,7 @@ describe('what qemu-img made', () => {
 });
 
 describe('a qcow2 image', () => {
-  /** As look.ts does it, with reads of a buffer in place of requests. */
+  /** As inspect.ts does it, with reads of a buffer in place of requests. */
   async function isFoundCut(name: string, share: number) {
     const whole = await fixture(name);
     const content = whole.subarray(0, Math.floor(whole.length * share));

@@ -5,17 +5,17 @@ import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import type { Content } from './content.ts';
 import { decide } from './decide.ts';
-import type { Look } from './observed.ts';
+import type { Inspection } from './observed.ts';
 
 const queued: VMDiskImageStatus = { phase: 'Queued', revision: 1, queuedAt: at(0) };
 const image = aVMDiskImage({ status: queued, spec: { diskSize: '2Gi' }, generation: 3 });
 
 const plain = parsePolicy({ data: { inspectTimeout: '30s' } });
 
-const decided = (look: Look, one = image, seconds = 10, policy = plain) =>
-  decide({ nowMs: start + seconds * 1000, image: one, look, policy });
+const decided = (inspection: Inspection, one = image, seconds = 10, policy = plain) =>
+  decide({ nowMs: start + seconds * 1000, image: one, inspection, policy });
 
-const found = (content: Content, more: object = {}): Look => ({
+const found = (content: Content, more: object = {}): Inspection => ({
   bytes: 1_048_576,
   etag: '"abc"',
   lastModified: 'Thu, 01 Jan 2026 00:00:00 GMT',
@@ -25,8 +25,8 @@ const found = (content: Content, more: object = {}): Look => ({
 });
 const qcow2: Content = { format: 'qcow2', virtualSize: 2 ** 31 };
 
-function written(look: Look, policy = plain) {
-  const [patch] = decided(look, image, 10, policy);
+function written(inspection: Inspection, policy = plain) {
+  const [patch] = decided(inspection, image, 10, policy);
   if (patch?.do !== 'patchStatus') throw new Error('expected a write');
   const { source, conditions } = patch.status as { source: object; conditions: { reason: string; status: string }[] };
   return { source, condition: conditions[0] };
@@ -56,7 +56,7 @@ describe('what is found', () => {
     expect(written({ status: 404, code: undefined }).source).toMatchObject({ bytes: null, format: null, etag: null });
   });
 
-  test.each<[Look, string, string, RegExp]>([
+  test.each<[Inspection, string, string, RegExp]>([
     [{ status: 404, code: 'NoSuchKey' }, 'False', 'SourceMissing', /found none \(404 NoSuchKey\)/],
     [{ status: 400, code: 'InvalidBucketName' }, 'False', 'SourceMissing', /found none \(400 InvalidBucketName\)/],
     [{ status: 400, code: 'KeyTooLongError' }, 'False', 'SourceMissing', /found none/],
@@ -80,12 +80,12 @@ describe('what is found', () => {
     [{ notInspected: 'a registry is not looked into' }, 'Unknown', 'NotInspected', /^Not inspected: a registry/],
     [found({ format: undefined, virtualSize: 2 ** 30 }), 'True', 'UnknownFormat', /downloaded as a raw disk/],
     [found({ format: 'vhdx' }), 'True', 'Inspected', /^vhdx of 1Mi\.$/],
-  ])('%j is %s %s', (look, status, reason, said) => {
-    expect(written(look).condition).toMatchObject({ status, reason, message: expect.stringMatching(said) });
+  ])('%j is %s %s', (inspection, status, reason, said) => {
+    expect(written(inspection).condition).toMatchObject({ status, reason, message: expect.stringMatching(said) });
   });
 
   test('has an Event only if it may be no raw disk', () => {
-    const events = (look: Look) => decided(look).filter((action) => action.do === 'recordEvent');
+    const events = (inspection: Inspection) => decided(inspection).filter((action) => action.do === 'recordEvent');
     expect(events(found({ format: undefined, virtualSize: 4096 }))).toMatchObject([
       { type: 'Warning', reason: 'UnknownFormat' },
     ]);

@@ -11,7 +11,7 @@ import { recordEvent, redactMessage } from '../../shared/kubernetes/events.ts';
 import { bytesOf, formatQuantity } from '../../shared/kubernetes/quantity.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Policy } from '../../shared/policy.ts';
-import type { Found, Look, Observed } from './observed.ts';
+import type { Found, Inspection, Observed } from './observed.ts';
 import { identityFields, refresh } from './refresh.ts';
 
 interface Verdict {
@@ -24,20 +24,20 @@ interface Verdict {
 export function decide(observed: Observed): Action[] {
   if ('postponed' in observed) return [requeueNamed(VMDiskImage, observed.postponed, observed.afterMs)];
   if ('refreshed' in observed) return refresh(observed);
-  const { image, look, nowMs, policy } = observed;
-  const verdict = verdictOf(image, look, policy);
+  const { image, inspection, nowMs, policy } = observed;
+  const verdict = verdictOf(image, inspection, policy);
   const { generation, uid } = image.metadata;
   const now = toTime(nowMs);
   const message = redactMessage(verdict.message);
   const condition = { ...verdict, message, type: 'SourceInspected', observedGeneration: generation };
   const conditions = withCondition(image.status?.conditions, condition, now);
-  const source = { ...nothing, ...factsOf(image, look), inspectedAt: now, queuedAt: image.status?.queuedAt };
+  const source = { ...nothing, ...factsOf(image, inspection), inspectedAt: now, queuedAt: image.status?.queuedAt };
   const once = `${uid}/${image.status?.queuedAt}`;
   return [
     { do: 'patchStatus', resource: VMDiskImage, of: image, status: { source, conditions } },
     ...(verdict.reason === 'UnknownFormat' ? [recordEvent(image, true, verdict.reason, message, once)] : []),
     ...(verdict.reason === 'SourceUnreachable'
-      ? [requeueNamed(VMDiskImage, referenceOf(image), lookAgainMs(image, nowMs))]
+      ? [requeueNamed(VMDiskImage, referenceOf(image), reinspectAfterMs(image, nowMs))]
       : []),
   ];
 }
@@ -47,45 +47,45 @@ const nothing = {
   ...{ lookedAt: null, changed: null },
 } as const;
 
-const isFound = (look: Look): look is Found => 'content' in look;
+const isFound = (inspection: Inspection): inspection is Found => 'content' in inspection;
 
-function factsOf(image: VMDiskImage, look: Look) {
-  if (!isFound(look)) return {};
-  const { bytes, etag, content } = look;
+function factsOf(image: VMDiskImage, inspection: Inspection) {
+  if (!isFound(inspection)) return {};
+  const { bytes, etag, content } = inspection;
   return {
     bytes: countOf(bytes),
     format: content.format ?? null,
     virtualSize: countOf(content.virtualSize),
     content: sharedContentOf(image, { bytes, etag }) ?? null,
-    ...identityFields(look),
+    ...identityFields(inspection),
   };
 }
 
 /** A header may claim any size; the API server refuses what is no int64. */
 const countOf = (found: number | undefined) => (Number.isSafeInteger(found) ? (found ?? null) : null);
 
-/** After which time a source that could not be reached is looked at once more. */
-export const lookAgainMs = (image: VMDiskImage, lookedMs: number) =>
+/** The time after which a source that could not be reached is inspected again. */
+export const reinspectAfterMs = (image: VMDiskImage, lookedMs: number) =>
   nextLookMs(lookedMs - queuedMs(image), 2000, 300_000);
 
-function verdictOf(image: VMDiskImage, look: Look, policy: Policy): Verdict {
-  if ('notInspected' in look) {
-    const message = `Not inspected: ${look.notInspected}. It is downloaded uninspected.`;
+function verdictOf(image: VMDiskImage, inspection: Inspection, policy: Policy): Verdict {
+  if ('notInspected' in inspection) {
+    const message = `Not inspected: ${inspection.notInspected}. It is downloaded uninspected.`;
     return { status: 'Unknown', reason: 'NotInspected', message };
   }
-  if ('unreachable' in look) {
+  if ('unreachable' in inspection) {
     const { egressBudget, inspectTimeout } = policy.values;
     const rest =
       egressBudget && !ignoresBudget(image, policy)
         ? 'the image waits until it can, as the policy has an egressBudget'
         : `the image may get a slot without an inspection ${inspectTimeout / 1000} s after it was queued`;
-    const message = `${urlOf(image)} cannot be reached: ${look.unreachable}. It is tried again; ${rest}.`;
+    const message = `${urlOf(image)} cannot be reached: ${inspection.unreachable}. It is tried again; ${rest}.`;
     return { status: 'False', reason: 'SourceUnreachable', message };
   }
-  if (!isFound(look)) return refusal(image, look);
-  const fault = faultIn(image, look);
+  if (!isFound(inspection)) return refusal(image, inspection);
+  const fault = faultIn(image, inspection);
   if (fault) return { status: 'False', ...fault };
-  const { content, bytes } = look;
+  const { content, bytes } = inspection;
   if (content.format === undefined) {
     const message = `${urlOf(image)} begins like no known format: it is downloaded as a raw disk. If it is none, publish a disk image and request another download.`;
     return { status: 'True', reason: 'UnknownFormat', message };

@@ -24,8 +24,8 @@ import type { Policy } from '../../shared/policy.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
-import { lookAgainMs } from './decide.ts';
-import { lookAt } from './look.ts';
+import { reinspectAfterMs } from './decide.ts';
+import { inspect } from './inspect.ts';
 import type { Observed } from './observed.ts';
 import { isOtherObject } from './refresh.ts';
 import { isRefreshDue } from './refresh-due.ts';
@@ -52,7 +52,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const { read, unreadable } = partition<VMDiskImage | undefined>(found);
   const due = read
     .filter((image) => image !== undefined)
-    .filter((image) => lookDueMs(image, nowMs) <= nowMs)
+    .filter((image) => inspectionDueMs(image, nowMs) <= nowMs)
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const rest = batch.sweep ? due.slice(perReconcile).map(referenceOf) : unread;
   const later = rest.map((ref): Observed => ({ postponed: { namespace: ref.namespace, name: ref.name }, afterMs: 0 }));
@@ -72,7 +72,7 @@ function readOnce(kube: Context['kube']): Context['kube']['get'] {
   };
 }
 
-/** Names the images whose `spec.refresh` asks for another look. */
+/** Names the images whose `spec.refresh` asks for another inspection. */
 export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<Subject[]> {
   for await (const { items } of kube.pages(VMDiskImage, { fieldSelector: refreshed }))
     yield* chunk(
@@ -90,7 +90,7 @@ function dueOrInvalid(image: VMDiskImage, nowMs: number): true | { invalid: stri
   }
 }
 
-/** Looks again at the sources that an audit named. */
+/** Inspects the sources again that an audit named. */
 async function refreshes(context: Context, batch: Batch, policy: Policy): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs } = context;
   const named = await Promise.all((batch.audited ?? []).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
@@ -98,30 +98,30 @@ async function refreshes(context: Context, batch: Batch, policy: Policy): Promis
   const images = read.filter((image) => image !== undefined);
   const looked = await mapConcurrently(images, atOnce, async (image): Promise<Observed | Unreadable | undefined> => {
     const due = dueOrInvalid(image, nowMs);
-    if (due !== true) return due && { refreshed: image, nowMs, look: due };
-    const look = await orUnreadable(image.metadata, lookAt(context, image, policy));
-    if ('unreadable' in look || !isOtherObject(image, look))
-      return 'unreadable' in look ? look : { refreshed: image, nowMs, look };
-    const again = await orUnreadable(image.metadata, lookAt(context, image, policy));
-    return 'unreadable' in again ? again : { refreshed: image, nowMs, look, again };
+    if (due !== true) return due && { refreshed: image, nowMs, inspection: due };
+    const inspection = await orUnreadable(image.metadata, inspect(context, image, policy));
+    if ('unreadable' in inspection || !isOtherObject(image, inspection))
+      return 'unreadable' in inspection ? inspection : { refreshed: image, nowMs, inspection };
+    const again = await orUnreadable(image.metadata, inspect(context, image, policy));
+    return 'unreadable' in again ? again : { refreshed: image, nowMs, inspection, again };
   });
   return [...looked.filter((one) => one !== undefined), ...unreadable];
 }
 
-/** When the source of an image is to be looked at; never if it waits for none. */
-function lookDueMs(image: VMDiskImage, nowMs: number): number {
+/** When the source of an image is to be inspected; never if it waits for none. */
+function inspectionDueMs(image: VMDiskImage, nowMs: number): number {
   if (!isQueued(image)) return Number.POSITIVE_INFINITY;
   const found = inspectionOf(image);
   if (!found) return nowMs;
   if (found.reason !== 'SourceUnreachable') return Number.POSITIVE_INFINITY;
   const lookedMs = Date.parse(image.status?.source?.inspectedAt ?? '') || 0;
   // A timer may be early, and the time in the status has no milliseconds.
-  return lookedMs + lookAgainMs(image, lookedMs) - 1000;
+  return lookedMs + reinspectAfterMs(image, lookedMs) - 1000;
 }
 
 async function observe(context: Context, image: VMDiskImage, policy: Policy): Promise<Observed | Unreadable> {
   const { nowMs } = context;
-  const look = await orUnreadable(image.metadata, lookAt(context, image, policy));
-  if ('unreadable' in look) return look;
-  return { nowMs, image, look, policy };
+  const inspection = await orUnreadable(image.metadata, inspect(context, image, policy));
+  if ('unreadable' in inspection) return inspection;
+  return { nowMs, image, inspection, policy };
 }

@@ -3,9 +3,9 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
 import type { Content } from './content.ts';
 
-/** What a look at a source found. */
-export type Look =
-  /** It was not looked at, and why. */
+/** What the inspection of a source found. */
+export type Inspection =
+  /** Why it was not inspected. */
   | { notInspected: string }
   /** No answer, or one without information about the object. */
   | { unreachable: string }
@@ -23,21 +23,21 @@ export interface Found {
   isCut: boolean;
 }
 
-/** A queued image, and what was found at its source; or an image that a later reconcile looks at. */
+/** A queued image, and what was found at its source; or an image that a later reconcile inspects. */
 export type Observed =
   | {
       nowMs: number;
       image: VMDiskImage;
-      look: Look;
+      inspection: Inspection;
       policy: Policy;
     }
   | { postponed: ObjectReference; afterMs: number }
   | Refreshed;
 
-/** An image at rest, and what is at its source now; `again` is a second look, where the first found another object. */
+/** A finished image, and what is at its source now; `again` is a second inspection if the first found another object. */
 export interface Refreshed {
   refreshed: VMDiskImage;
   nowMs: number;
-  look: Look | { invalid: string };
-  again?: Look;
+  inspection: Inspection | { invalid: string };
+  again?: Inspection;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { contentStatus } from '../../shared/images/content-digest.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { newRevision } from '../start-sync/transition/revision.ts';
-import type { Look } from './observed.ts';
+import type { Inspection } from './observed.ts';
 import { isOtherObject, refresh } from './refresh.ts';
 import { isRefreshDue } from './refresh-due.ts';
 
@@ -20,7 +20,7 @@ function anImage(status: Partial<Status> = {}, cron = 'OnChange') {
   return { ...image, spec: { ...image.spec, refresh: cron } };
 }
 
-const found = (etag?: string, lastModified?: string): Look => ({
+const found = (etag?: string, lastModified?: string): Inspection => ({
   bytes: 1,
   etag,
   lastModified,
@@ -28,8 +28,12 @@ const found = (etag?: string, lastModified?: string): Look => ({
   isCut: false,
 });
 const nowMs = start + 600_000;
-const told = (image: ReturnType<typeof anImage>, look: Parameters<typeof refresh>[0]['look'], again?: Look) => {
-  const [action, ...others] = refresh({ refreshed: image, look, nowMs, ...(again ? { again } : {}) });
+const told = (
+  image: ReturnType<typeof anImage>,
+  inspection: Parameters<typeof refresh>[0]['inspection'],
+  again?: Inspection,
+) => {
+  const [action, ...others] = refresh({ refreshed: image, inspection, nowMs, ...(again ? { again } : {}) });
   expect(others).toEqual([]);
   return action as undefined | { status: { source?: object; conditions?: { type: string }[] } };
 };
@@ -52,10 +56,10 @@ describe('an object that', () => {
   });
   test('has another ETag, and the length and date of before, is the same', () => {
     const dated = { ...source, bytes: 1, lastModified: '2026-01-01T00:00:00Z' };
-    const look = found('two', 'Thu, 01 Jan 2026 00:00:00 GMT');
-    expect(isOtherObject(anImage({ source: dated }), look)).toBe(false);
-    expect(told(anImage({ source: dated }), look)).toBeUndefined();
-    expect(isOtherObject(anImage({ source: { ...dated, bytes: 2 } }), look)).toBe(true);
+    const inspection = found('two', 'Thu, 01 Jan 2026 00:00:00 GMT');
+    expect(isOtherObject(anImage({ source: dated }), inspection)).toBe(false);
+    expect(told(anImage({ source: dated }), inspection)).toBeUndefined();
+    expect(isOtherObject(anImage({ source: { ...dated, bytes: 2 } }), inspection)).toBe(true);
   });
   test('is gone leaves the revision as it is', () => {
     const action = told(anImage(), { status: 404, code: 'NoSuchKey' });

@@ -4,7 +4,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { redactMessage } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Look, Refreshed } from './observed.ts';
+import type { Inspection, Refreshed } from './observed.ts';
 
 interface Verdict {
   status: 'True' | 'False' | 'Unknown';
@@ -27,7 +27,8 @@ function identityOf(given: Parameters<typeof identityFields>[0]): string | undef
   return etag ?? lastModified;
 }
 
-const identityIn = (look: Refreshed['look']) => ('content' in look ? identityOf(look) : undefined);
+const identityIn = (inspection: Refreshed['inspection']) =>
+  'content' in inspection ? identityOf(inspection) : undefined;
 
 /** The source as it was inspected for the present revision. */
 const sourceOf = ({ status }: VMDiskImage) =>
@@ -37,26 +38,26 @@ const sourceOf = ({ status }: VMDiskImage) =>
 const knownOf = (image: VMDiskImage) => identityOf(sourceOf(image) ?? {});
 const isUnknown = (image: VMDiskImage) => knownOf(image) === undefined && image.status?.phase === 'Succeeded';
 
-/** The look found another object than the image was inspected with. */
-export function isOtherObject(image: VMDiskImage, look: Look): boolean {
-  const found = identityIn(look);
-  return found !== undefined && found !== knownOf(image) && !isUnknown(image) && !isOfSameDate(image, look);
+/** The inspection found another object than the image was inspected with. */
+export function isOtherObject(image: VMDiskImage, inspection: Inspection): boolean {
+  const found = identityIn(inspection);
+  return found !== undefined && found !== knownOf(image) && !isUnknown(image) && !isOfSameDate(image, inspection);
 }
 
 /** Servers behind one address may give the same object different ETags. */
-function isOfSameDate(image: VMDiskImage, look: Refreshed['look']): boolean {
+function isOfSameDate(image: VMDiskImage, inspection: Refreshed['inspection']): boolean {
   const { bytes, lastModified } = sourceOf(image) ?? {};
-  if (!('content' in look) || bytes === undefined || lastModified === undefined) return false;
-  return bytes === look.bytes && Date.parse(lastModified) === Date.parse(look.lastModified ?? '');
+  if (!('content' in inspection) || bytes === undefined || lastModified === undefined) return false;
+  return bytes === inspection.bytes && Date.parse(lastModified) === Date.parse(inspection.lastModified ?? '');
 }
 
 /** Says whether the source has changed; start-sync makes the next revision of what has. */
-export function refresh({ refreshed: image, look, again, nowMs }: Refreshed): Action[] {
+export function refresh({ refreshed: image, inspection, again, nowMs }: Refreshed): Action[] {
   const { status, spec, metadata } = image;
-  const verdict = verdictOf(image, look, again);
+  const verdict = verdictOf(image, inspection, again);
   const before = conditionOf(status?.conditions, 'Stale');
   const message = redactMessage(verdict.message);
-  const isFirst = isUnknown(image) && 'content' in look;
+  const isFirst = isUnknown(image) && 'content' in inspection;
   const isReported = before
     ? before.status === verdict.status && before.message === message
     : verdict.status === 'False';
@@ -74,7 +75,7 @@ export function refresh({ refreshed: image, look, again, nowMs }: Refreshed): Ac
           ...(sourceOf(image) ? {} : { inspectedAt: toTime(nowMs), queuedAt: status?.queuedAt }),
           ...(isTimed ? { lookedAt: toTime(nowMs) } : {}),
           // From then on another one is a change.
-          ...(isFirst ? { bytes: look.bytes ?? null, ...identityFields(look) } : {}),
+          ...(isFirst ? { bytes: inspection.bytes ?? null, ...identityFields(inspection) } : {}),
           ...(verdict.reason === 'SourceChanged' ? { changed: { revision: status?.revision ?? 1 } } : {}),
         },
       },
@@ -82,22 +83,22 @@ export function refresh({ refreshed: image, look, again, nowMs }: Refreshed): Ac
   ];
 }
 
-function verdictOf(image: VMDiskImage, look: Refreshed['look'], again: Look | undefined): Verdict {
+function verdictOf(image: VMDiskImage, inspection: Refreshed['inspection'], again: Inspection | undefined): Verdict {
   const { spec, status } = image;
   const url = redactUrl(spec.url);
   const revision = status?.revision ?? 1;
-  if ('invalid' in look) {
-    const message = `Expected spec.refresh to be OnChange or a cron expression, found ${JSON.stringify(spec.refresh)}: ${look.invalid}.`;
+  if ('invalid' in inspection) {
+    const message = `Expected spec.refresh to be OnChange or a cron expression, found ${JSON.stringify(spec.refresh)}: ${inspection.invalid}.`;
     return { status: 'Unknown', reason: 'RefreshInvalid', message };
   }
-  const found = identityIn(look);
+  const found = identityIn(inspection);
   if (found === undefined) {
-    const why = 'content' in look ? 'the server names neither ETag nor Last-Modified' : describe(look);
+    const why = 'content' in inspection ? 'the server names neither ETag nor Last-Modified' : describe(inspection);
     const message = `Whether ${url} has changed since revision ${revision} is not known: ${why}. Revision ${revision} stays.`;
     return { status: 'Unknown', reason: 'SourceUnreadable', message };
   }
   const known = knownOf(image);
-  if (found === known || isUnknown(image) || isOfSameDate(image, look))
+  if (found === known || isUnknown(image) || isOfSameDate(image, inspection))
     return { status: 'False', reason: 'UpToDate', message: `Revision ${revision} is what is at ${url}.` };
   if (again && identityIn(again) !== found) {
     const message = `${url} is another object at each look: it is not downloaded again. Correct the server, or remove spec.refresh.`;
@@ -107,9 +108,9 @@ function verdictOf(image: VMDiskImage, look: Refreshed['look'], again: Look | un
   return { status: 'True', reason: 'SourceChanged', message };
 }
 
-const describe = (look: Exclude<Look, { content: unknown }>) =>
-  'notInspected' in look
-    ? look.notInspected
-    : 'unreachable' in look
-      ? look.unreachable
-      : `the server answers ${[look.status, look.code].filter(Boolean).join(' ')}`;
+const describe = (inspection: Exclude<Inspection, { content: unknown }>) =>
+  'notInspected' in inspection
+    ? inspection.notInspected
+    : 'unreachable' in inspection
+      ? inspection.unreachable
+      : `the server answers ${[inspection.status, inspection.code].filter(Boolean).join(' ')}`;

@@ -8,7 +8,7 @@ import { bytesOf, isLarger } from '../../shared/kubernetes/quantity.ts';
 import { repeated } from '../../shared/reasons/reason.ts';
 import { childMetadata, machineNameOf, rootDiskName } from './children.ts';
 import { final, type Obstacle, step, trouble, waits } from './observed.ts';
-import { lookAt } from './state.ts';
+import { seeAlso } from './state.ts';
 
 /** How large a disk is that asks for no size. */
 const diskSizeAnnotation = 'pelotech.ot/disk-size';
@@ -145,7 +145,7 @@ function whereToLook(disk: DataVolume): string | undefined {
   const { metadata, status } = disk;
   if (isForFirstConsumer(disk)) {
     const machine = { namespace: metadata.namespace, name: machineNameOf(metadata.name) ?? '' };
-    return `It waits for the machine's Pod. ${lookAt({ metadata: machine })}`;
+    return `It waits for the machine's Pod. ${seeAlso({ metadata: machine })}`;
   }
   if (status?.claimName !== undefined) return undefined;
   return `CDI has not begun. See kubectl describe dv ${metadata.name} -n ${metadata.namespace}.`;

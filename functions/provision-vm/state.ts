@@ -93,7 +93,7 @@ const notYet = (obstacle: Obstacle, settlesInMs?: number): KubeVirtState => ({
 
 /** One word for all on the way: KubeVirt goes through five, and each would be a write for each machine. */
 export const starting = (machine: Named) =>
-  step('Starting', 'KubeVirt has the machine; it is on its way.', lookAt(machine));
+  step('Starting', 'KubeVirt has the machine; it is on its way.', seeAlso(machine));
 
 type Named = { metadata: ObjectReference };
 
@@ -101,7 +101,7 @@ const describe = (kind: string, { metadata }: Named) =>
   `kubectl describe ${kind} ${metadata.name} -n ${metadata.namespace}`;
 
 /** The Pod's Events explain what KubeVirt does not report about a Pod that does not start. */
-export const lookAt = (machine: Named) => `See ${describe('vmi', machine)}, and the Events of its virt-launcher Pod.`;
+export const seeAlso = (machine: Named) => `See ${describe('vmi', machine)}, and the Events of its virt-launcher Pod.`;
 
 const isStopped = (printableStatus: string) => printableStatus === 'Stopped' || printableStatus === '';
 
@@ -159,12 +159,12 @@ function onTheWay(input: Input, cause: Condition | undefined): Obstacle {
   const { printableStatus } = machine.status ?? {};
   if (printableStatus === 'Running') {
     const message = `The guest runs and is not ready${wordsOf(cause)}`;
-    return wasReady || cause ? trouble('GuestNotReady', message) : step('GuestNotReady', message, lookAt(machine));
+    return wasReady || cause ? trouble('GuestNotReady', message) : step('GuestNotReady', message, seeAlso(machine));
   }
   if (cause)
     return (
       troubleOf(cause.reason, input) ?? trouble('LaunchFailed', `KubeVirt cannot launch the machine${wordsOf(cause)}`)
     );
-  if (printableStatus === 'Stopping') return step('Stopping', 'The machine stops.', lookAt(machine));
+  if (printableStatus === 'Stopping') return step('Stopping', 'The machine stops.', seeAlso(machine));
   return starting(machine);
 }

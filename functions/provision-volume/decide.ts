@@ -12,7 +12,7 @@ import { sentence } from '../../shared/sentence.ts';
 import { failedAttempt, isSpent, reportAfter, waitsForNext } from './attempts.ts';
 import type { Found, Observed } from './observed.ts';
 import { type Source, sourceOf } from './source.ts';
-import { busy, factsOf, lookAt, statusBefore } from './status.ts';
+import { busy, existing, factsOf, statusBefore } from './status.ts';
 
 /**
  * Makes a volume, filled from an image where its spec says one, and says how it stands. Order: finalizer → image (where it is to be
@@ -91,7 +91,7 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   const calls = callsFor(volume, requests, refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(refusals, volume, grows);
-  const report = withLeftOver(lookAt(volume, own), leftOver.length > 0);
+  const report = withLeftOver(existing(volume, own), leftOver.length > 0);
   if (refused) return look(observed, { ...report, isReady: false, ...notGrown(refused) }, isSettled);
   return look(observed, report.isReady && isSmall ? { ...report, isReady: false, ...growing } : report, isSettled);
 }
@@ -101,7 +101,7 @@ const isFilled = ({ status }: Volume, own: CinderVolume) =>
   status?.filled === own.id || (status?.ready === true && status.id === own.id);
 
 const broken = (volume: Volume, own: CinderVolume): StatusReport => ({
-  ...lookAt(volume, own),
+  ...existing(volume, own),
   phase: 'Failed',
   reason: 'VolumeError',
   message: `Cinder says of the volume that it is ${own.status}. It was there before: nothing is deleted. Whoever runs OpenStack finds out why and sets its state (openstack volume set --state available ${own.id}).`,

@@ -51,7 +51,7 @@ const phases: Readonly<Record<string, VolumePhase>> = {
 };
 
 /** The state of the volume as Cinder reports it. Failed attempts are forgotten once it exists. */
-export function lookAt(volume: Volume, own: CinderVolume): StatusReport {
+export function existing(volume: Volume, own: CinderVolume): StatusReport {
   const phase = phases[own.status] ?? 'Unknown';
   const isReady = phase === 'Available' || phase === 'InUse';
   const gone = isReady ? { attempts: undefined, failed: undefined, failure: undefined, nextAttemptAt: undefined } : {};

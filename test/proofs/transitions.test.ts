@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decide as countRefs } from '../../functions/count-refs/decide.ts';
 import { decide as followSync } from '../../functions/follow-sync/decide.ts';
 import { decide as inspectSource } from '../../functions/inspect-source/decide.ts';
-import type { Look } from '../../functions/inspect-source/observed.ts';
+import type { Inspection } from '../../functions/inspect-source/observed.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import { split, decide as startSync } from '../../functions/start-sync/decide.ts';
 import type { Donors } from '../../functions/start-sync/slots/donors.ts';
@@ -241,7 +241,7 @@ const inspectSourceFinds = fc
   .record({
     image: anyImage('a'),
     policy: anyPolicy,
-    look: some<Look>(
+    inspection: some<Inspection>(
       { notInspected: 'no' },
       { unreachable: 'no' },
       { status: 404, code: 'NoSuchKey' },

@@ -80,13 +80,13 @@ export function subscribers({ channels, subscriptions, shipped, there }: Install
       name: formatObject(trigger),
       expected: "a subscriber in its Broker's channel",
       found: 'none, so it receives no events',
-      remedy: lookAgain(trigger),
+      remedy: remedyFor(trigger),
     })),
     ...triggers.flatMap((trigger): Finding[] => {
       // A Trigger that is not Ready itself is another finding.
       const why = untrue(trigger, 'Ready') ? undefined : unreadyOf(trigger, subscriptions);
       const expected = 'its Subscription to be Ready';
-      return why ? [{ name: formatObject(trigger), expected, found: why, remedy: lookAgain(trigger) }] : [];
+      return why ? [{ name: formatObject(trigger), expected, found: why, remedy: remedyFor(trigger) }] : [];
     }),
   ];
 }
@@ -99,7 +99,7 @@ const unreadyOf = (trigger: AnyObject, subscriptions: readonly AnyObject[]) =>
     .find((why) => why !== undefined);
 
 /** Knative gives up a Subscription that it could not write, and reconciles it again only after ten hours. */
-const lookAgain = ({ metadata }: AnyObject) =>
+const remedyFor = ({ metadata }: AnyObject) =>
   `kubectl annotate subscriptions.messaging.knative.dev -n ${metadata.namespace} -l eventing.knative.dev/trigger=${metadata.name} looked-at=$(date +%s) --overwrite`;
 
 /** A function for the Triggers and one for dead letters, all of them available. A local cluster has no objects for functions. */

@@ -32,7 +32,7 @@ export async function waitFor<T extends KubernetesObject>(
         object = type === 'DELETED' ? undefined : found;
         if (isSo(object)) again.abort();
       })
-      .catch((error: unknown) => lookAgain(error, over));
+      .catch((error: unknown) => rewatchUnlessOver(error, over));
     if (isSo(object)) return { isLate: false, object };
     if (over.aborted) return { isLate: true, object };
   }
@@ -42,7 +42,7 @@ export async function waitFor<T extends KubernetesObject>(
 const pauseMs = 1000;
 
 /** A watch that ended, or whose resourceVersion expired, loses nothing: a list returns the rest. Throws any other error. */
-async function lookAgain(error: unknown, over: AbortSignal): Promise<void> {
+async function rewatchUnlessOver(error: unknown, over: AbortSignal): Promise<void> {
   if (isLost(error) && !hasStatus(error, 410)) throw error;
   await setTimeout(pauseMs, undefined, { signal: over }).catch(() => undefined);
 }
@@ -80,7 +80,7 @@ export async function leftOf<T extends KubernetesObject>(
         if (type === 'DELETED') left.delete(object.metadata.uid);
         if (left.size === 0) again.abort();
       })
-      .catch((error: unknown) => lookAgain(error, over));
+      .catch((error: unknown) => rewatchUnlessOver(error, over));
   }
 }
 

@@ -10,13 +10,13 @@ import { unpackBeginning } from '../../shared/runtime/sources/unpack.ts';
 import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { type Content, contentOf, countsToRead, isCut, packedContent, packingOf, tableToRead } from './content.ts';
 import { isMissing } from './decide.ts';
-import type { Look } from './observed.ts';
+import type { Inspection } from './observed.ts';
 
 /** What is read of a source: enough for the header of any format, and the descriptor of an ISO. */
 const headBytes = 64 * 1024;
 
-/** Looks at the source of an image, as the importer would ask for it. */
-export async function lookAt(context: Context, image: VMDiskImage, policy: Policy): Promise<Look> {
+/** Inspects the source of an image, as the importer would ask for it. */
+export async function inspect(context: Context, image: VMDiskImage, policy: Policy): Promise<Inspection> {
   const { spec } = image;
   if (spec.sourceType === 'registry') return { notInspected: 'a registry is not looked into' };
   const { readSource } = context;
@@ -53,7 +53,7 @@ const found = ({ bytes, etag, lastModified }: Answered, content: Content) => ({
 });
 
 /** What the server says by an answer without the object. */
-function refused({ status, body }: Answered): Look {
+function refused({ status, body }: Answered): Inspection {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(body.toString('latin1'))?.[1];
   if (status >= 500 || status === 429 || status === 408)
     return { unreachable: `the server answers ${[status, code].filter(Boolean).join(' ')}` };
