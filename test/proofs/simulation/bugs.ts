@@ -778,7 +778,7 @@ export const bugs: readonly Bug[] = [
         }
       },
     })),
-    beside: { plan: journeys['an image is created and deleted'], by: 'strikes' },
+    beside: { plan: journeys['an image is created and deleted'], by: 'writeFaults' },
   },
   {
     name: 'the verdict of an inspection is overlooked',

@@ -78,12 +78,12 @@ async function enumerateAll(threads: Threads, { seed, say, signal }: CampaignOpt
   await mapConcurrently(namesOf(journeys), threads.count, async (journey) => {
     if (signal.aborted) return;
     say(`a fault at every write: ${journey}`);
-    found[journey] = await threads.run({ do: 'strike', journey });
+    found[journey] = await threads.run({ do: 'inject', journey });
   });
   await mapConcurrently(namesOf(largeJourneys), threads.count, async (journey) => {
     if (signal.aborted) return;
     say(`a fault at ${writesPerLargeJourney} writes: ${journey}`);
-    found[journey] = await threads.run({ do: 'strikeSome', journey, seed, runs: writesPerLargeJourney });
+    found[journey] = await threads.run({ do: 'injectSome', journey, seed, runs: writesPerLargeJourney });
   });
   return found;
 }

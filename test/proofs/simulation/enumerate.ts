@@ -6,7 +6,7 @@ import type { Fault, Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
 /** The faults of a write. */
-const strikes = ['crashBefore', 'crashAfter', 'answerLost'] as const satisfies readonly Fault['kind'][];
+const writeFaults = ['crashBefore', 'crashAfter', 'answerLost'] as const satisfies readonly Fault['kind'][];
 
 /** The result of injecting a fault at every write of a journey. */
 export interface Enumeration {
@@ -21,26 +21,29 @@ export interface Enumeration {
  * Runs the plan without a fault, then once for each of its writes and each fault: every invariant holds, and every run ends in the
  * same state (after Sieve).
  */
-export const enumerate = (plan: Plan): Promise<Enumeration> => strike(plan, strikesOn);
+export const enumerate = (plan: Plan): Promise<Enumeration> => injectEach(plan, writeFaultsOn);
 
 /** The same with this many writes, chosen by the seed, each with one fault: for a journey with too many writes. */
 export function sample(plan: Plan, { seed, runs }: { seed: number; runs: number }): Promise<Enumeration> {
   const random = seeded(seed);
   const below = (most: number) => Math.floor(random() * most);
-  return strike(plan, (writes) =>
-    Array.from({ length: runs }, () => ({ kind: strikes[below(strikes.length)] ?? 'crashBefore', at: below(writes) })),
+  return injectEach(plan, (writes) =>
+    Array.from({ length: runs }, () => ({
+      kind: writeFaults[below(writeFaults.length)] ?? 'crashBefore',
+      at: below(writes),
+    })),
   );
 }
 
-type Strike = Extract<Fault, { kind: (typeof strikes)[number] }>;
+type WriteFault = Extract<Fault, { kind: (typeof writeFaults)[number] }>;
 
-async function strike(plan: Plan, strikesOf: (writes: number) => readonly Strike[]): Promise<Enumeration> {
+async function injectEach(plan: Plan, faultsOf: (writes: number) => readonly WriteFault[]): Promise<Enumeration> {
   const reference = await judge(plan);
   const violations = reference.violations.map((found) => `without a fault: ${describeViolation(found)}`);
   const { writes } = reference.run;
-  const faults = strikesOf(writes);
-  for await (const { fault, hasStruck, found } of beside(reference, plan, faults)) {
-    if (!hasStruck) violations.push(`${fault.kind} write ${fault.at} was not injected`);
+  const faults = faultsOf(writes);
+  for await (const { fault, wasInjected, found } of beside(reference, plan, faults)) {
+    if (!wasInjected) violations.push(`${fault.kind} write ${fault.at} was not injected`);
     violations.push(...found.map((one) => `${fault.kind} write ${fault.at}: ${describeViolation(one)}`));
   }
   return { writes, runs: 1 + faults.length, violations };
@@ -51,8 +54,8 @@ export async function replay(plan: Plan, seconds: number): Promise<Omit<Enumerat
   const reference = await judge(plan);
   const violations = reference.violations.map((found) => `with no event delivered again: ${describeViolation(found)}`);
   const { events } = reference.run;
-  for await (const { fault, hasStruck, found } of beside(reference, plan, againAll(events, seconds))) {
-    if (!hasStruck) violations.push(`event ${fault.at} was not delivered again`);
+  for await (const { fault, wasInjected, found } of beside(reference, plan, againAll(events, seconds))) {
+    if (!wasInjected) violations.push(`event ${fault.at} was not delivered again`);
     violations.push(...found.map((one) => `event ${fault.at} again after ${seconds} s: ${describeViolation(one)}`));
   }
   return { events, runs: 1 + events, violations };
@@ -66,7 +69,7 @@ export async function firstBeside(
 ): Promise<{ runs: number; found: readonly Violation[] } | undefined> {
   const reference = await judge(plan, sabotage);
   const { writes, events } = reference.run;
-  const faults: readonly (Strike | Again)[] = by === 'replay' ? againAll(events, 7) : strikesOn(writes);
+  const faults: readonly (WriteFault | Again)[] = by === 'replay' ? againAll(events, 7) : writeFaultsOn(writes);
   let runs = 1;
   for await (const { found } of beside(reference, plan, faults, sabotage)) {
     runs++;
@@ -78,11 +81,11 @@ export async function firstBeside(
 /** A journey with a fault at every write, or with every event delivered again. */
 export interface Besides {
   plan: Plan;
-  by: 'strikes' | 'replay';
+  by: 'writeFaults' | 'replay';
 }
 
-const strikesOn = (writes: number): Strike[] =>
-  Array.from({ length: writes }, (_, at) => strikes.map((kind) => ({ kind, at }))).flat();
+const writeFaultsOn = (writes: number): WriteFault[] =>
+  Array.from({ length: writes }, (_, at) => writeFaults.map((kind) => ({ kind, at }))).flat();
 
 const againAll = (events: number, seconds: number): Again[] =>
   Array.from({ length: events }, (_, at) => ({ kind: 'eventDoubled', at, seconds }));
@@ -90,7 +93,7 @@ const againAll = (events: number, seconds: number): Again[] =>
 type Again = Extract<Fault, { kind: 'eventDoubled' }>;
 
 /** One run for each fault, and what it breaks by itself or compared with the run without it. */
-async function* beside<F extends Strike | Again>(
+async function* beside<F extends WriteFault | Again>(
   reference: Verdict,
   plan: Plan,
   faults: readonly F[],
@@ -100,6 +103,6 @@ async function* beside<F extends Strike | Again>(
     const { run, violations } = await judge({ ...plan, faults: [...plan.faults, fault] }, sabotage);
     const isReplay = fault.kind === 'eventDoubled';
     const compared = compare(reference.run.history, run.history, { isReplay });
-    yield { fault, hasStruck: run.struck.has(fault), found: [...violations, ...compared] };
+    yield { fault, wasInjected: run.injected.has(fault), found: [...violations, ...compared] };
   }
 }

@@ -7,7 +7,7 @@ type Of<K extends Kind> = Extract<Fault, { kind: K }>;
 export class Faults {
   readonly #faults: readonly Fault[];
   readonly #counts = new Map<string, number>();
-  readonly #struck = new Map<Fault, number>();
+  readonly #injected = new Map<Fault, number>();
   #areOn = true;
 
   constructor(faults: readonly Fault[]) {
@@ -24,8 +24,8 @@ export class Faults {
   }
 
   /** How often each fault was injected. */
-  get struck(): ReadonlyMap<Fault, number> {
-    return this.#struck;
+  get injected(): ReadonlyMap<Fault, number> {
+    return this.#injected;
   }
 
   /** The count of that sort so far. */
@@ -41,8 +41,8 @@ export class Faults {
   }
 
   /** The fault had an effect. */
-  strike(fault: Fault) {
-    if (this.#areOn) this.#struck.set(fault, (this.#struck.get(fault) ?? 0) + 1);
+  markInjected(fault: Fault) {
+    if (this.#areOn) this.#injected.set(fault, (this.#injected.get(fault) ?? 0) + 1);
   }
 
   /** The fault of that kind at this number, if any. */
@@ -55,7 +55,7 @@ export class Faults {
         number >= fault.at &&
         number < fault.at + ('count' in fault ? fault.count : 1),
     );
-    if (found) this.strike(found);
+    if (found) this.markInjected(found);
     return found as Of<K> | undefined;
   }
 
@@ -65,13 +65,13 @@ export class Faults {
     return this.#faults.reduce((seconds, fault) => {
       if ((fault.kind !== 'skew' && fault.kind !== 'clockJump') || fault.function !== of) return seconds;
       if (fault.kind === 'clockJump' && this.countOf('request') < fault.at) return seconds;
-      this.strike(fault);
+      this.markInjected(fault);
       return seconds + fault.seconds;
     }, 0);
   }
 
   /** A fault that lasts until all faults end. */
-  standing<K extends 'replicas'>(kind: K, of: string): Of<K> | undefined {
+  lasting<K extends 'replicas'>(kind: K, of: string): Of<K> | undefined {
     const found = this.#faults.find((fault) => fault.kind === kind && 'function' in fault && fault.function === of);
     return this.#areOn ? (found as Of<K> | undefined) : undefined;
   }

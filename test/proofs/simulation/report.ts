@@ -8,8 +8,8 @@ export function report(result: CampaignResult): string[] {
   return [
     ...titled('Each write of these journeys with a crash before, a crash after, and a lost answer:', [
       ...Object.entries(enumerated).map(
-        ([name, { writes, runs: struck, violations: found }]) =>
-          `  ${name}: ${writes} writes, ${struck} runs, ${found.length} violations`,
+        ([name, { writes, runs: injected, violations: found }]) =>
+          `  ${name}: ${writes} writes, ${injected} runs, ${found.length} violations`,
       ),
       ...Object.values(enumerated).flatMap(({ violations: found }) => found.map((message) => `    ${message}`)),
     ]),

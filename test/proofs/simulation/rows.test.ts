@@ -8,7 +8,7 @@ const sampled = fc.sample(plans(roomy), { seed: 1, numRuns: 2000 });
 
 /** The rows of plans in which every fault has an effect. */
 const met = new Set(
-  sampled.flatMap((plan) => [...rowsOf(plan, { struck: new Map(plan.faults.map((fault) => [fault, 1])) })]),
+  sampled.flatMap((plan) => [...rowsOf(plan, { injected: new Map(plan.faults.map((fault) => [fault, 1])) })]),
 );
 
 describe('a report', () => {

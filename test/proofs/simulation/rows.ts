@@ -37,10 +37,10 @@ export const operationRows: readonly string[] = operationKinds.flatMap(rowsFor);
 export const faultRows: readonly string[] = [...faultKinds.flatMap(rowsFor), deaf];
 
 /** The rows of one run: its operations, and the faults that had an effect. */
-export function rowsOf({ operations, isDeaf }: Plan, { struck }: Pick<Run, 'struck'>): ReadonlySet<string> {
+export function rowsOf({ operations, isDeaf }: Plan, { injected }: Pick<Run, 'injected'>): ReadonlySet<string> {
   return new Set([
     ...operations.map((operation) => rowOf(operation.do, operation)),
-    ...[...struck.keys()].map((fault) => rowOf(fault.kind, fault)),
+    ...[...injected.keys()].map((fault) => rowOf(fault.kind, fault)),
     ...(isDeaf ? [deaf] : []),
   ]);
 }

@@ -45,7 +45,7 @@ export interface Run {
   events: number;
   steps: number;
   /** How often each fault was injected. */
-  struck: ReadonlyMap<Fault, number>;
+  injected: ReadonlyMap<Fault, number>;
 }
 
 /**
@@ -110,7 +110,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = fal
     writes,
     events,
     steps: scheduler.taken,
-    struck: faults.struck,
+    injected: faults.injected,
   };
 }
 

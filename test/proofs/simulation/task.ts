@@ -11,8 +11,8 @@ import { count, emptyTally, type Tally } from './tally.ts';
 /** A part of a campaign, for a single thread. */
 export type Task =
   /** Injects a fault at every write of a journey, or at that many of a large one. */
-  | { do: 'strike'; journey: keyof typeof journeys }
-  | { do: 'strikeSome'; journey: keyof typeof largeJourneys; seed: number; runs: number }
+  | { do: 'inject'; journey: keyof typeof journeys }
+  | { do: 'injectSome'; journey: keyof typeof largeJourneys; seed: number; runs: number }
   /** Looks for a mistake. */
   | { do: 'find'; mistake: string }
   /** Runs the plans of a seed, until one breaks an invariant or that time (in milliseconds since 1970). */
@@ -24,8 +24,8 @@ export interface Searched {
 }
 
 interface Answers {
-  strike: Enumeration;
-  strikeSome: Enumeration;
+  inject: Enumeration;
+  injectSome: Enumeration;
   find: Caught | undefined;
   search: Searched;
 }
@@ -42,9 +42,9 @@ const sizes: readonly Size[] = [usual, roomy, { operations: 20, faults: 14, over
 
 export async function perform(task: Task, { signal, ran }: Around): Promise<Answer<Task>> {
   switch (task.do) {
-    case 'strike':
+    case 'inject':
       return enumerate(journeys[task.journey]);
-    case 'strikeSome':
+    case 'injectSome':
       return sample(largeJourneys[task.journey], task);
     case 'find': {
       const bug = bugs.find(({ name }) => name === task.mistake);

@@ -23,17 +23,17 @@ test(
 );
 
 test(
-  'a thread finds a mistake and strikes a journey',
+  'a thread finds a mistake and injects the faults of a journey',
   async () => {
     const mistake = 'a machine is never created in KubeVirt';
     const journey = 'an image is created and deleted';
-    const [caught, struck] = await Promise.all([
+    const [caught, injected] = await Promise.all([
       threads.run({ do: 'find', mistake }),
-      threads.run({ do: 'strike', journey }),
+      threads.run({ do: 'inject', journey }),
     ]);
     expect(caught?.invariants).toContain('L6');
-    expect(struck.violations).toEqual([]);
-    expect(struck.writes).toBeGreaterThan(5);
+    expect(injected.violations).toEqual([]);
+    expect(injected.writes).toBeGreaterThan(5);
   },
   patience,
 );

@@ -259,7 +259,7 @@ export class Workers {
     this.#around = around;
     this.#declarations = new Map(declarations.map((declaration) => [declaration.name, declaration]));
     for (const { name } of declarations) {
-      const count = around.faults.standing('replicas', name)?.count ?? 1;
+      const count = around.faults.lasting('replicas', name)?.count ?? 1;
       this.#instances.set(
         name,
         Array.from({ length: count }, () => this.#start(name)),
@@ -270,8 +270,8 @@ export class Workers {
   deliver = (name: string, batch: Batch): Promise<void> => {
     const instances = this.#instances.get(name) ?? [];
     const chosen = Math.floor(this.#around.random() * instances.length);
-    const replicas = this.#around.faults.standing('replicas', name);
-    if (replicas && chosen > 0) this.#around.faults.strike(replicas);
+    const replicas = this.#around.faults.lasting('replicas', name);
+    if (replicas && chosen > 0) this.#around.faults.markInjected(replicas);
     const instance = instances[chosen];
     if (instance?.isAlive) return instance.take(batch);
     const next = this.#start(name);

@@ -46,26 +46,26 @@ export async function enumerateWritePoints(
   let runs = 0;
   for (const fault of faults) {
     const words = `${fault.what} at ${fault.at}`;
-    let hasStruck = false;
-    for (let tried = 0; tried < tries && !hasStruck; tried++) {
+    let wasInjected = false;
+    for (let tried = 0; tried < tries && !wasInjected; tried++) {
       const startedMs = performance.now();
       const withoutLease = onlyFirst.includes(fault.at);
       const run = await runOnce(parts, { fault, withoutLease }).catch((error: unknown) => failed(error, parts, words));
       runs++;
-      hasStruck = run.hasStruck;
+      wasInjected = run.wasInjected;
       const found = judge(run, withoutLease ? first : reference);
       findings.push(...found.map((finding) => `${words}: ${finding}`));
       const ms = Math.round(performance.now() - startedMs);
-      say(`${hasStruck ? words : `${words} came to nothing`}: ${found.length} findings, ${ms} ms`);
+      say(`${wasInjected ? words : `${words} came to nothing`}: ${found.length} findings, ${ms} ms`);
     }
-    if (!hasStruck) unmet.push(words);
+    if (!wasInjected) unmet.push(words);
   }
   return { points, runs, unmet, findings };
 }
 
 interface Run {
   points: readonly WritePoint[];
-  hasStruck: boolean;
+  wasInjected: boolean;
   /** The history until the image is ready and everything at rest, and the whole history. */
   histories: readonly [History, History];
 }
@@ -84,7 +84,7 @@ async function runOnce(parts: SetUp, { fault, withoutLease }: { fault?: Fault; w
     const removedMs = Date.now();
     await removeImage(parts);
     const whole = { ...(await history.evidence()), ...timers, stillFromMs: removedMs };
-    return { points: [...parts.proxy.points()], hasStruck: parts.proxy.hasStruck(), histories: [ready, whole] };
+    return { points: [...parts.proxy.points()], wasInjected: parts.proxy.wasInjected(), histories: [ready, whole] };
   } finally {
     await history.stop();
   }

@@ -54,7 +54,7 @@ describe('the proxy between functions and API server', () => {
   ])('$what: written $isWritten, killed $isKilled, and no answer', async ({ what, isWritten, isKilled }) => {
     proxy.begin({ at, what });
     await expect(create()).rejects.toThrow();
-    expect(proxy.hasStruck()).toBe(true);
+    expect(proxy.wasInjected()).toBe(true);
     expect(killed).toEqual(isKilled ? ['start-sync'] : []);
     expect((await kube.get(ConfigMap, ref)) !== undefined).toBe(isWritten);
   });

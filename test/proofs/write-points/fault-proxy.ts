@@ -30,7 +30,7 @@ export interface FaultProxy {
   /** The writes since then, in order. */
   points(): readonly WritePoint[];
   /** The write of the fault has come. */
-  hasStruck(): boolean;
+  wasInjected(): boolean;
   close(): Promise<void>;
 }
 
@@ -45,14 +45,14 @@ export interface FaultProxyOptions {
 export async function startFaultProxy({ config, kill }: FaultProxyOptions): Promise<FaultProxy> {
   const upstream = upstreamOf(config);
   let fault: { at: WritePoint; what: WriteFault } | undefined;
-  let hasStruck = false;
+  let wasInjected = false;
   let points: WritePoint[] = [];
 
   const faultOf = (write: string): WriteFault | undefined => {
     const point = `${write} ${1 + points.filter((known) => known.startsWith(`${write} `)).length}`;
     points.push(point);
-    if (hasStruck || fault?.at !== point) return undefined;
-    hasStruck = true;
+    if (wasInjected || fault?.at !== point) return undefined;
+    wasInjected = true;
     return fault.what;
   };
 
@@ -81,11 +81,11 @@ export async function startFaultProxy({ config, kill }: FaultProxyOptions): Prom
     urlFor: (name) => `http://127.0.0.1:${port}/${name}`,
     begin: (next) => {
       fault = next;
-      hasStruck = false;
+      wasInjected = false;
       points = [];
     },
     points: () => points,
-    hasStruck: () => hasStruck,
+    wasInjected: () => wasInjected,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
