@@ -15,8 +15,8 @@ interface Queues {
   pods: WorkQueue;
 }
 
-/** Says which change has which controller look at which object; `owner` does so for an object's owner by hand. */
-export function wakers(context: CdiContext, queues: Queues): { owner(object: KubernetesObject): void } {
+/** Adds the objects that each change concerns to the queues of their controllers; `owner` adds the owner of an object. */
+export function addEventHandlers(context: CdiContext, queues: Queues): { owner(object: KubernetesObject): void } {
   const { dataVolumes, claims, pods, importSources, cloneSources, snapshots, storageClasses } = context;
 
   const owner = (object: KubernetesObject) => {

@@ -2,6 +2,7 @@ import { type Running, type SimulatorOptions, simulator } from '../controller/si
 import { type CdiContext, type ImportImage, watched } from './context.ts';
 import { reconcileDataVolume } from './data-volume-controller.ts';
 import { downTimes } from './down-times.ts';
+import { addEventHandlers } from './event-handlers.ts';
 import { type FaultRule, faultTable } from './faults.ts';
 import { reconcileImport } from './import-controller.ts';
 import { importNameOfClaim } from './import-name.ts';
@@ -10,7 +11,6 @@ import { reconcileTarget } from './populator.ts';
 import { type CdiTimings, type CdiVariants, defaultTimings } from './settings.ts';
 import { defaultStorageProfiles, type StorageProfiles } from './storage-profile.ts';
 import { reconcileVolume } from './volume-controller.ts';
-import { wakers } from './wakers.ts';
 
 export interface CdiOptions extends SimulatorOptions {
   importImage: ImportImage;
@@ -55,6 +55,6 @@ export function startCdi(options: CdiOptions): Running {
     pods: queue((ref) => node.reconcile(ref)),
   };
   const node = kubelet(context, queues.pods.add);
-  const wake = wakers(context, queues);
+  const wake = addEventHandlers(context, queues);
   return run(() => node.stop());
 }

@@ -11,8 +11,8 @@ interface Queues {
   launchers: WorkQueue;
 }
 
-/** Says which change has which controller look at which object. */
-export function wakers(context: KubevirtContext, { machines, instances, launchers }: Queues): void {
+/** Adds the objects that each change concerns to the queues of their controllers. */
+export function addEventHandlers(context: KubevirtContext, { machines, instances, launchers }: Queues): void {
   const uses = ({ volumes = [] }: InstanceSpec, name: string) => volumes.some((volume) => claimNameOf(volume) === name);
 
   /** A claim has the name of the DataVolume that fills it. */

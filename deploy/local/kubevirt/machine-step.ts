@@ -18,7 +18,7 @@ export interface ObservedMachine extends Omit<ObservedForStatus, 'starting' | 'r
   /** Why the machine's ServiceAccount may not clone what a template names, by the template's name. */
   refusals: ReadonlyMap<string, string>;
   /** A preference or an instancetype that it names, was not started with before, and does not exist. */
-  lost?: Pass['failure'];
+  lost?: Result['failure'];
 }
 
 /** What comes next about a machine: its writes, and when there is more to do if nothing else happens. */
@@ -27,7 +27,7 @@ interface MachineStep {
   waitMs?: number;
 }
 
-interface Pass {
+interface Result {
   writes: Write[];
   waitMs?: number;
   failure?: ObservedForStatus['failure'];
@@ -41,7 +41,7 @@ interface Pass {
  */
 export function nextForMachine(observed: ObservedMachine): MachineStep {
   const { machine, instance } = observed;
-  const { writes, waitMs, failure, starting = false, restarting = false } = pass(observed);
+  const { writes, waitMs, failure, starting = false, restarting = false } = reconcile(observed);
   const next = nextMachineStatus({ ...observed, failure, starting, restarting });
   const released = instance && isFinal(instance) && instance.metadata.finalizers?.includes(word.machineFinalizer);
   return {
@@ -71,7 +71,7 @@ export function refusedMachine(observed: ObservedMachine, writes: readonly Write
   return [event, ...statusWrites(machine, next)];
 }
 
-function pass(observed: ObservedMachine): Pass {
+function reconcile(observed: ObservedMachine): Result {
   const { machine, instance } = observed;
   const held = machine.metadata.finalizers?.includes(word.machineFinalizer) ?? false;
   if (machine.metadata.deletionTimestamp) {
@@ -89,7 +89,7 @@ function pass(observed: ObservedMachine): Pass {
   return run(observed);
 }
 
-function run(observed: ObservedMachine): Pass {
+function run(observed: ObservedMachine): Result {
   const { machine, instance, nowMs } = observed;
   const wish = wishOf(machine, instance);
   if (instance) {
@@ -112,7 +112,7 @@ function run(observed: ObservedMachine): Pass {
 }
 
 /** Creates the missing DataVolume of a template, and waits for it; with a DataVolume that waits for a consumer a machine may start. */
-function disksOf({ machine, dataVolume, refusals }: ObservedMachine): Pass & { ready: boolean } {
+function disksOf({ machine, dataVolume, refusals }: ObservedMachine): Result & { ready: boolean } {
   let ready = true;
   for (const template of machine.spec.dataVolumeTemplates ?? []) {
     const { name } = template.metadata;
@@ -129,7 +129,7 @@ function disksOf({ machine, dataVolume, refusals }: ObservedMachine): Pass & { r
   return { writes: [], ready };
 }
 
-function unauthorized(machine: VirtualMachine, name: string, refusal: string): Pass & { ready: boolean } {
+function unauthorized(machine: VirtualMachine, name: string, refusal: string): Result & { ready: boolean } {
   const message = `Error encountered while creating DataVolumes: not authorized to create DataVolume: ${refusal}`;
   const isKnown = machine.status?.conditions?.some((one) => one.type === 'Failure' && one.message === message);
   const text = `Not authorized to create DataVolume ${name}: ${refusal}`;

@@ -1,12 +1,12 @@
 import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
 import { type KubevirtContext, watched } from './context.ts';
+import { addEventHandlers } from './event-handlers.ts';
 import { type MachineFaultRule, machineFaults } from './faults.ts';
 import { reconcileInstance } from './instance-controller.ts';
 import { reconcileLauncher } from './launcher-controller.ts';
 import { reconcileMachine } from './machine-controller.ts';
 import { defaultTimings, type KubevirtTimings } from './settings.ts';
 import { stopwatch } from './stopwatch.ts';
-import { wakers } from './wakers.ts';
 
 export interface KubevirtOptions extends SimulatorOptions {
   faults?: readonly MachineFaultRule[];
@@ -29,7 +29,7 @@ export function startKubevirt(options: KubevirtOptions): Running {
     timings: { ...defaultTimings, ...options.timings },
     stopwatch: stopwatch(options.clock),
   };
-  wakers(context, {
+  addEventHandlers(context, {
     machines: queue((ref) => reconcileMachine(context, ref)),
     instances: queue((ref) => reconcileInstance(context, ref)),
     launchers: queue((ref) => reconcileLauncher(context, ref)),

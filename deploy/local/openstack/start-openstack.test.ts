@@ -65,7 +65,7 @@ async function boot(ask: Ask, clock: { step(ms: number): void }) {
   return { id: made.body.server?.id, volume, flavor };
 }
 
-const standing = ({ body: { server } }: { body: Body }) => [server?.status, server?.['OS-EXT-STS:task_state']];
+const stateOf = ({ body: { server } }: { body: Body }) => [server?.status, server?.['OS-EXT-STS:task_state']];
 
 describe('time is the clock’s', () => {
   test('a token expires after its hour', async () => {
@@ -79,10 +79,10 @@ describe('time is the clock’s', () => {
   test('a server passes each stage of its boot', async () => {
     const { clock, ask } = await begin();
     const { id } = await boot(ask, clock);
-    const seen = [standing(await ask('GET', 'compute', `/servers/${id}`))];
+    const seen = [stateOf(await ask('GET', 'compute', `/servers/${id}`))];
     for (let stage = 0; stage < 5; stage++) {
       clock.step(300);
-      seen.push(standing(await ask('GET', 'compute', `/servers/${id}`)));
+      seen.push(stateOf(await ask('GET', 'compute', `/servers/${id}`)));
     }
     expect(seen).toEqual([
       ['BUILD', 'scheduling'],
@@ -164,9 +164,9 @@ describe('faults', () => {
     await ask('POST', 'compute', `/servers/${id}/action`, { 'os-stop': null });
     clock.step(60_000);
     const down = await ask('GET', 'compute', `/servers/${id}`);
-    expect([...standing(down), down.body.server?.host_status]).toEqual(['ACTIVE', 'powering-off', 'DOWN']);
+    expect([...stateOf(down), down.body.server?.host_status]).toEqual(['ACTIVE', 'powering-off', 'DOWN']);
     openStack.setHostUp(true);
-    expect(standing(await ask('GET', 'compute', `/servers/${id}`))).toEqual(['SHUTOFF', null]);
+    expect(stateOf(await ask('GET', 'compute', `/servers/${id}`))).toEqual(['SHUTOFF', null]);
   });
 });
 

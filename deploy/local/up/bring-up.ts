@@ -52,7 +52,7 @@ export async function bringUp(options: { folder: string; fresh: boolean; wanted:
     await putSampleImages(store);
     const cluster = await startCluster(ports, store, dataFolder);
     started.push(cluster.close);
-    if (!dataFolder.isNew) await strikeAudit(cluster);
+    if (!dataFolder.isNew) await postAudit(cluster);
     await rememberPorts(folder, portsIn(cluster, store));
     return { cluster, store, isNew: dataFolder.isNew, close, traffic: trafficOf(store) };
   } catch (error) {
@@ -97,7 +97,7 @@ async function startCluster(ports: Ports, store: ObjectStore, dataFolder: DataFo
 }
 
 /** Events are lost while nothing listens, and the timers that make up for them fire only minutes later. */
-async function strikeAudit({ kube, eventing, clock }: LocalCluster): Promise<void> {
+async function postAudit({ kube, eventing, clock }: LocalCluster): Promise<void> {
   const timers = await kube.list(PingSource, { namespace: operatorNamespace });
   for (const audit of timers.filter(({ metadata }) => timerOf(metadata.name) === 'audit')) {
     const broker = `${eventing.url}/${operatorNamespace}/${audit.spec.sink.ref?.name}`;

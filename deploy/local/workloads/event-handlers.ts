@@ -14,13 +14,13 @@ interface Queues {
   pods: WorkQueue;
 }
 
-/** Says which change has which controller look at which object. */
-export function wakers(context: WorkloadContext, queues: Queues): void {
+/** Adds the objects that each change concerns to the queues of their controllers. */
+export function addEventHandlers(context: WorkloadContext, queues: Queues): void {
   const { deployments, replicaSets, jobs, pods, claims, networks, times } = context;
   const inPlay = (listener: (metadata: ObjectReference) => void) => (object: { metadata: ObjectReference }) => {
     if (isSimulated(object.metadata.namespace)) listener(object.metadata);
   };
-  const wakePods = (isIt: (pod: Pod) => boolean) => {
+  const addPods = (isIt: (pod: Pod) => boolean) => {
     for (const pod of pods.objects.values()) if (isOurs(pod) && isIt(pod)) queues.pods.add(pod.metadata);
   };
 
@@ -50,10 +50,10 @@ export function wakers(context: WorkloadContext, queues: Queues): void {
     if (pods.objects.has(keyOf(pod.metadata))) return;
     times.forget(uid);
     // Its ports are free now.
-    wakePods(({ spec }) => spec.nodeName === undefined);
+    addPods(({ spec }) => spec.nodeName === undefined);
   });
   claims.onChange(({ metadata: { namespace, name } }) =>
-    wakePods((pod) => pod.metadata.namespace === namespace && claimNamesOf(pod).includes(name)),
+    addPods((pod) => pod.metadata.namespace === namespace && claimNamesOf(pod).includes(name)),
   );
-  networks.onChange(({ metadata: { namespace } }) => wakePods((pod) => pod.metadata.namespace === namespace));
+  networks.onChange(({ metadata: { namespace } }) => addPods((pod) => pod.metadata.namespace === namespace));
 }

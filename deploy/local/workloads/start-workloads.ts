@@ -1,13 +1,13 @@
 import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
 import { type WorkloadContext, watched } from './context.ts';
 import { reconcileDeployment } from './deployment-controller.ts';
+import { addEventHandlers } from './event-handlers.ts';
 import { type WorkloadFaultRule, workloadFaults } from './faults.ts';
 import { reconcileJob } from './job-controller.ts';
 import { reconcilePod } from './pod-controller.ts';
 import { reconcileReplicaSet } from './replica-set-controller.ts';
 import { defaultTimings, type WorkloadTimings } from './settings.ts';
 import { timeInState } from './time-in-state.ts';
-import { wakers } from './wakers.ts';
 
 export interface WorkloadOptions extends SimulatorOptions {
   faults?: readonly WorkloadFaultRule[];
@@ -26,7 +26,7 @@ export function startWorkloads(options: WorkloadOptions): Running {
     timings: { ...defaultTimings, ...options.timings },
     times: timeInState(options.clock),
   };
-  wakers(context, {
+  addEventHandlers(context, {
     deployments: queue((ref) => reconcileDeployment(context, ref)),
     replicaSets: queue((ref) => reconcileReplicaSet(context, ref)),
     jobs: queue((ref) => reconcileJob(context, ref)),
