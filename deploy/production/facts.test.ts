@@ -79,13 +79,13 @@ test.each([...Object.keys(facts), imagePublished])('the JSON Schema of %s says w
 test.each(['Ready', 'Failed'] as const)(
   'the event of a machine or workspace that is %s is rebuilt from its status',
   (phase) => {
-    const standing = { phase, ...said, conditions: [] };
+    const report = { phase, ...said, conditions: [] };
     const after = <T extends { status?: unknown }>(object: T, actions: readonly Action[]): T => {
       const status = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
       return { ...object, status: Object.assign({}, ...status) };
     };
-    const machine = updateStatus(aVirtualMachine(), { ...standing, fields: noFields }, nowMs);
-    const workspace = updateWorkspaceStatus(aWorkspace(), { ...standing, fields: {} }, nowMs);
+    const machine = updateStatus(aVirtualMachine(), { ...report, fields: noFields }, nowMs);
+    const workspace = updateWorkspaceStatus(aWorkspace(), { ...report, fields: {} }, nowMs);
     const rebuilt = [
       ...machineFacts.of(after(aVirtualMachine(), machine)),
       ...workspaceFacts.of(after(aWorkspace(), workspace)),

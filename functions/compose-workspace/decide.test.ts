@@ -124,7 +124,7 @@ describe('the order', () => {
     ]);
     expect(open.at(-1)).toMatchObject({ do: 'requeue' });
   });
-  test('the wall is made before anything runs', () => {
+  test('the NetworkPolicy is made before anything runs', () => {
     const spec = { containerClusters: [aClusterOf()] };
     expect(writes(pass({ workspace: lab(spec) }))).toEqual([
       'create NetworkPolicy ws-deny-all',
@@ -802,11 +802,11 @@ test.each<[string, object]>([
   ['in', { ingress: [{}] }],
   ['out', { egress: [{}] }],
 ])(
-  'a way %s through the wall is closed, and the wall is not written again when the API server drops what is empty',
+  'a way %s through the NetworkPolicy is closed, and it is not written again when the API server drops what is empty',
   (_, way) => {
-    const wall = madeOf(pass({}), 'NetworkPolicy') as unknown as NetworkPolicy;
-    const { ingress: _in, egress: _out, ...spec } = wall.spec as Record<string, unknown>;
-    const found = (more: object) => ours(NetworkPolicy, 'ws-deny-all', { spec: { ...spec, ...more } }, wall.metadata);
+    const policy = madeOf(pass({}), 'NetworkPolicy') as unknown as NetworkPolicy;
+    const { ingress: _in, egress: _out, ...spec } = policy.spec as Record<string, unknown>;
+    const found = (more: object) => ours(NetworkPolicy, 'ws-deny-all', { spec: { ...spec, ...more } }, policy.metadata);
     expect(writes(pass({ inside: { networkPolicies: [found({})] } }))).toEqual([]);
     expect(writes(pass({ inside: { networkPolicies: [found(way)] } }))).toEqual(['replace NetworkPolicy ws-deny-all']);
   },

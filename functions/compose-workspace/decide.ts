@@ -105,12 +105,12 @@ function report(
     images: [...wanted.values()].flatMap(({ ref, image }) => (image ? [ref] : [])),
   };
   const conditions = [valid, ...stages.map(conditionOfStage), ...lateness];
-  const standing = isHibernating ? hibernating(workspace, stages) : summary(stages);
-  const isWaiting = schedule && standing.phase !== 'Failed';
+  const report = isHibernating ? hibernating(workspace, stages) : summary(stages);
+  const isWaiting = schedule && report.phase !== 'Failed';
   const [images] = stages.filter(({ condition }) => condition === 'VMDiskImagesReady');
   return reported(
     workspace,
-    { ...(isWaiting && images ? scheduled(schedule, { images, lateness }, nowMs) : standing), conditions, fields },
+    { ...(isWaiting && images ? scheduled(schedule, { images, lateness }, nowMs) : report), conditions, fields },
     nowMs,
     schedule && nextOfSchedule(schedule),
   );

@@ -46,12 +46,12 @@ async function isMended(world: World, resource: Resource, ref: ObjectReference):
 }
 
 const children = async ({ kube }: World): Promise<[Resource, ObjectReference][]> => {
-  const [wall] = await kube.list(NetworkPolicy, { namespace });
+  const [policy] = await kube.list(NetworkPolicy, { namespace });
   const [grant] = await kube.list(RoleBinding, { namespace });
   return [
     // Of its changes no event tells: whatever wakes the function next mends it.
     [NetworkAttachmentDefinition, here('control-net')],
-    [NetworkPolicy, here(wall?.metadata.name ?? '')],
+    [NetworkPolicy, here(policy?.metadata.name ?? '')],
     [RoleBinding, here(grant?.metadata.name ?? '')],
     [PersistentVolumeClaim, here('config')],
     [Deployment, here('app')],

@@ -208,8 +208,8 @@ export const stories: readonly Story[] = [
       const isOne = (found: Deployment | undefined) => found?.spec?.replicas === 1;
       await until(world, Deployment, { namespace, name: 'app' }, isOne);
       await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { resources: { memory: '1Gi' } } });
-      const [wall] = await kube.list(NetworkPolicy, { namespace });
-      const ref = { namespace, name: wall?.metadata.name ?? '' };
+      const [policy] = await kube.list(NetworkPolicy, { namespace });
+      const ref = { namespace, name: policy?.metadata.name ?? '' };
       await kube.patch(NetworkPolicy, ref, { spec: { podSelector: { matchLabels: { never: 'here' } } } });
       const isWhole = (found: NetworkPolicy | undefined) => !JSON.stringify(found?.spec).includes('never');
       await until(world, NetworkPolicy, ref, isWhole);

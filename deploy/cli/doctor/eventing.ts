@@ -105,8 +105,8 @@ const remedyFor = ({ metadata }: AnyObject) =>
 /** A function for the Triggers and one for dead letters, all of them available. A local cluster has no objects for functions. */
 export function workloads({ workloads: found, shipped }: Installation): Finding[] {
   if (found.length === 0) return [];
-  const woken = new Set(shipped.filter(({ kind }) => kind === 'Trigger').map(functionOf));
-  return [...woken, 'dead-letters'].flatMap((name): Finding[] => {
+  const withTrigger = new Set(shipped.filter(({ kind }) => kind === 'Trigger').map(functionOf));
+  return [...withTrigger, 'dead-letters'].flatMap((name): Finding[] => {
     // Knative creates a Deployment with another name for each revision.
     const workload = found.find(({ metadata }) => metadata.name === name);
     const called = `Function ${name}`;

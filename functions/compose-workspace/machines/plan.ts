@@ -70,8 +70,8 @@ function partOf(
   const made = make(machineChild(workspace.spec, machine, known, provider, { ref: image?.ref, isHibernating }), found);
   // It is stopped until provision-vm has seen that it is to run again.
   const isWaking = found?.spec.halted && !isHibernating;
-  const standing = isWaking ? provisioning('Starting', 'It is being started.') : statusOfMachine(found);
-  return { name, writes: made.writes, status: statusOf([...keys, made]) ?? standing };
+  const status = isWaking ? provisioning('Starting', 'It is being started.') : statusOfMachine(found);
+  return { name, writes: made.writes, status: statusOf([...keys, made]) ?? status };
 }
 
 /**

@@ -4,7 +4,7 @@ import { deviations } from './deviations.ts';
 
 /** The comparisons, the chances and the deviations, for the README. */
 export function comparisons(): string {
-  const rows = scenarioNames().map((scenario) => `| ${scenario} | ${standing(scenario)} |`);
+  const rows = scenarioNames().map((scenario) => `| ${scenario} | ${resultOf(scenario)} |`);
   const deviating = deviations.map(({ what, reason }, index) => `${index + 1}. ${what}: ${reason}.`);
   const chance = [...new Set([...chances, ...chanceEvents].map(({ what }) => what))].filter(
     (what) => what !== 'the same',
@@ -16,7 +16,7 @@ export function comparisons(): string {
   ].join('\n\n');
 }
 
-function standing(scenario: string): string {
+function resultOf(scenario: string): string {
   const numbers = deviations.flatMap(({ scenarios }, index) => (scenarios.test(scenario) ? [index + 1] : []));
   return numbers.length === 0 ? 'equal' : `equal but for ${numbers.join(', ')}`;
 }

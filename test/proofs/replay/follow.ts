@@ -74,7 +74,7 @@ async function followAttempt(
     image = (await pass(image, last, last, since + seconds * 1000)).image;
     hear(story, image);
   }
-  const end = standing(image);
+  const end = stateOf(image);
   const { passes: count, others } = await inAnyOrder(pass, recording.pairs(attempt.moments), { end, ...story });
   return {
     image,
@@ -169,10 +169,10 @@ function performed(image: VMDiskImage, actions: readonly Action[]) {
   const status = writes.reduce<unknown>((so, write) => mergePatch(so, write.status), image.status);
   const after: VMDiskImage = { ...image, ...(status ? { status: status as VMDiskImageStatus } : {}) };
   const isMoved = writes.some((write) => 'phase' in write.status);
-  return { image: after, transition: isMoved ? standing(after) : undefined };
+  return { image: after, transition: isMoved ? stateOf(after) : undefined };
 }
 
-function standing({ status }: VMDiskImage): string {
+function stateOf({ status }: VMDiskImage): string {
   if (status?.phase === 'Syncing' || status?.phase === 'Snapshotting') return status.phase;
   const reason = status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
   return `${status?.phase} ${reason} ${status?.attempts}`;
