@@ -9,10 +9,9 @@ import { groupOf, type Manifest } from './manifest.ts';
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
 /**
- * What RBAC cannot say: a function that makes Namespaces, and binds its own rights in them, does so with the names of
- * workspaces only; a function that writes Secrets everywhere writes cloud-init Secrets of machines only; and a
- * function that adds and removes finalizers changes no spec. One policy for each function
- * that has such rights, with the binding that puts it into force.
+ * What RBAC cannot say: a function that makes Namespaces, and binds its own rights in them, does so with the names of workspaces only; a
+ * function that writes Secrets everywhere writes cloud-init Secrets of machines only; and a function that adds and removes finalizers
+ * changes no spec. One policy for each function that has such rights, with the binding that puts it into force.
  */
 export const admissionPolicyManifests = (functions: readonly FunctionDeclaration[]): Manifest[] =>
   functions.flatMap(({ name, may }) =>

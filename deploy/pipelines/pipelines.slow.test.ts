@@ -134,9 +134,7 @@ const run = (script: string, variables: Record<string, string>) =>
     );
   });
 
-/**
- * Answers one request after the other with these statuses, and what it was sent; asked for it, gives out a token as GitHub does.
- */
+/** Answers one request after the other with these statuses, and what it was sent; asked for it, gives out a token as GitHub does. */
 async function listener({ statuses = [], token = 'a-token' }: { statuses?: number[]; token?: string } = {}) {
   const received: { headers: IncomingHttpHeaders; body: string }[] = [];
   const asked: { url: string; headers: IncomingHttpHeaders }[] = [];

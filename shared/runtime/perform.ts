@@ -55,9 +55,8 @@ export type Notification = Extract<Action, { do: 'recordEvent' | 'publish' | 'me
 
 /**
  * Performs the actions in order, each once, and keeps the notifications that belong to those that were done. A failed action ends its
- * group, and everything without a group that follows. Writes to an object that was written before carry the resourceVersion of that
- * write, so that a rival's write in between is still noticed.
- * Throws Conflict if another writer was first, else what a retry may mend.
+ * group, and everything without a group that follows. Writes to an object that was written before carry the resourceVersion of that write,
+ * so that a rival's write in between is still noticed. Throws Conflict if another writer was first, else what a retry may mend.
  */
 export async function perform(effects: Effects, actions: readonly Action[], outcome: Outcome): Promise<void> {
   const written: Written = { versions: new Map(), created: new Map() };

@@ -225,9 +225,8 @@ export const manifestsIn = async (overlay: Overlay): Promise<KubernetesObject[]>
 ];
 
 /**
- * Takes away the functions of whichever overlay and what sends to them, and leaves definitions and permissions. Senders go first,
- * so that nothing is sent to a function that is gone; and a Trigger that once did not find its subscriber may never look again
- * (Knative 1.20).
+ * Takes away the functions of whichever overlay and what sends to them, and leaves definitions and permissions. Senders go first, so that
+ * nothing is sent to a function that is gone; and a Trigger that once did not find its subscriber may never look again (Knative 1.20).
  */
 export async function removeFunctions(): Promise<void> {
   for (const kinds of [

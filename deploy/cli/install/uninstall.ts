@@ -47,9 +47,7 @@ export async function uninstall(cluster: Cluster, options: UninstallOptions): Pr
   if (options.deleteCrds) await removeDefinitions(cluster, definitions);
 }
 
-/**
- * No new work starts, our finalizers are removed, then receivers are deleted before their senders.
- */
+/** No new work starts, our finalizers are removed, then receivers are deleted before their senders. */
 export async function stopFunctions(
   cluster: Cluster,
   definitions: readonly AnyObject[],

@@ -12,9 +12,8 @@ export const openApiV3Index = (kinds: KindRegistry) => ({
 });
 
 /**
- * The document of one group and version: what `kubectl explain` shows, and that every write takes fieldValidation, so
- * that kubectl leaves validation to the server. It lists no strategic merge, so that kubectl merges built-in kinds by
- * its own knowledge of them.
+ * The document of one group and version: what `kubectl explain` shows, and that every write takes fieldValidation, so that kubectl leaves
+ * validation to the server. It lists no strategic merge, so that kubectl merges built-in kinds by its own knowledge of them.
  */
 export const openApiV3 = (members: Kind[]) => ({
   openapi: '3.0.0',

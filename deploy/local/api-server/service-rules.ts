@@ -15,9 +15,7 @@ function complete(service: ApiObject) {
   for (const port of ports) fillIn(port, { protocol: 'TCP', targetPort: port.port });
 }
 
-/**
- * An address in 10.96.0.0/12, derived from the uid. Nothing routes to it here, so a duplicate, one in a million, has no effect.
- */
+/** An address in 10.96.0.0/12, derived from the uid. Nothing routes to it here, so a duplicate, one in a million, has no effect. */
 function addressFor(uid: string): string {
   const number = (Number.parseInt(uid.slice(0, 8), 16) >>> 0) % (2 ** 20 - 512);
   const offset = number + 256;

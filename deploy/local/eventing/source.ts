@@ -16,9 +16,8 @@ interface SourceContext extends Sending {
 }
 
 /**
- * Runs an ApiServerSource until the signal aborts: one watch for each resource and namespace, its events sent one at a
- * time, from now on. What existed before, or changed while a watch was down, is never told. Throws where a resource
- * is not served, as the real adapter exits.
+ * Runs an ApiServerSource until the signal aborts: one watch for each resource and namespace, its events sent one at a time, from now on.
+ * What existed before, or changed while a watch was down, is never told. Throws where a resource is not served, as the real adapter exits.
  */
 export async function runApiServerSource(source: ApiServerSource, context: SourceContext): Promise<void> {
   const namespaces = await watchedNamespaces(source, context);

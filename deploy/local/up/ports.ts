@@ -26,10 +26,7 @@ const optionOf = {
   consolePort: '--console-port',
 } as const;
 
-/**
- * Reads the ports from the options, else the last ones, else the defaults; throws a UsageError for an invalid port and for
- * duplicates.
- */
+/** Reads the ports from the options, else the last ones, else the defaults; throws a UsageError for an invalid port and for duplicates. */
 export function portsOf(
   options: {
     port?: string;

@@ -28,8 +28,7 @@ export const podsOf = ({ name }: ContainerCluster) => ({ [containerClusterLabel]
 const minReadySeconds = 5;
 
 /**
- * One Pod at a time: an address, a volume and a port of a node exist once. It gets what it asks for, and learns nothing about
- * Kubernetes.
+ * One Pod at a time: an address, a volume and a port of a node exist once. It gets what it asks for, and learns nothing about Kubernetes.
  */
 export function deploymentChild(
   workspace: Workspace,

@@ -28,10 +28,7 @@ export const siteFile = (vm: WorkspaceMachine): string =>
     },
   ]);
 
-/**
- * env/extravars: where a role runs. Extra variables override all others, so those that a role of this machine defines are left
- * out.
- */
+/** env/extravars: where a role runs. Extra variables override all others, so those that a role of this machine defines are left out. */
 export function extraVarsFile(workspace: Workspace, vm: WorkspaceMachine): string {
   const given = new Set(deployRolesOf(vm).flatMap(({ variables }) => Object.keys(variables ?? {})));
   const variables = { workspace: workspace.metadata.name, vm: vm.name, version: vm.version };

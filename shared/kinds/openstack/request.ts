@@ -11,8 +11,7 @@ export interface OpenStackRequest {
   path: string;
   body?: unknown;
   /**
-   * The effect shows only after a while, and until then nothing reports the request: reconcile after this many milliseconds, not at
-   * once.
+   * The effect shows only after a while, and until then nothing reports the request: reconcile after this many milliseconds, not at once.
    */
   showsAfterMs?: number;
   /** What the request makes or changes, where several of one operation are asked for at once: tells their refusals apart. */
@@ -28,10 +27,7 @@ export function queryOf(parameters: Readonly<Record<string, string | undefined>>
 /** One step of a path: names are users' own. */
 export const step = (name: string) => encodeURIComponent(name);
 
-/**
- * What every remote thing of an object carries: Nova takes no `/` in keys of metadata and none, nor a comma, in tags
- * (nova 26: 400).
- */
+/** What every remote thing of an object carries: Nova takes no `/` in keys of metadata and none, nor a comma, in tags (nova 26: 400). */
 export const uidKey = 'kupenstack:uid';
 
 /** The same as one text, for tags and for descriptions. */

@@ -23,9 +23,8 @@ const dayMs = 86_400_000;
 /**
  * B2, budget: an attempt gets a slot only while the attempts before it, of the budget's days, have not spent all of egressBudget, by some
  * policy that its reconcile may have read; an image with annotation pelotech.ot/ignore-budget in an image namespace gets one nevertheless.
- * A clone of another image's snapshot costs nothing.
- * So the budget is exceeded by one image at most. Counted is the size of the source as inspected, or of the disk. What a Lease that others
- * deleted or edited had counted is lost.
+ * A clone of another image's snapshot costs nothing. So the budget is exceeded by one image at most. Counted is the size of the source as
+ * inspected, or of the disk. What a Lease that others deleted or edited had counted is lost.
  */
 export const b2Budget: Invariant = {
   number: 'B2',

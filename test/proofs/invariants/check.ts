@@ -34,8 +34,7 @@ const s16ReplayIsFree: Invariant = { number: 'S16', rule: 'an event that is deli
 const l5Differential: Invariant = { number: 'L5', rule: 'faults leave no trace in the final state' };
 
 /**
- * All invariants, by number. They judge a write by the state that its reconcile could read (reconcile.ts), and nothing that a
- * user wrote.
+ * All invariants, by number. They judge a write by the state that its reconcile could read (reconcile.ts), and nothing that a user wrote.
  */
 export const invariants: readonly Invariant[] = [
   s1Capacity,

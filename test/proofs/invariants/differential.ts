@@ -15,9 +15,8 @@ interface Counted {
 }
 
 /**
- * L5, differential: two runs of the same declarations, one of them without faults, end in the same state, and create and delete
- * every object equally often (uids and times masked). An attempt that failed may have one more DataVolume, which must be deleted
- * again.
+ * L5, differential: two runs of the same declarations, one of them without faults, end in the same state, and create and delete every
+ * object equally often (uids and times masked). An attempt that failed may have one more DataVolume, which must be deleted again.
  */
 export const differences = (reference: History, history: History): string[] => [
   ...differentCounts(reference, history, isRetried),

@@ -72,10 +72,7 @@ export interface Step<T extends KubernetesObject = KubernetesObject> {
 
 type Finding = string | undefined;
 
-/**
- * Judges one history, with a listener per kind of object. It may keep state between changes. It returns what is wrong, or
- * undefined.
- */
+/** Judges one history, with a listener per kind of object. It may keep state between changes. It returns what is wrong, or undefined. */
 type Judge = { [K in keyof Kinds]?: (step: Step<Kinds[K]>) => Finding } & {
   /** Every change of any kind, after the listener of its kind. */
   every?: (step: Step) => Finding;

@@ -7,11 +7,10 @@ import { conditionOf, hasEnded, isAdopting } from './plain-rules.ts';
 import { isFunction } from './writers.ts';
 
 /**
- * L1, rest: at the end every image is Succeeded or Failed, no deleted machine remains, and no image is Failed for a cause that no
- * longer exists. No function writes later than two sweeps and an audit (plus the clock skew) after the last phase change,
- * deletion, or change by anything but a function. Exempt are images that wait for a slot while the policy gives none, for a
- * snapshot to adopt, for their back-off, for the cause that keeps an attempt from starting, or, being deleted, for the machines
- * that use them.
+ * L1, rest: at the end every image is Succeeded or Failed, no deleted machine remains, and no image is Failed for a cause that no longer
+ * exists. No function writes later than two sweeps and an audit (plus the clock skew) after the last phase change, deletion, or change by
+ * anything but a function. Exempt are images that wait for a slot while the policy gives none, for a snapshot to adopt, for their back-off,
+ * for the cause that keeps an attempt from starting, or, being deleted, for the machines that use them.
  */
 export const l1Rest: Invariant = {
   number: 'L1',

@@ -9,8 +9,7 @@ interface InForce {
 }
 
 /**
- * The present and all earlier policies: a reconcile decides by the policy that it read, which may have changed by the time of its
- * write.
+ * The present and all earlier policies: a reconcile decides by the policy that it read, which may have changed by the time of its write.
  */
 export interface Policies {
   now: Policy;

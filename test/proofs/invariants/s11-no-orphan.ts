@@ -11,11 +11,10 @@ import { isReadable } from './plain-policy.ts';
 import { isTrue } from './plain-rules.ts';
 
 /**
- * S11, no orphan: at rest, every DataVolume, claim, snapshot and importer Pod has the image whose uid is in its label, and every
- * object made for a machine has that machine. A Ready image has only the objects that it needs: its snapshot, those of
- * keepRevisions other revisions, and a volume if the policy retains it. It also needs the volume of the newest revision if an
- * earlier one is pinned and the newest has no usable snapshot, which is then taken again from the volume. Judged only if the
- * history came to rest (`stillFromMs`).
+ * S11, no orphan: at rest, every DataVolume, claim, snapshot and importer Pod has the image whose uid is in its label, and every object
+ * made for a machine has that machine. A Ready image has only the objects that it needs: its snapshot, those of keepRevisions other
+ * revisions, and a volume if the policy retains it. It also needs the volume of the newest revision if an earlier one is pinned and the
+ * newest has no usable snapshot, which is then taken again from the volume. Judged only if the history came to rest (`stillFromMs`).
  */
 export const s11NoOrphan: Invariant = {
   number: 'S11',

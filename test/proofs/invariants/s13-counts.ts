@@ -2,9 +2,8 @@ import type { Invariant } from './follow.ts';
 import { countUsers } from './using.ts';
 
 /**
- * S13, counts: `references.count` is never negative. At rest it is the number of machines that use the image plus workspaces that
- * wait for it, and `unreferencedSince` is set exactly if it is zero. An unfinished image that was never referenced is not counted
- * yet.
+ * S13, counts: `references.count` is never negative. At rest it is the number of machines that use the image plus workspaces that wait for
+ * it, and `unreferencedSince` is set exactly if it is zero. An unfinished image that was never referenced is not counted yet.
  */
 export const s13Counts: Invariant = {
   number: 'S13',

@@ -6,9 +6,8 @@ import { dataVolumeName } from './plain-rules.ts';
 import { isExternal } from './writers.ts';
 
 /**
- * S5, one DataVolume: an image has at most one DataVolume that is neither Succeeded nor being deleted, and its name follows from
- * uid, revision and attempt. If a user creates a second one, for example by a restore, only DataVolumes that a function then adds
- * are judged.
+ * S5, one DataVolume: an image has at most one DataVolume that is neither Succeeded nor being deleted, and its name follows from uid,
+ * revision and attempt. If a user creates a second one, for example by a restore, only DataVolumes that a function then adds are judged.
  */
 export const s5OneDataVolume: Invariant = {
   number: 'S5',

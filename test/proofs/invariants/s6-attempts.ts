@@ -18,13 +18,12 @@ interface Attempts {
 }
 
 /**
- * S6, attempts: a revision gets at most retryLimit + 1 DataVolumes, across crashes and replays, by the highest limit since the
- * first of them. Once the faults have ended, an importer that restarted does not restart later than a sweep and a reconcile after
- * that, because every restart downloads again.
- * Not counted: attempts that the status does not count (they never started); a DataVolume created again whose importer existed for
- * less than a sweep, by a reconcile that began before the status named it; a DataVolume that a user created; and everything before
- * a user wiped or reset the status. If the image is being deleted or does not exist, the importer has until the next audit, which
- * alone finds it. Bytes are not judged: no object records them.
+ * S6, attempts: a revision gets at most retryLimit + 1 DataVolumes, across crashes and replays, by the highest limit since the first of
+ * them. Once the faults have ended, an importer that restarted does not restart later than a sweep and a reconcile after that, because
+ * every restart downloads again. Not counted: attempts that the status does not count (they never started); a DataVolume created again
+ * whose importer existed for less than a sweep, by a reconcile that began before the status named it; a DataVolume that a user created; and
+ * everything before a user wiped or reset the status. If the image is being deleted or does not exist, the importer has until the next
+ * audit, which alone finds it. Bytes are not judged: no object records them.
  */
 export const s6Attempts: Invariant = {
   number: 'S6',

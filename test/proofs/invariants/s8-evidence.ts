@@ -13,12 +13,11 @@ import { beganBefore } from './reconcile.ts';
 import { isExternal } from './writers.ts';
 
 /**
- * S8, evidence: an image becomes Succeeded only after a DataVolume of its uid and revision was Succeeded and a snapshot of that
- * was readyToUse; its condition Ready becomes True only with a snapshot that was readyToUse. An adopted snapshot, or the snapshot
- * of a restored status, needs no DataVolume, nor does any snapshot if changes were missed. A snapshot that was being deleted when
- * the reconcile began is no evidence. S17 judges the content.
- * Evidence is not destroyed before it is recorded: follow-sync deletes no DataVolume of the attempt that the status calls active,
- * unless a user wiped the status after the reconcile read it (attempts then get the same names again).
+ * S8, evidence: an image becomes Succeeded only after a DataVolume of its uid and revision was Succeeded and a snapshot of that was
+ * readyToUse; its condition Ready becomes True only with a snapshot that was readyToUse. An adopted snapshot, or the snapshot of a restored
+ * status, needs no DataVolume, nor does any snapshot if changes were missed. A snapshot that was being deleted when the reconcile began is
+ * no evidence. S17 judges the content. Evidence is not destroyed before it is recorded: follow-sync deletes no DataVolume of the attempt
+ * that the status calls active, unless a user wiped the status after the reconcile read it (attempts then get the same names again).
  */
 export const s8Evidence: Invariant = {
   number: 'S8',

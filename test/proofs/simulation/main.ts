@@ -7,8 +7,8 @@ import { report } from './report.ts';
 const help = `npm run test:full [-- [minutes] [options]]
 
 Runs all functions in a simulated cluster, by plans of chance: what users do, what goes wrong, and the order in which
-everything happens. Each run is judged by the invariants (test/proofs/invariants). First every write of the small journeys is
-injected in each way and each of the mistakes in test/proofs/simulation/bugs.ts is looked for; then runs follow until the time is
+everything happens. Each run is judged by the invariants (test/proofs/invariants). First each fault is injected at every write of
+the small journeys, and each of the mistakes in test/proofs/simulation/bugs.ts is looked for; then runs follow until the time is
 over or one breaks an invariant, which is then made as small as possible and printed.
 
 Options

@@ -5,10 +5,7 @@ import type { Story } from '../world.ts';
 
 type Intercept = NonNullable<NonNullable<Story['local']>['intercept']>;
 
-/**
- * The functions die at every thirtieth write: alternately before the API server carries it out, and after it but before its
- * answer.
- */
+/** The functions die at every thirtieth write: alternately before the API server carries it out, and after it but before its answer. */
 function dyingFunctions(): Intercept {
   let writes = 0;
   return ({ method, path, user }) => {

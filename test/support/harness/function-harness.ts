@@ -35,10 +35,7 @@ export interface FunctionHarness extends Instance {
   kube: Kube;
   /** The domain events that it published. */
   published: DomainEvent[];
-  /**
-   * Another instance, whose client `through` wraps, for example to delay a request until after another one. Its clock may be
-   * ahead.
-   */
+  /** Another instance, whose client `through` wraps, for example to delay a request until after another one. Its clock may be ahead. */
   another(through: (kube: Kube) => Kube, aheadMs?: number): Instance;
   /** Another function on the same API server. */
   beside<Observed>(declaration: FunctionDeclaration<Observed>): Promise<Instance>;
