@@ -46,7 +46,7 @@ export function filesOf(all: readonly FunctionDeclaration[]): Map<string, string
   ]);
 }
 
-/** A component for either overlay, for whoever has an OpenStack. */
+/** A component for either overlay, for clusters with an OpenStack. */
 function openStackFiles(all: readonly FunctionDeclaration[]): [string, string][] {
   const functions = all.filter((declaration) => !isByDefault(declaration));
   if (functions.length === 0) return [];

@@ -2,7 +2,7 @@
 export interface Pattern {
   /** As it was written. */
   text: string;
-  /** Scheme, and host with port; a host that begins with "*." stands for all below it. */
+  /** Scheme, and host with port; a host that begins with "*." matches all below it. */
   scheme: string;
   host: string;
   /** Characters of the path, `*` for a part of a segment, `**` for anything. */
@@ -13,7 +13,7 @@ export interface Pattern {
 const longest = 512;
 const form = /^([a-z][a-z0-9+.-]*):\/\/((?:\*\.)?)([^/?#@*]+)(\/[^?#]*)$/i;
 
-/** Reads "https://*.example.com/images/**"; undefined if scheme or host is missing, or `*` stands inside them. */
+/** Reads "https://*.example.com/images/**"; undefined if scheme or host is missing, or `*` is inside them. */
 export function patternOf(text: string): Pattern | undefined {
   const [, scheme = '', below = '', host = '', path = ''] = (text.length <= longest && form.exec(text)) || [];
   const origin = originOf(`${scheme}://${host}/`);
@@ -23,12 +23,12 @@ export function patternOf(text: string): Pattern | undefined {
 
 const partsOf = (text: string): readonly string[] => text.match(/\*+|[^*]/gu) ?? [];
 
-/** Whether one of these patterns stands for the text: `*` for anything without a separator, `**` for anything at all. */
+/** Whether one of these patterns matches the text: `*` for anything without a separator, `**` for anything at all. */
 export const matchesAny = (patterns: readonly string[], text: string, separators: string) =>
   patterns.some((pattern) => matchesParts(partsOf(pattern), text, separators));
 
 /**
- * Whether the pattern stands for this URL. An encoded slash matches nothing, because servers differ in what it is. Takes at most
+ * Whether the pattern matches this URL. An encoded slash matches nothing, because servers differ in what it is. Takes at most
  * (length of the pattern × length of the URL) steps, whatever the two hold.
  */
 export function matches(pattern: Pattern, url: string): boolean {
@@ -38,7 +38,7 @@ export function matches(pattern: Pattern, url: string): boolean {
   return (isBelow || origin.host === pattern.host) && matchesParts(pattern.path, origin.path, '/');
 }
 
-/** Whether the pattern would stand for this URL if the URL had its port and scheme. */
+/** Whether the pattern would match this URL if the URL had its port and scheme. */
 export function matchesElsewhere(pattern: Pattern, url: string): boolean {
   const hostname = (host: string) => host.replace(/:\d+$/, '');
   const origin = originOf(url);
@@ -63,7 +63,7 @@ function matchesParts(pattern: readonly string[], text: string, separators: stri
   return places.has(pattern.length);
 }
 
-/** A star may stand for nothing. */
+/** A star may match nothing. */
 function withSkipped(pattern: readonly string[], places: Set<number>): Set<number> {
   // A Set goes on through what is added to it meanwhile.
   for (const place of places) if (pattern[place]?.startsWith('*')) places.add(place + 1);

@@ -20,7 +20,7 @@ export const policyEntries = (configMap: Data, { faults }: Policy): PolicyEntry[
     fault: faults.find((found) => found.key === key),
   }));
 
-/** What stands in the policy beside them: misspelt, most likely. */
+/** The other entries of the policy: misspelt, most likely. */
 export const strayEntries = (configMap: Data): { key: string; value: string }[] =>
   Object.entries(configMap?.data ?? {})
     .filter(([key]) => !policyKeys.some((known) => known === key))

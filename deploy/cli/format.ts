@@ -15,7 +15,7 @@ export function formatOf(asked: unknown, isJson: boolean, { watches }: Pick<Body
   return format;
 }
 
-/** Whether a script reads it and nothing may stand before it. */
+/** Whether a script reads it, so nothing may precede it. */
 export const isForScripts = (format: Format) => format === 'json' || format === 'yaml' || format === 'name';
 
 /** The result of a command in that format. */

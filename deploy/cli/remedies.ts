@@ -12,7 +12,7 @@ export interface Remedy {
   commands: string[];
 }
 
-/** What stands for the placeholders of the table of reasons. */
+/** The values of the placeholders in the table of reasons. */
 type Names = Readonly<Record<string, string | undefined>>;
 
 /** What the table of reasons advises for an object of that kind, with its names; undefined if it advises nothing. */

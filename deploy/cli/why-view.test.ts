@@ -367,7 +367,7 @@ test.each([
 test.each([
   [undefined, 'Start downloads again.'],
   ['true', 'More at once: raise concurrency.'],
-])('while the budget is spent, an image with ignore-budget=%s is told: %s', (ignores, advice) => {
+])('while the budget is spent, why advises an image with ignore-budget=%s: %s', (ignores, advice) => {
   const annotations = ignores ? { 'pelotech.ot/ignore-budget': ignores } : {};
   const image = aVMDiskImage({ annotations, status: { phase: 'Queued', queuedAt: at(0) } });
   const busy = aVMDiskImage({ name: 'busy', status: { phase: 'Syncing' } });

@@ -210,7 +210,7 @@ function remedyForWait(image: VMDiskImage, waitsFor: WaitReason | null, { values
       };
     case 'SourceUnreachable':
       return {
-        help: 'Its source cannot be reached, and as the policy has an egressBudget, it waits until it can: correct its url, or let it start all the same.',
+        help: 'Its source cannot be reached, and as the policy has an egressBudget, it waits until it can: correct its url, or let it start anyway.',
         commands: [
           `kubectl edit vmdi ${name} -n ${namespace}`,
           `kubectl annotate vmdi ${name} -n ${namespace} ${releasesBudget}=true`,

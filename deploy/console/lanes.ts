@@ -93,7 +93,7 @@ function inLanes(bars: readonly Omit<Bar, 'lane'>[], total: number): { bars: Bar
   return { bars: placed, count: endsMs.length };
 }
 
-/** The shortest that has three of four downloads of the last day, or half as many as can be drawn. */
+/** The shortest that has three of four downloads of the last day, or half of those that can be drawn. */
 function shortestPast(bars: readonly { fromMs: number }[], nowMs: number): number {
   const ages = bars.map(({ fromMs }) => nowMs - fromMs).filter((ms) => ms <= dayMs);
   const enough = Math.min(mostBars / 2, ages.length * 0.75);

@@ -114,7 +114,7 @@ export function gatewayApp(ports: GatewayPorts): Hono<Env> {
       error instanceof Refusal ? error : new Refusal(503, 'something failed here; try again', String(error));
     const { status, message, detail } = refusal;
     report(ports, c, status, resultOf(status), detail === undefined ? message : `${message} (${detail})`);
-    // A body that was not read would stand before the next request.
+    // A body that was not read would precede the next request.
     c.header('connection', 'close');
     if (status === 401) c.header('www-authenticate', 'Bearer');
     return c.json({ error: message }, status);

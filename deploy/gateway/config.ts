@@ -25,7 +25,7 @@ const word = z
   .string()
   .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'expected a word of lower-case letters, digits and "-"');
 
-/** Numbers and truth values may stand without quotes: claims are compared as text. */
+/** Numbers and booleans need no quotes: claims are compared as text. */
 const pattern = z.union([z.string().min(1).max(512), z.number(), z.boolean()]).transform(String);
 const patterns = z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)]);
 
@@ -90,6 +90,6 @@ function isSomebodys(claims: Record<string, string[]>): boolean {
   return identifyingClaims.some((name) => claims[name]?.every((value) => namesOwner(name, value)) ?? false);
 }
 
-/** Whose it is stands first (`labs/*`), in a subject second (`repo:labs/*:ref:refs/tags/*`). */
+/** The owner comes first (`labs/*`), in a subject second (`repo:labs/*:ref:refs/tags/*`). */
 const namesOwner = (claim: string, value: string) =>
   !value.includes('*') || (claim === 'sub' ? /^[^:/*]+[:/][^:/*]+[:/]/ : /^[^:/*]+[:/]/).test(value);

@@ -26,7 +26,7 @@ const refused = sum('namespace, service', callsRecording, 'code=~"5..|none"');
 
 /**
  * Every alert there is; each has a page in runbooks/ and its cases in test/support. What may be missing (a counter that has not
- * counted yet, a function that sleeps) stands behind `unless`: of `and` the alert would never come.
+ * counted yet, a function that sleeps) comes after `unless`: with `and` the alert would never come.
  */
 export const alerts: readonly Alert[] = [
   {
@@ -34,7 +34,7 @@ export const alerts: readonly Alert[] = [
     severity: 'critical',
     expr: `${waiting('SlotFree|SlotsUnknown|Unseen')} > 0`,
     for: '10m',
-    summary: 'Images wait although nothing stands in their way.',
+    summary: 'Images wait although nothing blocks them.',
     description:
       'start-sync does nothing; images that wait although a slot is free, or that have no status yet: {{ $value }}.',
   },

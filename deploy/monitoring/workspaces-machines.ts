@@ -1,11 +1,11 @@
 import type { Dashboard } from './dashboard.ts';
 import { counts, halfAndNineOfTen, here, quantile, rise, series, stateOfAll } from './expressions.ts';
 
-/** How labs and machines stand, who uses which images, and what OpenStack answers. */
+/** The states of labs and machines, who uses which images, and what OpenStack answers. */
 export const workspacesMachines: Dashboard = {
   uid: 'ot-workspaces-machines',
   title: 'Workspaces and machines',
-  description: 'How they stand, how long it takes until they are Ready, and what they keep.',
+  description: 'Their states, the time until they are Ready, and the images that they keep.',
   rows: [
     {
       title: 'Now',

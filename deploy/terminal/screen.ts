@@ -6,13 +6,13 @@ export interface Screen {
   draw(lines: readonly string[]): void;
   /** Writes a line that stays. */
   say(line: string): void;
-  /** Leaves the last lines drawn standing, and gives the cursor back. */
+  /** Keeps the last lines on the screen, and shows the cursor again. */
   close(): void;
 }
 
 type Terminal = Pick<WriteStream, 'write' | 'rows' | 'columns'>;
 
-/** Draws on a terminal, in whose scrolling text the frame stands last. */
+/** Draws on a terminal, below whose scrolling text the frame is the last part. */
 export function screenOn(out: Terminal): Screen {
   let frame: readonly string[] = [];
   let drawnColumns = out.columns;

@@ -8,7 +8,7 @@ const rows = [
   ['debian', '12', styled('dim', 'place 3 in the queue')],
 ];
 
-test('columns are as wide as their widest cell, numbers stand right', () => {
+test('columns are as wide as their widest cell, numbers are aligned right', () => {
   expect(tableLines(columns, rows, { columns: 80, colour: false })).toEqual([
     'IMAGE         TRIES',
     'ubuntu-24.04      1  ready',

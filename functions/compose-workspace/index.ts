@@ -32,7 +32,7 @@ import { workspaceFacts } from './status.ts';
 
 const inWorkspaces = { selector: { matchLabels: managedBy }, namespace: 'workspace' } as const;
 
-/** Makes machines, containers, volumes and networks of a workspace, and says how all of it stands. */
+/** Creates machines, containers, volumes and networks of a workspace, and reports their status. */
 export default defineFunction<Observed>({
   name: 'compose-workspace',
   system: 'workspaces',

@@ -199,7 +199,7 @@ describe('expiry', () => {
     expect(events(due)).toEqual(['Expired']);
     expect(due).toHaveLength(2);
   });
-  test('a time that was reached while nothing looked counts all the same', () => {
+  test('a time that was reached while no function ran counts, too', () => {
     expect(deletes(decide(seen(workspace, 800 * hour, objects)))).toEqual(['Workspace true']);
   });
   test.each([

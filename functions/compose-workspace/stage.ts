@@ -9,7 +9,7 @@ import { redactMessage } from '../../shared/kubernetes/events.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
 import type { Made } from './child.ts';
 
-/** One stage of a workspace: what this reconcile writes for it, and how its parts stand. */
+/** One stage of a workspace: what this reconcile writes for it, and the status of its components. */
 export interface Stage {
   condition: WorkspaceCondition;
   writes: Action[];
@@ -20,14 +20,14 @@ export interface Stage {
   obstacle?: { reason: Reason; message: string; isFinal: boolean } | undefined;
 }
 
-/** A part of a stage: what this reconcile writes for it, and how it stands. */
+/** A component of a stage: what this reconcile writes for it, and its status. */
 export interface Part {
   name: string;
   writes: Action[];
   status: ComponentStatus;
 }
 
-/** How a part stands. */
+/** The status of a component. */
 export interface ComponentStatus {
   phase: ComponentPhase;
   reason: Reason;
@@ -62,7 +62,7 @@ export const waiting = (reason: Reason, message: string): ComponentStatus => ({ 
 export const failed = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Failed', reason, message });
 export const skipped = (message: string): ComponentStatus => ({ phase: 'Skipped', reason: 'Skipped', message });
 
-/** How a part made of these objects stands; undefined if all of them exist as they should be. */
+/** The status of a component made of these objects; undefined if all of them exist and match the spec. */
 export function statusOf(made: readonly Made[]): ComponentStatus | undefined {
   const obstacles = made.flatMap(({ obstacle }) => (obstacle ? [obstacle] : []));
   const worst = obstacles.find(({ isFinal }) => isFinal) ?? obstacles[0];

@@ -56,7 +56,7 @@ export const formatCount = (components: readonly Component[]) => {
   return `${counted.filter(({ phase }) => phase === 'Ready').length}/${counted.length}`;
 };
 
-/** Where all stages together stand: the first thing that failed, else the first that is not there yet. */
+/** The status of all stages together: the first component that failed, else the first that is not Ready. */
 export function summary(stages: readonly Stage[]): Pick<WorkspaceReport, 'phase' | 'reason' | 'message'> {
   const components = stages.flatMap((stage) => stage.components);
   const broken = components.find(({ phase }) => phase === 'Failed');
@@ -68,7 +68,7 @@ export function summary(stages: readonly Stage[]): Pick<WorkspaceReport, 'phase'
   return { phase: 'Ready', reason: 'Ready', message: `All components are ready (${formatCount(components)}).` };
 }
 
-/** Where a workspace stands that hibernates: what runs has to stop, and nothing else is waited for. */
+/** The status of a workspace that hibernates: what runs has to stop, and nothing else is awaited. */
 export function hibernating(
   workspace: Workspace,
   stages: readonly Stage[],

@@ -92,7 +92,7 @@ describe('the count', () => {
   });
 });
 
-test('an image that has not been taken in is not written to, for that would cost it its place', () => {
+test('an image that has not been queued is not written to, because that would cost it its place', () => {
   const fresh = aVMDiskImage();
   expect(inWords(pass([named('bare', { finalizers: [] })], { image: fresh }))).toEqual(['mark bare']);
   expect(pass([], { image: aVMDiskImage({ deleted: true }) })).not.toEqual([]);
@@ -175,7 +175,7 @@ describe('a workspace', () => {
   test('that waits for the image is a reference', () => {
     expect(byOf(pass([], { workspaces: [lab] }))).toEqual({ count: 1, by: ['Workspace lab'] });
   });
-  test('is stood for by its machines', () => {
+  test('is counted by its machines', () => {
     const machine = named('vm', { namespace: 'ws-lab' });
     expect(byOf(pass([machine], { workspaces: [lab] }))).toEqual({ count: 1, by: ['ws-lab/vm'] });
   });

@@ -183,7 +183,7 @@ function readOnce<T>(read: (ref: ObjectReference) => Promise<T>): (ref: ObjectRe
   };
 }
 
-/** The images that the status of a workspace holds, and those that the bare names of its spec may stand for. */
+/** The images that the status of a workspace holds, and those that the bare names of its spec may mean. */
 const refsOf = (workspace: Workspace, { values }: Policy): ObjectReference[] => [
   ...(workspace.status?.images ?? []),
   ...imageNamesOf(workspace).flatMap((name) => values.imageNamespaces.map((namespace) => ({ namespace, name }))),

@@ -26,7 +26,7 @@ test('a pass over a thousand machines of one image ends before its event is give
   await kube.create(Namespace, { metadata: { name: 'lab' } });
   const { apiVersion, kind, spec } = aVMDiskImage();
   await kube.create(VMDiskImage, { apiVersion, kind, metadata: image, spec });
-  // A new image is counted when it has been taken in, not before.
+  // A new image is counted once it is queued, not before.
   await kube.patch(VMDiskImage, image, { status: { phase: 'Queued' } }, { subresource: 'status' });
   const machine = aVirtualMachine({ spec: { vmDiskImageRef: image } });
   for (let index = 0; index < 1000; index++) {

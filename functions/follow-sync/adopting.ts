@@ -19,7 +19,7 @@ type Check = (image: VMDiskImage, snapshot: VolumeSnapshot) => Trouble | undefin
 
 /**
  * Takes over the snapshot that an image's annotation names, or says what is in the way. There is no deadline: while the
- * annotation stands nothing is downloaded.
+ * annotation exists nothing is downloaded.
  */
 export function adopting(observed: Observed): Action[] {
   const { image, snapshots, nowMs } = observed;

@@ -156,7 +156,7 @@ describe('an attempt under way', () => {
     const other = aDataVolume(syncing, { phase: 'ImportScheduled', running: { ...trouble, message: 'no key "y"' } });
     expect(pass({ image: said, dataVolumes: [other] }).actions).toMatchObject([{ do: 'patchStatus' }]);
   });
-  test('that no node takes is said in the words of the scheduler, once it has lasted: a new claim is waited for as well', () => {
+  test('that no node takes is reported in the words of the scheduler, once it has lasted: a new claim is waited for as well', () => {
     const running = { status: 'False', reason: 'Unschedulable', message: 'Importer pod cannot be scheduled' };
     const seen = {
       image: syncing,

@@ -158,7 +158,7 @@ export function checkSnapshot(observed: Observed): Action[] {
 }
 
 /**
- * How the snapshot stands that the status names; undefined if it was not found and is not known to be deleted. It may be not ready if
+ * The state of the snapshot that the status names; undefined if it was not found and is not known to be deleted. It may be not ready if
  * another process of this function took it again while this one reported the earlier, ready one.
  */
 function stateOf({ image, isSnapshotGone }: Observed, snapshot: VolumeSnapshot | undefined) {

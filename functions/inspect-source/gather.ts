@@ -46,7 +46,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const found = batch.sweep
     ? await kube.list(VMDiskImage, { fieldSelector: 'status.phase=Queued' })
     : await Promise.all(now.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
-  // After the images: a verdict is for good, and who edits the policy and then makes an image is judged by the edit.
+  // After the images: a verdict is final, and an image that is created after an edit of the policy is judged by the edit.
   const policy = await readPolicy(kube);
   if (isOff(policy)) return [];
   const { read, unreadable } = partition<VMDiskImage | undefined>(found);

@@ -8,7 +8,7 @@ export interface Observed {
   isNeeded: boolean;
 }
 
-/** Keeps a namespace's credentials for OpenStack as long as something in it can only be taken down with them. */
+/** Keeps a namespace's credentials for OpenStack as long as they are needed to delete something in it. */
 export function decide({ secret, isNeeded }: Observed): Action[] {
   const finalizers = secret.metadata.finalizers ?? [];
   const isKept = finalizers.includes(credentialsFinalizer);

@@ -11,7 +11,7 @@ import { decide, type Observed } from './decide.ts';
 /** All that is made in OpenStack. */
 const kinds: readonly Resource<KubernetesObject>[] = [KupenStackMachine, VirtualNetwork, Volume];
 
-/** Keeps a namespace's credentials for OpenStack as long as something in it can only be taken down with them. */
+/** Keeps a namespace's credentials for OpenStack as long as they are needed to delete something in it. */
 export default defineFunction<Observed>({
   name: 'keep-account',
   system: 'openstack',

@@ -27,7 +27,7 @@ import type { Observed } from './observed.ts';
 import { shapeChanges, shapeOf } from './shape.ts';
 
 /**
- * Makes a network and its subnet, and says how they stand. Order: finalizer → network → subnet → status; at the end network (which
+ * Creates a network and its subnet, and reports their status. Order: finalizer → network → subnet → status; at the end network (which
  * takes its subnet along) → finalizer. What was made is found by the uid in its description, whatever the status says.
  */
 export function decide(observed: Observed): Action[] {

@@ -10,7 +10,7 @@ import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 
-/** Makes networks on OpenStack, each with its subnet, and says how they stand. */
+/** Creates networks on OpenStack, each with its subnet, and reports their status. */
 export default defineFunction<Observed>({
   name: 'provision-network',
   system: 'openstack',

@@ -22,7 +22,7 @@ import { isBusy, isHostUnreachable, neverRan } from './state.ts';
 import { pendingReport, refusedReport, runningReport } from './status.ts';
 
 /**
- * Makes a server with what it needs, keeps it as its spec says, and says how it stands. Order: finalizer → flavor, key pair, ports →
+ * Creates a server with what it needs, keeps it as its spec says, and reports its status. Order: finalizer → flavor, key pair, ports →
  * server → status; changes one after the other, each seen before the next. What was made is found by the uid it carries, whatever
  * the status says, so that no answer that was lost makes a second server.
  */

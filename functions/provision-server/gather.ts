@@ -58,7 +58,7 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
 }
 
 /**
- * Those that events name, and those on a network or a volume that changed; all at a sweep: OpenStack tells of nothing that happens
+ * Those that events name, and those on a network or a volume that changed; all at a sweep: OpenStack reports nothing that happens
  * behind our back.
  */
 async function concerned({ kube }: Context, batch: Batch): Promise<KupenStackMachine[]> {

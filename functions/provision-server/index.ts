@@ -11,7 +11,7 @@ import { decide } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Observed } from './observed.ts';
 
-/** Makes machines on OpenStack from volumes, keeps them as their specs say, and says how they stand. */
+/** Creates machines on OpenStack from volumes, keeps them as their specs say, and reports their status. */
 export default defineFunction<Observed>({
   name: 'provision-server',
   system: 'openstack',

@@ -10,7 +10,7 @@ import { nicsOf } from './networks.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;
 
-/** What the guest of such a machine is told, and the rest of the pass. */
+/** The cloud-init data of such a machine, and the rest of the pass. */
 function told(spec: Spec, given: Given = {}, options: MachineOptions = {}) {
   const found = pass({ machine: aVirtualMachine({ ...options, spec }), ...given });
   const secret = madeIn(found.actions, Secret);

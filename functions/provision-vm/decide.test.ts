@@ -282,7 +282,7 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
     ['whose phase CDI took back', { phase: '' }, {}, false],
     ['whose claim is being restored from a backup', { phase: 'Pending' }, {}, false],
     [
-      'of an image that was made anew',
+      'of an image that was created again',
       { phase: 'Pending', hasClaim: false },
       { image: imageAt(1, { uid: 'uid-of-next' }) },
       true,

@@ -11,7 +11,7 @@ import { describeNotEnlarged, describeRaised } from './root-disk.ts';
 import { report } from './status.ts';
 
 /**
- * Makes what a machine needs, then says how it stands. Order: an outdated disk goes, or root disk → cloud-init Secret →
+ * Creates what a machine needs, then reports its status. Order: an outdated disk goes, or root disk → cloud-init Secret →
  * KubeVirt machine → status; the first of them only once the image is ready. A crash in between is taken up where it happened.
  */
 export function decide(observed: Observed | Postponed): Action[] {

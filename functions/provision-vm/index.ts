@@ -17,7 +17,7 @@ import { audit, gather } from './gather.ts';
 import type { Observed, Postponed } from './observed.ts';
 import { machineFacts } from './status.ts';
 
-/** Gives a machine its disk once its image is ready, then has KubeVirt run it, and says how it stands. */
+/** Gives a machine its disk once its image is ready, then has KubeVirt run it, and reports its status. */
 export default defineFunction<Observed | Postponed>({
   name: 'provision-vm',
   system: 'machines',

@@ -22,11 +22,11 @@ export interface Observed {
   secret: Secret | undefined;
   kubeVirtMachine: KubeVirtMachine | undefined;
   instance: KubeVirtInstance | undefined;
-  /** What stands under each passwordSecretRef, by `passwordKey`; undefined where nothing does. */
+  /** The password of each passwordSecretRef, by `passwordKey`; undefined if it is missing. */
   passwords: ReadonlyMap<string, string | undefined>;
   /** The Secrets among these that exist and may not be put into a guest: nothing of them is read. */
   refusedSecrets: ReadonlySet<string>;
-  /** What stands under sshHostKeySecretRef, if the spec has one and it may be put into a guest. */
+  /** The key of sshHostKeySecretRef, if the spec has one and it may be put into a guest. */
   hostKey?: string | undefined;
   /** The machines that may be on its networks, where its addresses have to be compared with theirs. */
   neighbours: readonly VirtualMachine[] | undefined;

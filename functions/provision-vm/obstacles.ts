@@ -63,7 +63,7 @@ export function unreadablePolicy({ metadata, spec }: VirtualMachine, policy: Pol
   return broken && waits('InvalidPolicy', `Waiting until the policy's ${broken} parses again.`);
 }
 
-/** The children as far as they are the machine's, and what stands under the name of one and is not. */
+/** The children that are the machine's, and the objects that have the name of a child and are not. */
 export function ownChildren(observed: Observed): { own: Observed; taken: Obstacle | undefined } {
   const { machine, dataVolume, secret, kubeVirtMachine } = observed;
   const isOurs = (object: KubernetesObject | undefined) =>

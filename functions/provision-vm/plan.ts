@@ -29,7 +29,7 @@ export interface Plan {
   kubeVirtMachine: KubeVirtMachine | undefined;
 }
 
-/** What to make and to change of a machine, given what stands under the names of its children. */
+/** What to make and to change of a machine, given the objects with the names of its children. */
 export function planOf(own: Observed, taken: Obstacle | undefined): Plan {
   const { machine, dataVolume, nowMs } = own;
   const image = imageReadiness(own);

@@ -90,7 +90,7 @@ export const rootDiskOf = ({ metadata }: Disk): NonNullable<VirtualMachineStatus
   revision: Number(metadata.annotations?.[revisionLabel]) || 0,
 });
 
-/** The disk is cloned from a snapshot of the image, of whichever revision, and says so. */
+/** The disk is cloned from a snapshot of the image, of any revision, as its annotations say. */
 export function isCloneOf({ metadata, status }: VMDiskImage, disk: DataVolume): boolean {
   const { namespace, name = '' } = (disk.spec as Source | undefined)?.source?.snapshot ?? {};
   const { image, revision } = rootDiskOf(disk);

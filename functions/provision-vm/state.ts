@@ -9,7 +9,7 @@ import { oneLine } from '../../shared/sentence.ts';
 import { type Guest, guestBefore, guestOf, isProbed } from './guest.ts';
 import { type Obstacle, step, trouble } from './observed.ts';
 
-/** How KubeVirt's machine stands: it runs, it is stopped as it should be, or what is in the way. */
+/** The state of KubeVirt's machine: it runs, it is stopped as the spec says, or an obstacle. */
 export type KubeVirtState =
   | { is: 'running'; message: string; guest?: Guest | undefined }
   | { is: 'halted'; message: string }

@@ -13,7 +13,7 @@ export const root = 'root';
 export const cloudInit = 'cloudinit';
 export const podNetwork = 'default';
 
-/** The wanted labels, template, and what stands beside it; null removes what an earlier version may have written. */
+/** The wanted labels, template, and the fields beside it; null removes what an earlier version may have written. */
 export function wanted(machine: VirtualMachine, policy: Policy) {
   const { name } = machine.metadata;
   const nics = nicsOf(machine);

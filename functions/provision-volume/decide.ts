@@ -15,7 +15,7 @@ import { type Source, sourceOf } from './source.ts';
 import { busy, existing, factsOf, statusBefore } from './status.ts';
 
 /**
- * Makes a volume, filled from an image where its spec says one, and says how it stands. Order: finalizer → image (where it is to be
+ * Creates a volume, filled from an image if its spec names one, and reports its status. Order: finalizer → image (where it is to be
  * downloaded) → volume → status; the image goes once the volume holds its content. A failed attempt is written down before what it
  * left is deleted. What was made is found by the uid in its metadata, whatever the status says.
  */
@@ -78,7 +78,7 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
       deleteVolume(own.id),
     ]);
   }
-  // What an attempt left is on its way out, and what was said of it stands.
+  // What an attempt left is being deleted, and the earlier report about it stays.
   if (own.status === 'deleting' && own.id === volume.status?.failed)
     return [{ do: 'requeueAfter', about: volume, afterMs: taskMs }];
   const isSettled = own.status === 'available' || own.status === 'in-use';

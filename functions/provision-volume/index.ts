@@ -10,7 +10,7 @@ import { decide } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Observed } from './observed.ts';
 
-/** Makes volumes on OpenStack, filled from images where their specs say so, and says how they stand. */
+/** Creates volumes on OpenStack, filled from images if their specs name one, and reports their status. */
 export default defineFunction<Observed>({
   name: 'provision-volume',
   system: 'openstack',

@@ -272,7 +272,7 @@ test('a crowd whose Secrets are missing is read by no pass of the timers, and lo
   expect(read).not.toContain('Secret');
 });
 
-test('what is wrong with the policy is told by the timers and after an edit of it, not at the event of an image', async () => {
+test('a fault of the policy is reported by the timers and after an edit of it, not at the event of an image', async () => {
   const metadata = { ...policyRef, uid: 'u', resourceVersion: '7', generation: 1, creationTimestamp: at(0) };
   const policyMap = { apiVersion: ConfigMap.apiVersion, kind: ConfigMap.kind, metadata, data: { concurrency: '0' } };
   const kube = {

@@ -54,7 +54,7 @@ interface Given {
   cached?: Map<Resource, readonly KubernetesObject[] | undefined>;
 }
 
-/** What a reconcile of an event reads live, where one slot exists, and what it tells of unsettled images. */
+/** What a reconcile of an event reads live, where one slot exists, and what it publishes of unsettled images. */
 async function seen({ event, holders, there: more = [], cached = new Map() }: Given) {
   const read: string[] = [];
   const lease = leaseOf(holders);

@@ -55,7 +55,7 @@ const sharesWith = (egress: Egress, images: readonly VMDiskImage[], nowMs: numbe
     return sums;
   });
 
-/** Where they do not fit, without the smallest of the last day, down to as many as another has, then without the earliest days. */
+/** Where they do not fit, without the smallest of the last day, down to the number that another has, then without the earliest days. */
 function formatShares(egress: Egress): string {
   const days = Object.entries(egress)
     .sort(([a], [b]) => (a < b ? -1 : 1))

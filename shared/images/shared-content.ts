@@ -10,7 +10,7 @@ interface Inspected {
 }
 
 /**
- * The digest that two images of a namespace share if a disk of the one can stand for a disk of the other; undefined if that is not known. A
+ * The digest that two images of a namespace share if a disk of the one can replace a disk of the other; undefined if that is not known. A
  * strong checksum identifies a content wherever its source is. An ETag does so at one server only: the owner of a server chooses its ETags.
  */
 export function sharedContentOf({ spec }: Pick<VMDiskImage, 'spec'>, { bytes, etag }: Inspected): string | undefined {

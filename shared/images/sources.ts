@@ -77,7 +77,7 @@ function lineFor(url: string, secret: string | undefined): string {
   return [`${origin}/${bucket === undefined ? '*' : `${bucket}/**`}`, secret].filter(Boolean).join(' ');
 }
 
-/** The lines of allowedSources, and the line that imageUrlTemplate and imageSecretRef stand for. */
+/** The lines of allowedSources, and the line that imageUrlTemplate and imageSecretRef imply. */
 function linesOf({ values }: Policy): readonly AllowedSource[] {
   const { allowedSources, imageUrlTemplate, imageSecretRef } = values;
   const pattern = imageUrlTemplate && patternOf(imageUrlTemplate.replaceAll(/\{(name|version)\}/g, '*'));

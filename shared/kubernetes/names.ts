@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Eight letters that stand for a text. */
+/** A text as a digest of eight letters. */
 export const shortHash = (text: string) => hash('sha256', text).slice(0, 8);
 
 /** What the DataVolume of an attempt is called: a function of (uid, revision, attempt), so that nothing is made twice. */

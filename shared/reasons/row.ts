@@ -4,6 +4,6 @@ export type Row =
   | {
       means: string;
       help: string;
-      /** Commands. NAME, NAMESPACE, SECRET, CONFIGMAP, DATAVOLUME, KIND and KEY stand for what the object names. */
+      /** Commands. NAME, NAMESPACE, SECRET, CONFIGMAP, DATAVOLUME, KIND and KEY are placeholders for what the object names. */
       run?: readonly string[];
     };

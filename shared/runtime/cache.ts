@@ -117,7 +117,7 @@ function cacheOf(
     });
   };
   const read = async () => {
-    // A watch that stands still costs one wait, and not one in each reconcile.
+    // A watch that receives nothing costs one wait, and not one in each reconcile.
     if (isBehind() && reached !== stalledAt) {
       await caughtUp();
       stalledAt = isBehind() ? reached : undefined;

@@ -125,7 +125,7 @@ describe('an event', () => {
       failed: 'preload',
     });
   });
-  test("is told of without what no one should read: its data, its source's password and token, control characters", async () => {
+  test("is reported without what no one should read: its data, its source's password and token, control characters", async () => {
     const body = JSON.stringify({
       id: 'e\u001b[31m',
       type: 'made.v1',

@@ -404,7 +404,7 @@ describe('a write', () => {
     expect(await answerOf(served({ decide: () => [status], refuse }).post(changed))).toEqual([202, '']);
     expect(tries).toBe(5);
   });
-  test('that comes long after what it was decided by was read is decided anew instead', async () => {
+  test('that comes long after what it was decided by was read is decided again instead', async () => {
     let nowMs = startMs;
     let reads = 0;
     const { post, writes } = served({
@@ -420,7 +420,7 @@ describe('a write', () => {
     expect(await answerOf(post(changed))).toEqual([202, '']);
     expect(writes).toEqual(['create Widget by-read-2']);
   });
-  test('to an object that is gone by now is decided anew and never answered 404', async () => {
+  test('to an object that is gone by now is decided again and never answered 404', async () => {
     const gone = new ApiError(404, 'NotFound', 'widgets "w" not found');
     const { post, batches } = served({
       observe: async () => (batches.length > 1 ? [] : ['there']),
@@ -506,7 +506,7 @@ describe('an object that cannot be created now', () => {
     expect((await post(changed)).status).toBe(503);
     expect(writes).toEqual(['create Widget disk']);
   });
-  test('is decided anew if another writer was first in one group and a request failed in another', async () => {
+  test('is decided again if another writer was first in one group and a request failed in another', async () => {
     const { post, batches } = served({
       decide: () => together([[makes('disk')], [status]]),
       refuse: (write) => (write === 'create Widget disk' ? away : conflict),
@@ -535,7 +535,7 @@ describe('an object the API server refuses for what it is', () => {
     expect(writes).toEqual([...row, ...row]);
   });
   const invalid = new ApiError(422, 'Invalid', 'spec.size: expected more');
-  test('is decided anew with its words, once, and not sent again', async () => {
+  test('is decided again with its words, once, and not sent again', async () => {
     const known: (Refusal | undefined)[] = [];
     const { post, writes } = served({
       observe: async ({ refusals }) => [refusals],
@@ -550,7 +550,7 @@ describe('an object the API server refuses for what it is', () => {
     expect(known).toEqual([undefined, { reason: 'Invalid', message: 'spec.size: expected more' }]);
     expect(writes).toEqual(['create Widget w', 'patch Widget w']);
   });
-  test('is decided anew where it was to be replaced for an owner; without one it is an error', async () => {
+  test('is decided again where it was to be replaced for an owner; without one it is an error', async () => {
     quietly();
     const object = { ...widget, metadata: { ...widget.metadata, uid: 'u', resourceVersion: '1' } };
     const run = (owner: object) =>
@@ -567,7 +567,7 @@ describe('an object the API server refuses for what it is', () => {
     expect(owned.writes).toEqual(['replace Widget w', 'patch Widget w']);
     expect((await run({}).post(changed)).status).toBe(503);
   });
-  test('and is wanted all the same by the decision is tried no third time', async () => {
+  test('and is still wanted by the decision is tried no third time', async () => {
     const { post, writes } = served({ decide: () => [makes('w')], refuse: () => invalid });
     expect(await answerOf(post(changed))).toEqual([202, '']);
     expect(writes).toHaveLength(2);

@@ -14,7 +14,7 @@ const nowhere = () => {
 };
 
 test.each(['lab/login', '50%', '.', '..', '', '\ud800'])(
-  'nothing stands under the name %j, and no server is asked',
+  'nothing has the name %j, and no server is asked',
   async (name) => {
     expect(await nowhere().get(Secret, { namespace: 'lab', name })).toBeUndefined();
     expect(await nowhere().get(Secret, { namespace: name, name: 'login' })).toBeUndefined();

@@ -22,7 +22,7 @@ const event = { ...attributes, datacontenttype: 'application/json', data };
 test.each<[string, Record<string, string>, string]>([
   ['as it was sent', binary, JSON.stringify(data)],
   ['with white space', binary, JSON.stringify(data, undefined, 2)],
-  // The SDK of Knative 1.20 keeps what stands before `data` in a structured event.
+  // The SDK of Knative 1.20 keeps what precedes `data` in a structured event.
   ['with white space before it', binary, ` ${JSON.stringify(data, undefined, 2)}`],
   ['as the SDK of Knative 1.20 writes a structured event', structured, escaped(JSON.stringify(event))],
   ['with a time that is a number', structured, JSON.stringify({ ...event, webhooktimestamp: atMs / 1000 })],

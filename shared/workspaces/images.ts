@@ -15,7 +15,7 @@ export const heldNamespace = ({ status }: Pick<Workspace, 'status'>, image: stri
   status?.images?.find(({ name }) => name === image)?.namespace;
 
 /**
- * Whether a workspace uses that image, or waits for it: a bare name may stand for an image in any of the policy's namespaces
+ * Whether a workspace uses that image, or waits for it: a bare name may mean an image in any of the policy's namespaces
  * until the workspace holds one. A workspace that is being deleted uses none; its machines do as long as they exist.
  */
 function usesImage(workspace: Workspace, image: ObjectReference, policy: Policy): boolean {
@@ -27,7 +27,7 @@ function usesImage(workspace: Workspace, image: ObjectReference, policy: Policy)
 }
 
 /**
- * The workspaces among these that use the image or wait for it, and have none of these machines, which would stand for them.
+ * The workspaces among these that use the image or wait for it, and have none of these machines, which would count for them.
  * Sorted by name.
  */
 export const waitingAmong = (

@@ -31,7 +31,7 @@ export async function portForward(namespace: string, service: string, port: numb
   for await (const line of lines) {
     const found = /127\.0\.0\.1:(\d+)/.exec(line)?.[1];
     if (!found) continue;
-    // What it prints of each connection has to go somewhere, or it would stand still.
+    // What it prints of each connection has to go somewhere, or it would block.
     child.stdout.resume();
     return { url: `http://127.0.0.1:${found}`, close: () => void child.kill() };
   }

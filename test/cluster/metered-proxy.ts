@@ -6,7 +6,7 @@ import { errorXml, s3Errors } from '../../deploy/local/object-store/s3-error.ts'
 import { sendBody } from '../../deploy/local/object-store/send-body.ts';
 import type { Traffic } from '../../deploy/local/object-store/traffic.ts';
 
-/** What stands between the clients of an S3 server and the server on this port of loopback. */
+/** A proxy between the clients of an S3 server and the server on this port of loopback. */
 export interface Between {
   port: number;
   faults: FaultTable;

@@ -124,7 +124,7 @@ async function podDeletions(history: History, fromMs: number): Promise<string> {
       .join('\n');
   };
   return read().then(
-    (lines) => lines || 'nobody',
+    (lines) => lines || 'no one',
     (error: Error) => `unknown: ${error.message}`,
   );
 }

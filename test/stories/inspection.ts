@@ -219,7 +219,7 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    name: 'what no function may look at is downloaded uninspected, and its image says so',
+    name: 'what no function may look at is downloaded uninspected, and its image reports it',
     localOnly,
     run: async (world) => {
       await putImage(world, 'private');

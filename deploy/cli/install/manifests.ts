@@ -60,7 +60,7 @@ export const imagesIn = (object: AnyObject): string[] =>
 /** The image name in our manifests; only the admin knows the registry. */
 export const placeholder = 'ot-functions';
 
-/** An image that stands for one that only the admin knows. */
+/** A placeholder for an image that only the admin knows. */
 export const isPlaceholder = (image: string) => image === placeholder || image === exampleImage;
 
 /** An image without tag and digest. */

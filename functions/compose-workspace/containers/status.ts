@@ -18,7 +18,7 @@ interface Patience {
   isHibernating: boolean;
 }
 
-/** How a container cluster stands whose objects are as they should be. */
+/** The status of a container cluster whose objects match its spec. */
 export function statusOfDeployment(
   patience: Patience,
   cluster: ContainerCluster,

@@ -11,7 +11,7 @@ export const isUsable = (image: VMDiskImage | undefined): image is VMDiskImage =
   image.metadata.deletionTimestamp === undefined &&
   (image.status?.phase === 'Succeeded' || conditionOf(image.status?.conditions, 'Ready')?.status === 'True');
 
-/** How an existing image stands that these machines want. */
+/** The status of an existing image that these machines need. */
 export function statusOfImage(image: VMDiskImage, machines: readonly WorkspaceMachine[]): ComponentStatus {
   const { metadata, status } = image;
   const place = `in namespace ${metadata.namespace}`;

@@ -3,7 +3,7 @@ import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { repeated } from '../../../shared/reasons/reason.ts';
 import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 
-/** How a machine of the workspace stands, in the words of its own Ready condition. */
+/** The status of a machine of the workspace, in the words of its own Ready condition. */
 export function statusOfMachine(found: VirtualMachine | undefined): ComponentStatus {
   const { phase, message = '', conditions, observedGeneration } = found?.status ?? {};
   const reason = repeated(conditionOf(conditions, 'Ready')?.reason ?? 'Provisioning');

@@ -46,7 +46,7 @@ export function subnetChild({ metadata, spec }: Workspace, network: WorkspaceNet
 }
 
 /**
- * kube-ovn needs a gateway even if the lab has none: then it gets a free address, which no member is told. The one chosen
+ * kube-ovn needs a gateway even if the lab has none: then it gets a free address, which no member receives. The one chosen
  * before stays while that address is free.
  */
 function keptGateway(

@@ -3,7 +3,7 @@ import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { repeated } from '../../../shared/reasons/reason.ts';
 import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 
-/** How a network stands, in the words of kube-ovn. */
+/** The status of a network, in the words of kube-ovn. */
 export function statusOfSubnet(subnet: Subnet | undefined): ComponentStatus {
   const conditions = subnet?.status?.conditions;
   const isTrue = (type: string) => conditionOf(conditions, type)?.status === 'True';

@@ -11,7 +11,7 @@ import { credentialsFor } from './credentials.ts';
 import { machineLabel } from './metadata.ts';
 import type { RoleObject, Roles, RolesFound } from './roles.ts';
 
-/** The Jobs of the machines that do not wait, after what they read; by machine, how those that are made stand. */
+/** The Jobs of the machines that do not wait, after what they read; the status of those that exist, by machine. */
 export function begin(
   found: RolesFound,
   { jobs, configMaps }: Roles,

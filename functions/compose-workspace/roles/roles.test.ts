@@ -162,7 +162,7 @@ describe('the Job', () => {
 
 describe('credentials', () => {
   const asked = { ansibleCredentials: 'true', ansibleUser: 'ops' };
-  test('are mounted from a Secret, and stand in no ConfigMap', () => {
+  test('are mounted from a Secret, and are in no ConfigMap', () => {
     const found = allRoles(two, asked);
     expect(firstJob(found).spec.template.spec.volumes).toContainEqual({
       name: 'credentials',

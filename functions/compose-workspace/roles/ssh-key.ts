@@ -21,7 +21,7 @@ export function derivedKey(secret: Buffer, ...purpose: readonly string[]): SshKe
   };
 }
 
-/** RFC 8410, section 7: what stands before the 32 bytes of an Ed25519 key in PKCS#8. */
+/** RFC 8410, section 7: the bytes before the 32 bytes of an Ed25519 key in PKCS#8. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function publicBytesOf(seed: Buffer): Buffer {

@@ -6,7 +6,7 @@ import { type Cause, repeated } from '../../../shared/reasons/reason.ts';
 import { type ComponentStatus, component, failed, provisioning, ready } from '../stage.ts';
 import { type Outcome, parseOutcome } from './outcome.ts';
 
-/** How roles stand that were begun, by the name of their Job. */
+/** The status of roles that were begun, by the name of their Job. */
 export type Runs = ReadonlyMap<string, Component>;
 
 /** By the own Jobs: whatever comes after, what they are for ran or runs. */

@@ -57,7 +57,7 @@ interface Request {
   missing: readonly string[];
 }
 
-/** From the request of its missing images until all of them are usable, if so many others are requested before. The last may be a long one. */
+/** From the request of its missing images until all of them are usable, if this many others are requested before. The last may be a long one. */
 function takesMs(missing: number, ahead: number, forecast: QueueForecast, policy: Policy, nowMs: number): number {
   const { downloadMs, longMs, snapshotMs, startsAt } = forecast;
   const { concurrency, slotsPerNamespace = Number.POSITIVE_INFINITY } = policy.values;

@@ -74,7 +74,7 @@ export function scheduleGates(schedule: Schedule | undefined, nowMs: number): { 
   };
 }
 
-/** Where a workspace stands before its start: that it will be late, else what it waits for. */
+/** The status of a workspace before its start: that it will be late, else what it waits for. */
 export function scheduled(
   schedule: Schedule,
   { images, lateness: told }: { images: Stage; lateness: readonly NewCondition[] },

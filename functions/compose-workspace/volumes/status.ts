@@ -5,7 +5,7 @@ import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 
 export const requestOf = (claim: PersistentVolumeClaim | undefined) => claim?.spec?.resources?.requests?.storage;
 
-/** How a volume stands whose claim is as it should be; `hasUser` if something that runs mounts it. */
+/** The status of a volume whose claim matches its spec; `hasUser` if something that runs mounts it. */
 export function statusOfClaim(
   volume: WorkspaceVolume,
   claim: PersistentVolumeClaim | undefined,

@@ -49,6 +49,6 @@ export function queueForecast(
 
 const inSeconds = (ms: number) => Math.ceil(ms / 1000) * 1000;
 
-/** It stands for an image that is not there yet. */
+/** A placeholder for an image that does not exist yet. */
 const next = ({ values }: Observed['policy']) =>
   ({ metadata: { namespace: values.imageNamespaces[0] ?? '', name: '', uid: '' } }) as VMDiskImage;

@@ -92,7 +92,7 @@ test.each<[string, readonly HeldImage[], readonly Made[], string[]]>([
   expect([...found.dataVolumes, ...found.claims, ...found.pods]).toEqual(there);
 });
 
-test('a DataVolume that somebody labelled for another image counts for neither', async () => {
+test('a DataVolume that a user labelled for another image counts for neither', async () => {
   const mine = aDataVolume(begun);
   const theirs = { ...mine, metadata: { ...mine.metadata, labels: aDataVolume(over).metadata.labels } };
   expect((await reads([held(begun)], [theirs as DataVolume])).found.dataVolumes).toEqual([]);

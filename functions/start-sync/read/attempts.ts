@@ -93,7 +93,7 @@ async function readVolumes(kube: Kube, held: readonly HeldImage[]): Promise<Data
     ),
     others.length > 0 ? madeFor(kube, DataVolume, others) : [],
   ]);
-  // A list would leave out one that somebody labelled for another image.
+  // A list would leave out one that a user labelled for another image.
   const isTheirs = ({ metadata }: DataVolume) => named.has(metadata.labels?.[imageUidLabel] ?? '');
   return [...found.filter(isTheirs), ...listed];
 }

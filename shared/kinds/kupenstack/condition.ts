@@ -4,7 +4,7 @@ import { Condition } from '../pelotech/vm-disk-image.ts';
 /** Keeps an object until nothing of it is left in OpenStack. */
 export const kupenstackFinalizer = 'kupenstack.io/finalizer';
 
-/** Keeps the credentials of a namespace as long as something in it can only be taken down with them. */
+/** Keeps the credentials of a namespace as long as they are needed to delete something in it. */
 export const credentialsFinalizer = 'kupenstack.io/credentials';
 
 export const group = 'kupenstack.io/v1alpha1';

@@ -40,7 +40,7 @@ export const KupenStackMachineSpec = z
     ],
   });
 
-/** Where a machine stands, in one word. */
+/** The state of a machine, in one word. */
 export const serverPhases = [
   'Pending',
   'Creating',
@@ -59,7 +59,7 @@ export type ServerPhase = (typeof serverPhases)[number];
 /** What is so; written by provision-server only. */
 export const KupenStackMachineStatus = z.object({
   id: z.string().max(64).optional().describe('The server in OpenStack.'),
-  phase: z.enum(serverPhases).optional().describe('Where the machine stands.'),
+  phase: z.enum(serverPhases).optional().describe('The state of the machine, in one word.'),
   node: z.string().max(253).optional().describe('The host it runs on; OpenStack tells administrators only.'),
   ip: z.string().max(4096).optional().describe('Networks with their addresses, in the order of the spec.'),
   restartCount: int('How often it was started again.').default(0),

@@ -65,7 +65,7 @@ export type NetworkPhase = (typeof networkPhases)[number];
 export const VirtualNetworkStatus = z.object({
   id: z.string().max(64).optional().describe('The network in OpenStack.'),
   subnetID: z.string().max(64).optional().describe('Its subnet.'),
-  phase: z.enum(networkPhases).optional().describe('Where the network stands.'),
+  phase: z.enum(networkPhases).optional().describe('The state of the network, in one word.'),
   ready: z.boolean().optional().describe('Machines can be put on it.'),
   cidr: z.string().max(49).optional().describe('Its addresses.'),
   gatewayIP: z.string().max(45).optional().describe('The way out.'),

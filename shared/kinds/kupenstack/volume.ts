@@ -57,7 +57,7 @@ export const VolumeStatus = z.object({
     .max(64)
     .optional()
     .describe('The volume in OpenStack that was available once: it is never created again.'),
-  phase: z.enum(volumePhases).optional().describe('Where the volume stands.'),
+  phase: z.enum(volumePhases).optional().describe('The state of the volume, in one word.'),
   ready: z.boolean().optional().describe('A machine can have it, or has it.'),
   size: z.string().max(32).optional().describe('Its size as it is.'),
   bootable: z.boolean().optional().describe('A machine can boot from it.'),

@@ -453,7 +453,7 @@ export const machineSteps: readonly string[] = [
 
 /** What is so; written by the functions only. */
 export const VirtualMachineStatus = z.object({
-  phase: z.enum(machinePhases).optional().describe('Where the machine stands.'),
+  phase: z.enum(machinePhases).optional().describe('The state of the machine, in one word.'),
   message: z.string().max(4096).optional().describe('The phase in a sentence.'),
   conditions: z
     .array(Condition)

@@ -155,7 +155,7 @@ export type Phase = (typeof phases)[number];
 
 /** What is so; written by the functions only. */
 export const VMDiskImageStatus = z.object({
-  phase: z.enum(phases).optional().describe('Where the image stands.'),
+  phase: z.enum(phases).optional().describe('The state of the image, in one word.'),
   message: z.string().max(4096).optional().describe('The phase in a sentence.'),
   conditions: z
     .array(Condition)
@@ -253,7 +253,7 @@ export const VMDiskImageStatus = z.object({
     .optional()
     .describe('The revisions that annotation pelotech.ot/use-revision may name, newest first.'),
   adoption: z
-    .object({ snapshot: z.string().max(253), revision: int('The revision it stands for.') })
+    .object({ snapshot: z.string().max(253), revision: int('The revision that it counts as.') })
     .optional()
     .describe(
       'The VolumeSnapshot that annotation pelotech.ot/adopt-snapshot named last, taken over in place of a download.',

@@ -360,7 +360,7 @@ const componentKinds = [
 ] as const;
 export type ComponentKind = (typeof componentKinds)[number];
 
-/** Where a component stands: not begun, on its way, there, in trouble, left out by the policy, on its way out. */
+/** The state of a component: not begun, under way, Ready, Failed, left out by the policy, being deleted. */
 export const componentPhases = ['Waiting', 'Provisioning', 'Ready', 'Failed', 'Skipped', 'Terminating'] as const;
 export type ComponentPhase = (typeof componentPhases)[number];
 
@@ -382,7 +382,7 @@ const workspaceConditions = [
 ] as const;
 export type WorkspaceCondition = (typeof workspaceConditions)[number];
 
-/** One part of a workspace and how it stands. */
+/** One component of a workspace and its status. */
 export const Component = z.object({
   kind: z.enum(componentKinds),
   name: z.string().max(253),
@@ -394,7 +394,7 @@ export type Component = z.infer<typeof Component>;
 
 /** What is so; written by the functions only. */
 export const WorkspaceStatus = z.object({
-  phase: z.enum(workspacePhases).optional().describe('Where the workspace stands.'),
+  phase: z.enum(workspacePhases).optional().describe('The state of the workspace, in one word.'),
   message: z.string().max(4096).optional().describe('The phase in a sentence, the first cause before all others.'),
   ready: z.string().max(16).optional().describe('Components that are Ready, of those that have to be: 5/7.'),
   conditions: z
@@ -402,7 +402,7 @@ export const WorkspaceStatus = z.object({
     .optional()
     .describe('A condition for each stage; Ready sums them up.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
-  components: z.array(Component).max(256).optional().describe('What it is made of, and how each stands.'),
+  components: z.array(Component).max(256).optional().describe('Its components, each with its status.'),
   observedGeneration,
   namespace: z.string().max(63).optional().describe('The Namespace that everything is in.'),
   networkProvider: z

@@ -1,7 +1,7 @@
 /** The word for the phase of an object that no function has observed yet. */
 export const unseen = 'Unseen';
 
-/** One value of a gauge. Not a number stands for "not known": the exporter leaves such points out. */
+/** One value of a gauge. NaN means "not known": the exporter leaves such points out. */
 export const point = (
   metric: string,
   value: number | undefined,

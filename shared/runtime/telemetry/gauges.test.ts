@@ -281,7 +281,7 @@ describe('of workspaces, a scrape', () => {
     message: '',
     lastTransitionTime: '',
   } as const;
-  test('tells how they and all their parts stand', async () => {
+  test('reports their states and those of all their components', async () => {
     observeState(
       reader({
         workspaces: [

@@ -15,7 +15,7 @@ type MetricData = ResourceMetrics['scopeMetrics'][number]['metrics'][number];
 
 /**
  * What was collected, made ready for the exporter's serializer, which leaves units out of names. Points that are not a
- * number go: the SDK repeats the last value of a gauge that is no longer observed, so NaN stands for "not known".
+ * number go: the SDK repeats the last value of a gauge that is no longer observed, so NaN means "not known".
  */
 export function forPrometheus(collected: ResourceMetrics): ResourceMetrics {
   return {

@@ -12,7 +12,7 @@ const message = { id: '1', type: 'a', source: 'b', time: undefined, data: {} };
 const batch = (more: Partial<Batch>): Batch => ({ subjects: [], messages: [], sweep: false, audit: false, ...more });
 
 test.each<[string, Partial<Batch>, string | undefined]>([
-  ['by nobody', {}, undefined],
+  ['by no one', {}, undefined],
   ['by the sweep', { sweep: true }, 'sweep'],
   ['by both timers', { sweep: true, audit: true }, 'audit'],
   ['by a change as well', { audit: true, subjects: [subject] }, undefined],

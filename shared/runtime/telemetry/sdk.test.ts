@@ -61,7 +61,7 @@ describe('/metrics', () => {
 });
 
 describe('the SDK of a process', () => {
-  test('leaves nothing registered behind, and can be started anew, from nothing', async () => {
+  test('leaves nothing registered behind, and can be started again, from nothing', async () => {
     const before = [api.getMeterProvider(), trace.getTracer('x').constructor.name];
     for (const serviceName of ['first', 'second']) {
       const telemetry = await startTelemetry({ serviceName });
@@ -85,7 +85,7 @@ describe('the SDK of a process', () => {
     const results = await Promise.allSettled(['a', 'b'].map((serviceName) => started({ serviceName })));
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
-  test('that cannot have its port is taken down again', async () => {
+  test('that cannot have its port is stopped again', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as AddressInfo;

@@ -44,7 +44,7 @@ export function reportInspection({ without, inspected }: Inspections, machine: M
   const lines = [
     measuredOn(machine),
     '',
-    `CPU for each image, in milliseconds, by part: medians of ${pairs} runs of ${imagesOfARun} images each, taken in turn`,
+    `CPU for each image, in milliseconds, by part: medians of ${pairs} runs of ${imagesOfARun} images each, alternately`,
     ...costTable(['UNINSPECTED', 'INSPECTED'], costs, look),
     '',
     `An inspection costs ${more.toFixed(0)} ms; at most ${mostOfInspection} are promised.`,

@@ -130,7 +130,7 @@ const workspaces: Crowd = {
 
 export const crowds: Readonly<Record<string, Crowd>> = { queued, finished, waiting, running, workspaces };
 
-/** What all crowds stand in. */
+/** The namespace of all crowds. */
 export async function makePlace(kube: Kube): Promise<void> {
   for (const name of places) {
     const found = await kube.get(Namespace, { name });

@@ -206,7 +206,7 @@ export const mutants: readonly Mutant[] = [
     'whyPrunable(image) !== undefined || ',
     '',
     'shared/images/unsettled.test.ts',
-    'an image that is deleted while it waits is taken down only by the next audit',
+    'an image that is deleted while it waits is finalized only by the next audit',
   ),
   of(
     'functions/start-sync/gather.ts',
@@ -269,7 +269,7 @@ export const mutants: readonly Mutant[] = [
     'alone(image, image === last ? next : [])',
     'alone(image)',
     'functions/start-sync/decide.test.ts',
-    'a crowd of new images is taken in at the pace of their events',
+    'a crowd of new images is queued at the pace of their events',
   ),
   of(
     'deploy/console/authorize.ts',

@@ -109,7 +109,7 @@ export const aCinderVolume = (of?: KubernetesObject, more: Partial<CinderVolume>
     ...more,
   });
 
-/** How a volume stands that a server has. */
+/** The fields of a volume that a server has. */
 export const heldBy = (server: string, device = '/dev/vda'): Partial<CinderVolume> => ({
   status: 'in-use',
   attachments: [{ server_id: server, device }],
