@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readEvent } from '../deploy/local/eventing/event.ts';
 import { matches } from '../deploy/local/eventing/filters.ts';
-import { recorded } from '../deploy/local/eventing/recorded.ts';
 import { ApiServerSource, type LabelSelector, Trigger } from '../deploy/local/eventing/resources.ts';
 import type { Batch, FunctionDeclaration, Subscription } from '../shared/function.ts';
 import { serve } from '../shared/runtime/http.ts';
 import type { Kube } from '../shared/runtime/kube.ts';
 import { telemetryOf } from '../shared/runtime/telemetry/telemetry.ts';
+import { recorded } from '../test/support/tools/recorded-knative-events.ts';
 import { loadAllFunctions } from './functions.ts';
 
 const objectsIn = async (file: string) =>

@@ -1,11 +1,11 @@
 import { HTTP } from 'cloudevents';
 import { describe, expect, test } from 'vitest';
+import { comparable, comparableRequest, recorded } from '../../../test/support/tools/recorded-knative-events.ts';
 import { realClock } from '../clock.ts';
 import { type Handler, resolver } from './address.ts';
 import { brokerIngress } from './broker.ts';
 import type { DeliveryResult } from './deliver.ts';
 import { type Faults, perturb } from './faults.ts';
-import { comparable, comparableRequest, recorded } from './recorded.ts';
 import { Broker, Trigger } from './resources.ts';
 import { workInProgress } from './work.ts';
 

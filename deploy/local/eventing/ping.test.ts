@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { comparable, comparableRequest, recorded } from '../../../test/support/tools/recorded-knative-events.ts';
 import { steppedClock } from '../clock.ts';
 import { runPingSource } from './ping.ts';
-import { comparable, comparableRequest, recorded } from './recorded.ts';
 import { PingSource } from './resources.ts';
 import { workInProgress } from './work.ts';
 

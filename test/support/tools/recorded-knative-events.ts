@@ -7,7 +7,7 @@ interface Recorded {
   rawBody: string;
 }
 
-const file = new URL('../../../test/proofs/fixtures/knative-events.json', import.meta.url);
+const file = new URL('../../proofs/fixtures/knative-events.json', import.meta.url);
 
 /** Reads a recorded request by its name. */
 export async function recorded(name: string): Promise<Recorded> {
