@@ -13,7 +13,7 @@ import { componentFiles, header as componentHeader } from '../pipelines/componen
 import { eventsTable, fieldsTable } from '../pipelines/events-table.ts';
 import { productionFiles } from '../production/files.ts';
 import { eventPoliciesText } from '../production/oidc/event-policies.ts';
-import { header as productionHeader, yamlOf } from '../production/yaml-text.ts';
+import { header as productionHeader, yamlOf } from '../yaml-text.ts';
 import type { Generated } from './drift.ts';
 import { reasonRows, reasonsPage } from './reasons-table.ts';
 import { transitionsTable } from './transitions-table.ts';

@@ -1,5 +1,5 @@
 import { operatorNamespace } from '../../shared/operator.ts';
-import { documentOf, headerOf } from '../production/yaml-text.ts';
+import { documentOf, headerOf } from '../yaml-text.ts';
 import { alerts } from './alerts.ts';
 import type { Dashboard } from './dashboard.ts';
 import { grafanaJson } from './grafana.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Document } from 'yaml';
-import { headerOf } from '../production/yaml-text.ts';
+import { headerOf } from '../yaml-text.ts';
 
 /** The first line of the files below. */
 export const header = headerOf('deploy/pipelines/preload.sh and components.ts');

@@ -6,8 +6,8 @@ import { schedules } from '../../knative/timers.ts';
 import project from '../../package.json' with { type: 'json' };
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { exampleImage, imageParts } from '../image/image-name.ts';
+import { documentOf, header } from '../yaml-text.ts';
 import { sizeOf } from './sizes.ts';
-import { documentOf, header } from './yaml-text.ts';
 
 /** The default numbers of instances of a function; a maxScale of 0 means no limit. */
 export const scaleOf = ({ scale }: FunctionDeclaration) => ({

@@ -17,6 +17,7 @@ import { header as monitoringHeader } from '../monitoring/files.ts';
 import { podMonitor } from '../monitoring/pod-monitor.ts';
 import { recordings } from '../monitoring/recordings.ts';
 import { prometheusRule } from '../monitoring/rules.ts';
+import { header, headerOf, yamlOf } from '../yaml-text.ts';
 import { chartSchema } from './chart-schema.ts';
 import { chartReadme, chartValues, productionValues, valueOfSource } from './chart-values.ts';
 import { eventTypes } from './event-types.ts';
@@ -24,7 +25,6 @@ import { hookObjects } from './helm-hooks.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { consoleWithPlaces, literalOf, only, templateOf, withPlaces } from './template.ts';
-import { header, headerOf, yamlOf } from './yaml-text.ts';
 
 /** The text of every generated file of the Helm chart, by its path in the chart. */
 export function chartFiles(all: readonly FunctionDeclaration[]): Map<string, string> {

@@ -2,6 +2,7 @@ import { isByDefault } from '../../knative/functions.ts';
 import { servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
 import { schemas } from '../../shared/events.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
+import { yamlOf } from '../yaml-text.ts';
 import { asyncApi } from './async-api.ts';
 import { chartFiles } from './chart.ts';
 import { eventSchema } from './event-schema.ts';
@@ -9,7 +10,6 @@ import { eventTypes } from './event-types.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { ownKinds, roleManifests } from './roles.ts';
 import { sizePatches } from './sizes.ts';
-import { yamlOf } from './yaml-text.ts';
 
 /** The text of every generated file of this folder, by its path. */
 export function productionFiles(all: readonly FunctionDeclaration[]): Map<string, string> {

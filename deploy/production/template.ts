@@ -1,5 +1,5 @@
 import { timerOf } from '../../shared/event-filter.ts';
-import { documentOf } from './yaml-text.ts';
+import { documentOf } from '../yaml-text.ts';
 
 /** Objects as a Helm template: Helm fills in what is between `__` and `__`. */
 export function templateOf(objects: readonly object[]): string {

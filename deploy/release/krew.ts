@@ -1,5 +1,5 @@
 import project from '../../package.json' with { type: 'json' };
-import { documentOf } from '../production/yaml-text.ts';
+import { documentOf } from '../yaml-text.ts';
 
 const platforms = ['linux/amd64', 'linux/arm64', 'darwin/amd64', 'darwin/arm64'];
 

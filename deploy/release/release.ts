@@ -5,7 +5,7 @@ import { policyName } from '../../shared/policy.ts';
 import { withImage } from '../cli/install/manifests.ts';
 import { bundle } from '../image/bundle.ts';
 import { generatedFolders, inInstallOrder, readManifests } from '../manifests.ts';
-import { documentOf } from '../production/yaml-text.ts';
+import { documentOf } from '../yaml-text.ts';
 import { tarGzipOf } from './archive.ts';
 import { chartArchive, chartLayout, sha256 } from './chart-archive.ts';
 import { bundleCommand } from './command.ts';

@@ -5,7 +5,7 @@ import type { FunctionDeclaration } from '../../../shared/function.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace, partOf, publicBroker } from '../../../shared/operator.ts';
 import { documents } from '../../manifests.ts';
-import { headerOf } from '../yaml-text.ts';
+import { headerOf } from '../../yaml-text.ts';
 
 /** The event types that functions publish; pipelines publish others. */
 const factPrefixes = ['ot.pelotech.disk-image.', 'ot.pelotech.virtual-machine.', 'ot.pelotech.workspace.'];
