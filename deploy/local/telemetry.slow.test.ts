@@ -96,12 +96,16 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     // A point is written right after the status, so what was seen of the status may be ahead of it.
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain('ot_image_ready_duration_seconds_count 1'));
 
-    await createMachine(world, 'vm', 'one');
+    await createMachine(world, 'vm', 'one', { readiness: { guestAgent: true } });
     await untilMachine(world, 'vm', 'Ready', 30_000);
     await world.kube.delete(VMDiskImage, { namespace: world.namespace, name: 'lost' });
     await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'lost' });
     const pruned = 'ot_image_pruned_total{rule="Deleted"}';
-    for (const point of ['ot_machine_ready_duration_seconds_count', pruned])
+    for (const point of [
+      'ot_machine_ready_duration_seconds_count',
+      'ot_machine_guest_ready_duration_seconds_count',
+      pruned,
+    ])
       await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain(`${point} 1`));
 
     await createWorkspace(world, 'lab', { vms: [aMachine(world, 'vm', 'one')] });
