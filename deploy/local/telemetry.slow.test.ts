@@ -96,7 +96,9 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     // A point is written right after the status, so what was seen of the status may be ahead of it.
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain('ot_image_ready_duration_seconds_count 1'));
 
-    await createMachine(world, 'vm', 'one', { readiness: { guestAgent: true } });
+    await createMachine(world, 'vm', 'one', {
+      readiness: { guestAgent: true, timeout: '5m', failureThreshold: 3, onFailure: 'Report' },
+    });
     await untilMachine(world, 'vm', 'Ready', 30_000);
     await world.kube.delete(VMDiskImage, { namespace: world.namespace, name: 'lost' });
     await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'lost' });
