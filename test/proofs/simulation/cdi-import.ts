@@ -152,9 +152,12 @@ const deleted: Stage = ({ writer, ref }) => {
   return undefined;
 };
 
+/** All importers of a DataVolume have one name, so the next is created when the one before it is gone. */
+const replaced: Stage = (work) => ({ next: work.hasPod() ? replaced : withPod, inMs: 500 });
+
 const podDeleted: Stage = (work) => {
   work.deletePod();
-  return { next: withPod, inMs: 2000 };
+  return { next: replaced, inMs: 2000 };
 };
 
 /** The first importer finds that it needs scratch space; the second has it. */
@@ -169,7 +172,7 @@ const withoutScratch: Stage = (work, dataVolume) => {
     ],
   });
   work.deletePod();
-  return { next: withPod, inMs: 2000 };
+  return { next: replaced, inMs: 2000 };
 };
 
 /** Failures in the middle of a download. */

@@ -246,6 +246,15 @@ export const examples: readonly { invariant: string; what: string; plan: Plan }[
 /** False alarms of an invariant or of the simulation; all are fixed. */
 export const misjudged: typeof examples = [
   {
+    invariant: 'S2',
+    what: 'the simulated CDI deleted its second importer in place of the first, which ran on beside a finished download',
+    plan: plainly(
+      [{ seconds: 0, do: 'createImage', image: 'a' }],
+      [{ kind: 'download', at: 0, count: 1, how: 'scratch' }],
+      { order: { seed: 1632859745, share: 0.5 }, troubleSeconds: 200 },
+    ),
+  },
+  {
     invariant: 'S17',
     what: 'a restored image was Ready again with its restored snapshot, before start-sync heard that its url had changed just before',
     plan: plainly(
