@@ -205,7 +205,8 @@ function life(way: Way, now: Files): Story {
       downloads.release(syncing);
       for (const name of syncing) await untilPhase(world, name, 'Succeeded', patienceMs);
       await way.test(now);
-      expect(await imagesThatRun()).toEqual([now.image]);
+      // Pods of the release before end after their successors are Ready.
+      await expect.poll(imagesThatRun, { timeout: 120_000, interval: 1000 }).toEqual([now.image]);
       const starts = history.starts().map(({ image }) => image);
       console.log(
         `result: ${way.name}: ${starts.length} downloads of ${syncing.length + 1} images; upgrade ${tookS} s`,
