@@ -1,6 +1,6 @@
 import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { nextLookMs } from '../../shared/backoff.ts';
-import { ignoresBudget } from '../../shared/images/egress.ts';
+import { waitsForSource } from '../../shared/images/eligible.ts';
 import { queuedMs, type SourceFault } from '../../shared/images/inspection.ts';
 import { sharedContentOf } from '../../shared/images/shared-content.ts';
 import { redactUrl } from '../../shared/images/sources.ts';
@@ -74,11 +74,9 @@ function verdictOf(image: VMDiskImage, inspection: Inspection, policy: Policy): 
     return { status: 'Unknown', reason: 'NotInspected', message };
   }
   if ('unreachable' in inspection) {
-    const { egressBudget, inspectTimeout } = policy.values;
-    const rest =
-      egressBudget && !ignoresBudget(image, policy)
-        ? 'the image waits until it can, as the policy has an egressBudget'
-        : `the image may get a slot without an inspection ${inspectTimeout / 1000} s after it was queued`;
+    const rest = waitsForSource(image, policy)
+      ? 'the image waits until it can, as the policy has an egressBudget'
+      : `the image may get a slot without an inspection ${policy.values.inspectTimeout / 1000} s after it was queued`;
     const message = `${urlOf(image)} cannot be reached: ${inspection.unreachable}. It is tried again; ${rest}.`;
     return { status: 'False', reason: 'SourceUnreachable', message };
   }

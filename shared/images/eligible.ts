@@ -18,16 +18,15 @@ export interface Gates {
   nowMs: number;
 }
 
-/**
- * The first closed gate of a queued image; undefined if all are open. Where there is a budget, an image whose source cannot be reached
- * waits until it can: a mistyped host would spend the size of a whole disk.
- */
+/** An image whose source cannot be reached waits until it can where there is a budget: a mistyped host would spend the size of a whole disk. */
+export const waitsForSource = (image: VMDiskImage, policy: Policy) =>
+  policy.values.egressBudget !== undefined && !ignoresBudget(image, policy);
+
+/** The first closed gate of a queued image; undefined if all are open. */
 export function gateOf(image: VMDiskImage, { underWay, policy, bytesLeft, nowMs }: Gates): Gate | undefined {
   if (waitsForContent(image, underWay)) return 'SameContent';
-  if (bytesLeft !== undefined && !ignoresBudget(image, policy)) {
-    if (bytesLeft <= 0) return 'BudgetSpent';
-    if (inspectionOf(image)?.reason === 'SourceUnreachable') return 'SourceUnreachable';
-  }
+  if (bytesLeft !== undefined && bytesLeft <= 0 && !ignoresBudget(image, policy)) return 'BudgetSpent';
+  if (waitsForSource(image, policy) && inspectionOf(image)?.reason === 'SourceUnreachable') return 'SourceUnreachable';
   return inspectionWaitMs(image, policy, nowMs) > 0 ? 'Inspection' : undefined;
 }
 
