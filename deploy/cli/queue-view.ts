@@ -47,7 +47,8 @@ export interface QueueView {
 /** The queue as start-sync sees it, with a forecast. */
 export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueView {
   const { concurrency } = policy.values;
-  const holders = holdersOf(lease) ?? [];
+  const known = holdersOf(lease);
+  const holders = known ?? [];
   const held = new Set(holders.map(({ uid }) => uid));
   const byUid = new Map(images.map((image) => [image.metadata.uid, image]));
   const basis = basisOf(images);
@@ -55,11 +56,8 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
   const from = { images, holders, limits: policy.values, isStopped: stopped !== null, basis };
   const { queue: line, slots, starts } = forecastOf(from, nowMs);
   const bytesLeft = budgetLeft(policy, egressIn(lease), nowMs);
-  const waits = waitsAmong(line, {
-    ...{ policy, bytesLeft, nowMs },
-    holders: holdersOf(lease),
-    underWay: contentsUnderWay(images, holders),
-  });
+  const underWay = contentsUnderWay(images, holders);
+  const waits = waitsAmong(line, { policy, holders: known, bytesLeft, nowMs, underWay });
   const next = new Set(
     stopped
       ? []

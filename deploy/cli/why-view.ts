@@ -1,5 +1,5 @@
 import { contentsUnderWay, waitsForContent } from '../../shared/images/shared-content.ts';
-import { stopReasons } from '../../shared/images/stopped.ts';
+import { isStopReason } from '../../shared/images/stopped.ts';
 import type { WaitReason } from '../../shared/images/waits.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { machineSteps, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -116,17 +116,15 @@ function remedyForComponent({ kind, name, reason }: Component, workspace: Worksp
 function belowImage(image: VMDiskImage, known: Known): Why | undefined {
   const { stopped } = known.queue;
   if (image.status?.phase !== 'Queued') return undefined;
-  if (!stopped || !isStop(placeOf(image, known)?.waitsFor)) return belowSharer(image, known);
+  const waitsFor = placeOf(image, known)?.waitsFor;
+  // An image that ignores the budget waits for something else while that is spent.
+  if (!stopped || !(waitsFor === 'SlotsUnknown' || isStopReason(waitsFor))) return belowSharer(image, known);
   const step = { about: 'the queue', phase: 'stopped', says: `${stopped.why}.` };
   return { steps: [step], at: image, help: 'Start downloads again.', commands: [stopped.command] };
 }
 
 const placeOf = ({ metadata }: VMDiskImage, { queue }: Known) =>
   queue.waiting.find(({ image }) => image === keyOf(metadata));
-
-/** An image that ignores the budget waits for something else while that is spent. */
-const isStop = (waitsFor: WaitReason | null | undefined) =>
-  waitsFor === 'SlotsUnknown' || stopReasons.some((reason) => reason === waitsFor);
 
 /** The image of the same content that it waits for. */
 function belowSharer(image: VMDiskImage, known: Known): Why | undefined {

@@ -6,7 +6,10 @@ import type { Reason } from '../reasons/reason.ts';
 import { budgetBackOn, budgetLeft, type Egress } from './egress.ts';
 import { grantFault } from './queue.ts';
 
-export const stopReasons = ['InvalidPolicy', 'QueuePaused', 'BudgetSpent'] as const;
+const stopReasons = ['InvalidPolicy', 'QueuePaused', 'BudgetSpent'] as const;
+
+/** Whether a reason says that nothing starts. */
+export const isStopReason = (reason: string | null | undefined) => stopReasons.some((stop) => stop === reason);
 
 /** Why no image gets a slot, however many are free. */
 export interface Stop {
@@ -47,7 +50,7 @@ export const reasonOfWait = (phase: string): Reason => waits[phase] ?? 'ImageNot
 export function troubleOf(image: VMDiskImage): string | undefined {
   const { phase, message, conditions } = image.status ?? {};
   const reason = conditionOf(conditions, 'Ready')?.reason;
-  const isStopped = phase === 'Queued' && stopReasons.some((stop) => stop === reason);
+  const isStopped = phase === 'Queued' && isStopReason(reason);
   return phase === 'Retrying' || isStopped || isBlocked(image) ? message : undefined;
 }
 

@@ -3,7 +3,7 @@ import { egressIn, ignoresBudget } from '../../../shared/images/egress.ts';
 import { isQueued } from '../../../shared/images/queue.ts';
 import { freeIn, type Holder, holdersOf, leaseName } from '../../../shared/images/slots.ts';
 import { updateWhy } from '../../../shared/images/status.ts';
-import { type Stop, stopOf, stopReasons } from '../../../shared/images/stopped.ts';
+import { isStopReason, type Stop, stopOf } from '../../../shared/images/stopped.ts';
 import type { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceIn } from '../../../shared/kinds/resource.ts';
@@ -69,8 +69,6 @@ export function correctWait(image: VMDiskImage, input: Input & { isTimed: boolea
   const before = conditionOf(conditions, 'Ready')?.reason;
   const { reason, message } = waitFor(image, input);
   const isReported =
-    reason === 'Queued'
-      ? !stopReasons.some((stopped) => stopped === before)
-      : before === reason && current.endsWith(redactMessage(message));
+    reason === 'Queued' ? !isStopReason(before) : before === reason && current.endsWith(redactMessage(message));
   return isReported ? [] : updateWhy(image, { reason, message, nowMs: input.nowMs });
 }
