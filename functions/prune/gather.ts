@@ -85,9 +85,9 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
     items.forEach(known.add);
     for (const image of items.filter((one) => mayBeUnused(one, policy, nowMs)))
       unused.push({ since: image.status?.unreferencedSince ?? '', subject: subjectOf(image) });
-    const isDeleting = (image: VMDiskImage) =>
+    const isToDelete = (image: VMDiskImage) =>
       image.metadata.deletionTimestamp !== undefined || isWorkspaceImageDue(image, policy, nowMs);
-    yield items.filter(isDeleting).map(subjectOf);
+    yield items.filter(isToDelete).map(subjectOf);
   }
   const ordered = unused.sort((a, b) => a.since.localeCompare(b.since)).map(({ subject }) => subject);
   const limited = policy.values.prune === 'DryRun' ? ordered : ordered.slice(0, prunedAtOnce);

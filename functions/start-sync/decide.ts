@@ -75,7 +75,7 @@ export function decide(observed: Observed): Action[] {
     .map((image) => moveOf(image, observed))
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b)));
   if (!observed.assignsSlots)
-    return [...actionsOf(moves), ...awaitInspections(observed, moves), ...postponedLooks(observed, [])];
+    return [...actionsOf(moves), ...awaitInspections(observed, moves), ...requeuePostponed(observed, [])];
   // 2. Slots, and the attempts of those that hold one.
   const { holders, actions, begun } = assignSlots(observed, moves);
   // 3. The images without a slot: transitions up to the limit, and corrections.
@@ -95,7 +95,7 @@ export function decide(observed: Observed): Action[] {
     ...(isCrowd ? [] : actionsOf(now)),
     ...actions,
     // Before the groups: a group that fails ends what follows without a group.
-    ...postponedLooks(observed, later),
+    ...requeuePostponed(observed, later),
     ...together([
       ...begun,
       ...(isCrowd ? now.map((move) => move.actions) : []),
@@ -129,17 +129,17 @@ const actionsOf = (moves: readonly Moved[]) => moves.flatMap(({ actions }) => ac
 const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);
 
 /** The images that an audit hands to later reconciles, each second. */
-const lookedAtPerSecond = 50;
+const requeuedPerSecond = 50;
 
 /** The policy stands for all that wait: an event about it lists them. */
-function postponedLooks({ postponed = [], lacking = [] }: Observed, later: readonly Moved[]): Action[] {
+function requeuePostponed({ postponed = [], lacking = [] }: Observed, later: readonly Moved[]): Action[] {
   const images = later.map(({ image }) => image);
   const finished = images.filter(({ status }) => isFinished(status?.phase));
   return [
     ...(finished.length < images.length ? [requeueNamed(ConfigMap, policyRef)] : []),
     ...[...finished.map(referenceOf), ...postponed].map((metadata) => requeueNamed(VMDiskImage, metadata)),
     ...lacking.map((metadata, index) =>
-      requeueNamed(VMDiskImage, metadata, 1000 * Math.floor(index / lookedAtPerSecond)),
+      requeueNamed(VMDiskImage, metadata, 1000 * Math.floor(index / requeuedPerSecond)),
     ),
   ];
 }

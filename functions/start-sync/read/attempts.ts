@@ -39,7 +39,7 @@ export async function readHolders(
   const { kube, nowMs } = reader;
   const toRead = events?.toRead ?? withImages(holders ?? [], []);
   const readVolumes = events?.readVolumes ?? volumesOnce(kube, toRead);
-  const uids = uidsOf(toRead);
+  const uids = holderUidsOf(toRead);
   const attempts = await reading(
     reader,
     holders ? readAttemptsOfHolders(kube, toRead, readVolumes) : readAttempts(kube, undefined),
@@ -83,8 +83,8 @@ export function volumesOnce(kube: Kube, held: readonly HeldImage[]): () => Promi
 async function readVolumes(kube: Kube, held: readonly HeldImage[]): Promise<DataVolume[]> {
   const first = held.filter(isFirstAttempt);
   const byName = first.length <= mostByName ? first : [];
-  const named = new Set(uidsOf(byName));
-  const others = uidsOf(held).filter((uid) => !named.has(uid));
+  const named = new Set(holderUidsOf(byName));
+  const others = holderUidsOf(held).filter((uid) => !named.has(uid));
   const [found, listed] = await Promise.all([
     getNamed(
       kube,
@@ -104,7 +104,7 @@ const isFirstAttempt = (held: HeldImage): held is HeldImage & { image: VMDiskIma
   return held.holder.revision === 1 && held.holder.attempt === 1 && revision === 1 && attempt <= 1;
 };
 
-const uidsOf = (held: readonly HeldImage[]) => held.map(({ holder }) => holder.uid);
+const holderUidsOf = (held: readonly HeldImage[]) => held.map(({ holder }) => holder.uid);
 
 /**
  * While the claim of a deleted DataVolume exists, CDI may still create an importer Pod for it. So where the DataVolume of a holder does not
@@ -121,8 +121,8 @@ export async function readAttemptsOfHolders(
   const isThere = ({ holder }: HeldImage) => dataVolumes.some(isOfAttempt(holder));
   const missing = held.filter((one) => !isThere(one));
   const doubtful = held.filter((one) => !isThere(one) || !isFirstAttempt(one));
-  const claims = missing.length > 0 ? await madeFor(kube, PersistentVolumeClaim, uidsOf(missing)) : [];
-  const pods = doubtful.length > 0 ? await madeFor(kube, Pod, uidsOf(doubtful)) : [];
+  const claims = missing.length > 0 ? await madeFor(kube, PersistentVolumeClaim, holderUidsOf(missing)) : [];
+  const pods = doubtful.length > 0 ? await madeFor(kube, Pod, holderUidsOf(doubtful)) : [];
   return { dataVolumes, claims, pods };
 }
 

@@ -5,10 +5,11 @@ import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.t
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { listLabelled } from '../../../shared/runtime/list-labelled.ts';
 import { canDonate, type Donors, donorOf } from '../slots/donors.ts';
+import { uidsOf } from './reader.ts';
 
 /**
- * Looks for a donor of each content that these images want: a list of the images that have it, and one of their snapshots. An image of a template is not a donor: its
- * author may have replaced the object between its inspection and its download.
+ * Looks for a donor of each content that these images want: a list of the images that have it, and one of their snapshots. An image of a
+ * template is not a donor: its author may have replaced the object between its inspection and its download.
  */
 export async function readDonors(kube: Pick<Kube, 'list' | 'pages'>, images: readonly VMDiskImage[]): Promise<Donors> {
   const contents = [...new Set(images.map(wantedContent).filter((content) => content !== undefined))];
@@ -26,7 +27,7 @@ export async function readDonors(kube: Pick<Kube, 'list' | 'pages'>, images: rea
     return found.slice(0, mostTried);
   });
   const candidates = await Promise.all(lists);
-  const uids = candidates.flat().map(({ metadata }) => metadata.uid);
+  const uids = uidsOf(candidates.flat());
   const snapshots = uids.length === 0 ? [] : await listLabelled(kube, VolumeSnapshot, imageUidLabel, uids);
   return new Map(
     contents.map((content, index) => {

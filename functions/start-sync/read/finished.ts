@@ -22,7 +22,7 @@ interface Finished extends Pick<Gathered, 'postponed' | 'lacking' | 'basis' | 'r
 
 /** The finished images that an event names, that still hold a slot, or whose cause of failure may be removed; at an audit all that may change. */
 export const readFinished = (reader: Reader, focus: Focus, holders: readonly Holder[]): Promise<Finished> =>
-  reader.batch.audit ? readAll(reader, focus, holders) : readNamed(reader, focus, holders);
+  reader.batch.audit ? readAll(reader, focus, holders) : readNamedFinished(reader, focus, holders);
 
 /** Of all finished images how long their downloads took, too, for the forecasts. */
 async function readAll({ kube }: Reader, focus: Focus, holders: readonly Holder[]): Promise<Finished> {
@@ -62,7 +62,7 @@ export const canTransition = (image: VMDiskImage) =>
 /** The limit of finished images that a reconcile reads because events name them. */
 const namedPerReconcile = 100;
 
-async function readNamed({ kube, batch }: Reader, focus: Focus, holders: readonly Holder[]): Promise<Finished> {
+async function readNamedFinished({ kube, batch }: Reader, focus: Focus, holders: readonly Holder[]): Promise<Finished> {
   const isInFocus = isAmong(uidsOf(focus.images));
   const inFocus = new Set(focus.images.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...holders.map(({ image }) => referenceIn(image)), ...subjectsOf(batch, VMDiskImage)];

@@ -16,7 +16,7 @@ import { type NamedImages, readNamed } from './named.ts';
 import { ifFailed, type Reader } from './reader.ts';
 import type { Slots } from './slots.ts';
 
-interface HeldSlots extends Pick<Slots, 'policy' | 'bytesLeft'> {
+interface KnownSlots extends Pick<Slots, 'policy' | 'bytesLeft'> {
   holders: readonly Holder[];
   nowMs: number;
   /** Reads the DataVolumes of the holders that the events may be about. */
@@ -27,7 +27,7 @@ interface HeldSlots extends Pick<Slots, 'policy' | 'bytesLeft'> {
 export interface Events extends NamedImages {
   /** The holders that they may be about. */
   toRead: readonly HeldImage[];
-  readVolumes: HeldSlots['readVolumes'];
+  readVolumes: KnownSlots['readVolumes'];
   /** They leave nothing to do. */
   isIdle: boolean;
 }
@@ -51,7 +51,7 @@ export async function readEvents(reader: Reader, { holders, policy, bytesLeft }:
 export async function isIdle(
   batch: Batch,
   { live, unfinished }: NamedImages,
-  { holders, policy, bytesLeft, nowMs, readVolumes }: HeldSlots,
+  { holders, policy, bytesLeft, nowMs, readVolumes }: KnownSlots,
 ): Promise<boolean> {
   const about = [DataVolume, Pod, VMDiskImage].flatMap((kind) => subjectsOf(batch, kind));
   if (about.length < batch.subjects.length) return false;

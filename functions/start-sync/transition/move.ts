@@ -29,7 +29,12 @@ export function moveOf(image: VMDiskImage, observed: Observed): Moved {
   if (undecided?.has(image.metadata.uid)) return stays;
   const step = nextStep(image, observed);
   if (!step) {
-    const others = [...acknowledge(image), ...finalizer(image), ...unknownPhase(image), ...lookAgain(image, nowMs)];
+    const others = [
+      ...acknowledge(image),
+      ...finalizer(image),
+      ...unknownPhase(image),
+      ...requeueLacking(image, nowMs),
+    ];
     return image.status?.phase ? { ...stays, actions: others } : stays;
   }
   const actions = transition(image, { ...step, nowMs });
@@ -48,7 +53,7 @@ export function moveOf(image: VMDiskImage, observed: Observed): Moved {
       ...secondActions,
       ...interrupted(image, step, observed),
       ...rebuiltStatus(image, step),
-      ...lookAgain(next, nowMs),
+      ...requeueLacking(next, nowMs),
     ],
   };
 }
@@ -63,12 +68,12 @@ function nextStep(image: VMDiskImage, observed: Observed): ReturnType<typeof nex
 }
 
 /** The first audit after this finds it. */
-const mostLooksMs = 600_000;
+const requeuedForMs = 600_000;
 
 /** No event reports that a Secret was created: its image is looked at ever more seldom, later only by audits. */
-function lookAgain(image: VMDiskImage, nowMs: number): Action[] {
+function requeueLacking(image: VMDiskImage, nowMs: number): Action[] {
   const failedMs = nowMs - Date.parse(image.status?.history?.at(-1)?.time ?? '');
-  if (!lacksInput(image) || !(failedMs < mostLooksMs)) return [];
+  if (!lacksInput(image) || !(failedMs < requeuedForMs)) return [];
   return [requeueNamed(VMDiskImage, referenceOf(image), nextLookMs(failedMs, 15_000))];
 }
 
