@@ -118,7 +118,7 @@ function visibleTo(subresource: string, applied: JsonObject): JsonObject {
   return visible;
 }
 
-/** JsonObject without a recorded owner belong to a manager from before. */
+/** Fields without a recorded owner belong to a manager from before. */
 function trackedFrom(live: JsonObject, entries: Entries | undefined, type: Type, { apiVersion, time }: Write): Entries {
   if (entries && entries.size > 0) return entries;
   const fields = withoutSystemFields(compare(headOf(live), live, type).added);
@@ -166,7 +166,7 @@ function pruneDropped(merged: unknown, entries: Entries, last: FieldSet | undefi
   return remove(merged, intersection(difference(all, left(withOwned)), parents(last)), type);
 }
 
-/** JsonObject without an owner are not removed with owned ones. */
+/** Fields without an owner are not removed with owned ones. */
 function withHead(object: unknown, whole: unknown): JsonObject {
   const { apiVersion, kind, metadata } = split(whole).object;
   const system = Object.entries(metadata as JsonObject).filter(([name]) => SYSTEM_METADATA.includes(name));
