@@ -108,7 +108,10 @@ describe.skipIf(!bin)('a Prometheus that scrapes a cluster at work', { timeout: 
       for (const name of ['one', 'lost', 'gone']) await createImage(world, name);
       await untilPhase(world, 'one', 'Succeeded', 30_000);
       await untilPhase(world, 'lost', 'Failed', 30_000);
-      await createMachine(world, 'vm', 'one');
+      // Only of a machine whose guest is asked there is a time until it answers.
+      await createMachine(world, 'vm', 'one', {
+        readiness: { guestAgent: true, timeout: '5m', failureThreshold: 3, onFailure: 'Report' },
+      });
       await createMachine(world, 'intruder', 'one', { interfaces: [{ network: 'elsewhere/net' }] });
       await createWorkspace(world, 'lab', { vms: [aMachine(world, 'vm', 'one')] });
       await kube.delete(VMDiskImage, { namespace, name: 'gone' });
