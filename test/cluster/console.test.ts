@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyText, imageUnderTest, prepare } from './installation.ts';
+import { documents } from '../../deploy/manifests.ts';
+import { applyText, imageUnderTest, prepare, textOf, withoutIpv6 } from './installation.ts';
 import { kubectlOrFail, portForward } from './kubectl.ts';
 
 const operator = ['--namespace', 'sync-operator'];
 const folder = new URL('../../deploy/production/console/', import.meta.url);
-const files = ['permissions.yaml', 'console.yaml'];
+const files = ['permissions.yaml', 'console.yaml', 'network-policy.yaml'];
+/** What denies an installation's Pods all traffic that no other policy allows. */
+const installed = new URL('../../knative/base/network-policies.yaml', import.meta.url);
 const namespace = `shown-${process.pid}`;
 
 /** Who may list the images of that namespace, and who may not. */
@@ -51,6 +54,7 @@ describe('the console on a real cluster', () => {
   beforeAll(async () => {
     await prepare();
     const texts = await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')));
+    await applyText(textOf(documents(await readFile(installed, 'utf8')).map(withoutIpv6)));
     await applyText([...texts, people].join('\n---\n').replaceAll('image: ot-functions', `image: ${imageUnderTest()}`));
     await kubectlOrFail('wait', ...operator, '--for=condition=Available', 'deployment/console', '--timeout=120s');
     page = await portForward('sync-operator', 'console', 80);
