@@ -14,6 +14,7 @@ describe('a merge patch', () => {
     ['replaces a list whole', { a: ['b'] }, { a: ['c', 'd'] }, { a: ['c', 'd'] }],
     ['removes deep inside', { a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
     ['keeps nulls inside a list', { a: 1 }, { a: [null] }, { a: [null] }],
+    ['drops nulls of an object in a list', { a: 1 }, { a: [{ b: null, c: [{ d: null }] }] }, { a: [{ c: [{}] }] }],
     ['drops nulls of a new object', {}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
     ['replaces what is no object', ['a'], { a: 'b' }, { a: 'b' }],
     ['replaces the target by what is no object', { a: 'b' }, ['c'], ['c']],

@@ -6,10 +6,11 @@ import { mergeMaps } from './patch-strategic.ts';
 export { PatchError };
 
 /**
- * JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. What comes of it shares with `target` what
- * `patch` does not name.
+ * JSON merge patch (RFC 7386): null removes, objects merge, everything else replaces. Of an object within a list Kubernetes drops
+ * what is null, which the RFC keeps. What comes of it shares with `target` what `patch` does not name.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (Array.isArray(patch)) return patch.map((element) => mergePatch(undefined, element));
   if (!isJsonObject(patch)) return structuredClone(patch);
   const merged: JsonObject = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {

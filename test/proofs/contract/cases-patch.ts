@@ -1,5 +1,5 @@
 import type { Case, Step } from './case.ts';
-import { configMaps, deployments, widgets } from './paths.ts';
+import { configMaps, deployments, gadgets, widgets } from './paths.ts';
 
 const types = {
   merge: 'application/merge-patch+json',
@@ -31,6 +31,13 @@ const widget: Step = {
   },
   status: 201,
 };
+
+const aGadget = (free: object) => ({
+  apiVersion: 'contract.example.com/v1',
+  kind: 'Gadget',
+  metadata: { name: 'g' },
+  spec: { free },
+});
 
 const containers = (step: Step): Step => ({
   ...step,
@@ -79,6 +86,15 @@ export const patchCases: Case[] = [
       },
       patched(`${widgets}/w`, 'merge', { metadata: { labels: null }, spec: { tags: null } }),
       patched(`${widgets}/w`, 'merge', { spec: null }, 422),
+    ],
+  },
+  {
+    name: 'a merge patch drops nulls of objects within lists, and keeps those that are elements',
+    steps: [
+      { request: `POST ${gadgets}`, body: aGadget({ old: [{ a: 1, b: 2 }] }), status: 201 },
+      patched(`${gadgets}/g`, 'merge', { spec: { free: { old: [{ a: null, b: 2 }, null, [null, { a: null }]] } } }),
+      patched(`${gadgets}/g`, 'merge', { spec: { free: { old: null, new: [{ a: null, b: { c: null } }] } } }),
+      patched(`${gadgets}/g`, 'json', [{ op: 'replace', path: '/spec/free/new', value: [{ a: null }] }]),
     ],
   },
   {

@@ -1,7 +1,5 @@
 import type { Case, Step } from './case.ts';
-import { merge } from './paths.ts';
-
-const gadgets = '/apis/contract.example.com/v1/namespaces/{ns}/gadgets';
+import { gadgets, merge } from './paths.ts';
 
 const posted = (name: string, spec: unknown, status = 201, query = ''): Step => ({
   request: `POST ${gadgets}${query}`,
