@@ -17,12 +17,14 @@ import { correctWait } from './queue/waiting.ts';
 import { assignSlots, awaitInspections } from './slots/assign-slots.ts';
 import { type Moved, moveOf } from './transition/move.ts';
 import { correctStalled } from './transition/stalled.ts';
+import { publishUnsettled, type Unsettled } from './unsettled.ts';
 
 /**
  * The decisions of one reconcile. One assigns the slots and queues as many new images as could get one. Each other new image is queued by a
  * decision of its own, performed concurrently, so that freeing a slot never waits for a crowd of new images.
  */
-export function split(gathered: Gathered): Observed[] {
+export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] {
+  if ('unsettled' in gathered) return [gathered];
   const { images, unfinished, policy, moreNew = [], postponed = [] } = gathered;
   const newImages = images.filter(isNew);
   const places = placesOf(newImages, unfinished);
@@ -68,7 +70,8 @@ const correctionsPerSweep = 200;
  * the slots, and the next reconciles do the rest.
  * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next reconcile continues there.
  */
-export function decide(observed: Observed): Action[] {
+export function decide(observed: Observed | Unsettled): Action[] {
+  if ('unsettled' in observed) return publishUnsettled(observed);
   const orderOf = ({ image }: Moved) => (image.status?.phase ? '' : (observed.places.get(image.metadata.uid) ?? ''));
   // 1. Transitions. New images are written in the order of their places, so that a watcher sees the queue grow in order.
   const moves = observed.images

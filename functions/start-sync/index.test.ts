@@ -163,9 +163,7 @@ test('an importer that CDI creates after the deletion of the DataVolume, while t
   const context = { kube, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0, nowMs: start };
   const decisions = await declaration.observe(context, sweep);
   expect(read.slice(0, 3)).toEqual([DataVolume.kind, PersistentVolumeClaim.kind, Pod.kind]);
-  const actions = decisions.flatMap((one) =>
-    isUnreadable(one) || 'unsettled' in one ? [] : split(one).flatMap(decide),
-  );
+  const actions = decisions.flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)));
   expect(actions.filter((action) => action.do === 'replace')).toEqual([]);
 });
 
@@ -188,7 +186,7 @@ test('what was made for an image without status and finalizer is looked for, unl
   const decisions = await declaration.observe({ ...context, nowMs: start + 6_000 }, sweep);
   expect(asked.map((selector) => selector.match(/uid-i/g)?.length)).toEqual([50, 50, 50]);
   const written = decisions
-    .flatMap((one) => (isUnreadable(one) || 'unsettled' in one ? [] : split(one).flatMap(decide)))
+    .flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)))
     .flatMap((action) => (action.do === 'patchStatus' ? action.of.metadata.name : []));
   expect(new Set(written).size).toBe(50);
 });
@@ -204,9 +202,7 @@ test('an image whose status a user removes while a pass reads is left to the nex
   const batch = { subjects: [subject], messages: [], sweep: false, audit: false };
   const context = { kube, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0, nowMs: start + 6_000 };
   const decisions = await declaration.observe(context, batch);
-  const actions = decisions.flatMap((one) =>
-    isUnreadable(one) || 'unsettled' in one ? [] : split(one).flatMap(decide),
-  );
+  const actions = decisions.flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)));
   expect(actions.filter((action) => 'of' in action && action.of === wiped)).toEqual([]);
 });
 
@@ -263,7 +259,7 @@ test('a crowd whose Secrets are missing is read by no pass of the timers, and lo
   const later = async (of: Partial<Batch>) => {
     const decisions = await observeReadable(declaration, context, { ...noEvents, ...of });
     return decisions
-      .flatMap((one) => (isUnreadable(one) || 'unsettled' in one ? [] : split(one).flatMap(decide)))
+      .flatMap((one) => (isUnreadable(one) ? [] : decide(one)))
       .flatMap((action) => (action.do === 'requeueAfter' ? [action.afterMs] : []));
   };
   expect(await later({ sweep: true })).toEqual([]);
@@ -286,7 +282,7 @@ test('a fault of the policy is reported by the timers and after an edit of it, n
   const toldAfter = async (of: Partial<Batch>) => {
     const decisions = await observeReadable(declaration, context, { ...noEvents, ...of });
     return decisions
-      .flatMap((one) => (isUnreadable(one) || 'unsettled' in one ? [] : split(one).flatMap(decide)))
+      .flatMap((one) => (isUnreadable(one) ? [] : decide(one)))
       .flatMap((action) => (action.do === 'recordEvent' && action.about === policyMap ? [action.reason] : []));
   };
   const subjectOf = ({ apiVersion, kind }: { apiVersion: string; kind: string }, ref: { name: string }) => ({
@@ -314,9 +310,7 @@ test('an audit finds the image that lost its snapshot before there was the condi
   } as unknown as Kube;
   const context = { kube, nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
   const decisions = await observeReadable(declaration, context, { ...noEvents, audit: true });
-  const actions = decisions.flatMap((one) =>
-    isUnreadable(one) || 'unsettled' in one ? [] : split(one).flatMap(decide),
-  );
+  const actions = decisions.flatMap((one) => (isUnreadable(one) ? [] : decide(one)));
   const [written] = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));
   expect(written?.conditions).toMatchObject([
     ...conditions,

@@ -21,7 +21,7 @@ import { cachedObject } from '../../shared/runtime/cache.ts';
 import { decide, split } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Gathered, Observed } from './observed.ts';
-import { publishUnsettled, type Unsettled } from './unsettled.ts';
+import type { Unsettled } from './unsettled.ts';
 
 /** Gives the free slot to the image that waited longest. */
 export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
@@ -73,6 +73,6 @@ export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
   ],
   facts: imageFactsBy('start-sync'),
   observe: gather,
-  split: (read) => ('unsettled' in read ? [read] : split(read)),
-  decide: (observed) => ('unsettled' in observed ? publishUnsettled(observed) : decide(observed)),
+  split,
+  decide,
 });
