@@ -12,7 +12,6 @@ import { referenceOf } from '../../../shared/kinds/resource.ts';
 import { recordEvent } from '../../../shared/kubernetes/events.ts';
 import type { Reason } from '../../../shared/reasons/reason.ts';
 import type { Observed } from '../observed.ts';
-import { notQueued, placeOfNew } from '../queue/place.ts';
 import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 
@@ -27,7 +26,7 @@ export function moveOf(image: VMDiskImage, observed: Observed): Moved {
   const { nowMs, undecided } = observed;
   const stays: Moved = { image, next: image, actions: [] };
   if (undecided?.has(image.metadata.uid)) return stays;
-  const step = nextStep(image, observed);
+  const step = nextTransition(image, observed);
   if (!step) {
     const others = [
       ...acknowledge(image),
@@ -40,7 +39,7 @@ export function moveOf(image: VMDiskImage, observed: Observed): Moved {
   const actions = transition(image, { ...step, nowMs });
   const moved = afterwards(image, actions);
   // A newly queued image is checked before it may get a slot.
-  const second = step.to === 'Queued' ? nextStep(moved, observed) : undefined;
+  const second = step.to === 'Queued' ? nextTransition(moved, observed) : undefined;
   const secondActions = second ? transition(moved, { ...second, nowMs }) : [];
   const next = afterwards(moved, secondActions);
   return {
@@ -56,15 +55,6 @@ export function moveOf(image: VMDiskImage, observed: Observed): Moved {
       ...requeueLacking(next, nowMs),
     ],
   };
-}
-
-/** The place is written with the transition into the queue, and removed with the one out of it. */
-function nextStep(image: VMDiskImage, observed: Observed): ReturnType<typeof nextTransition> {
-  const step = nextTransition(image, observed);
-  const { place, startsAbout } = image.status ?? {};
-  if (step?.to === 'Queued')
-    return { ...step, fields: { ...step.fields, place: placeOfNew(image, observed), startsAbout: null } };
-  return step && (place || startsAbout) ? { ...step, fields: { ...step.fields, ...notQueued } } : step;
 }
 
 /** The first audit after this finds it. */

@@ -18,6 +18,7 @@ import { isValid, type Policy } from '../../../shared/policy.ts';
 import type { Reason } from '../../../shared/reasons/reason.ts';
 import type { Observed } from '../observed.ts';
 import { lastPlace } from '../queue/new-images.ts';
+import { notQueued, placeOfNew } from '../queue/place.ts';
 import { waitFor } from '../queue/waiting.ts';
 import { areRead, inputReasons, lacksInput } from './inputs.ts';
 import { refusalOf } from './refusal.ts';
@@ -38,17 +39,23 @@ const healingReasons = [
   'Rejected',
 ] as const;
 
-/** The transition of start-sync that an image takes now, if any; the first that applies. */
+/**
+ * The transition of start-sync that an image takes now, if any; the first that applies. The place is written with one into the queue, and
+ * removed with one out of it.
+ */
 export function nextTransition(image: VMDiskImage, input: Observed): NextTransition | undefined {
   if (image.metadata.deletionTimestamp || isOfAnotherVersion(image)) return undefined;
-  return (
+  const next =
     queueNew(image, input) ??
     queueRevision(image, input) ??
     failRefused(image, input) ??
     failQueued(image, input) ??
     retryDue(image, input) ??
-    retryHealed(image, input)
-  );
+    retryHealed(image, input);
+  const { place, startsAbout } = image.status ?? {};
+  if (next?.to === 'Queued')
+    return { ...next, fields: { ...next.fields, place: placeOfNew(image, input), startsAbout: null } };
+  return next && (place || startsAbout) ? { ...next, fields: { ...next.fields, ...notQueued } } : next;
 }
 
 const queueNew: Check = (image, input) => {
