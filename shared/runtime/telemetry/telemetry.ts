@@ -8,7 +8,6 @@ import {
   type Link,
   type MeterProvider,
   ROOT_CONTEXT,
-  type Span,
   type SpanContext,
   SpanKind,
   type SpanOptions,
@@ -63,7 +62,16 @@ export function telemetryOf(functionName: string): Telemetry {
     span(name, of, attributes, run, origins) {
       const [options, parent] = origins ? newReconcile(origins) : of ? inTraceOf(of) : inReconcile();
       const all = { ...options, attributes: { ...attributes, 'ot.function': functionName } };
-      return trace.getTracer(scope).startActiveSpan(name, all, parent, (span) => ended(span, run));
+      return trace.getTracer(scope).startActiveSpan(name, all, parent, async (span) => {
+        try {
+          return await run();
+        } catch (error) {
+          span.setAttribute('error.type', errorType(error)).setStatus({ code: SpanStatusCode.ERROR });
+          throw error;
+        } finally {
+          span.end();
+        }
+      });
     },
   };
 }
@@ -136,18 +144,7 @@ const linksBeyond = (of: TraceOf): Link[] => tracesBeyond(of).map((other) => ({ 
 
 const within = (of: TraceOf): Context => trace.setSpanContext(ROOT_CONTEXT, spanContextOf(of));
 
-/** Only the type of an error is recorded: messages repeat what users wrote, including URLs with signatures. */
-async function ended<T>(span: Span, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    span.setAttribute('error.type', errorType(error)).setStatus({ code: SpanStatusCode.ERROR });
-    throw error;
-  } finally {
-    span.end();
-  }
-}
-
+/** Only that is recorded: messages repeat what users wrote, including URLs with signatures. */
 function errorType(error: unknown): string {
   if (error instanceof ApiError) return error.reason || String(error.status);
   return error instanceof Error ? error.name : typeof error;
