@@ -4,7 +4,7 @@ import { defaultGracePeriodMs } from '../images/slots.ts';
 import type { Refusal } from '../kubernetes/refusal.ts';
 import type { Background } from './background.ts';
 import type { Cached } from './cache.ts';
-import { limitConcurrency } from './concurrency.ts';
+import { mapConcurrently } from './concurrency.ts';
 import { Again, Conflict } from './errors.ts';
 import { observeReadable } from './observe.ts';
 import type { Clouds, OpenStackClients } from './openstack/clouds.ts';
@@ -124,26 +124,22 @@ async function decideAll<Observed>(
     gracePeriodMs,
   };
   const observed = await observeReadable(declaration, context, batch);
-  const limited = limitConcurrency(decisionsAtOnce);
-  const made = observed.map((one) =>
-    limited(async (): Promise<Decision> => {
-      if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
-      const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
-      try {
-        const actions = declaration.decide(one);
-        await perform({ ...effects, readMs, clouds }, actions, own);
-        own.notifications.push(...missedEvents(declaration, batch, one, actions));
-        return { observed: one, error: whyRedeliver(own) };
-      } catch (error) {
-        return { observed: one, error };
-      } finally {
-        for (const [key, refusal] of own.refusals) outcome.refusals.set(key, refusal);
-        outcome.notifications.push(...own.notifications);
-        outcome.requeued.push(...own.requeued);
-      }
-    }),
-  );
-  return Promise.all(made);
+  return mapConcurrently(observed, decisionsAtOnce, async (one): Promise<Decision> => {
+    if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
+    const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
+    try {
+      const actions = declaration.decide(one);
+      await perform({ ...effects, readMs, clouds }, actions, own);
+      own.notifications.push(...missedEvents(declaration, batch, one, actions));
+      return { observed: one, error: whyRedeliver(own) };
+    } catch (error) {
+      return { observed: one, error };
+    } finally {
+      for (const [key, refusal] of own.refusals) outcome.refusals.set(key, refusal);
+      outcome.notifications.push(...own.notifications);
+      outcome.requeued.push(...own.requeued);
+    }
+  });
 }
 
 /**
