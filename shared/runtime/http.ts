@@ -16,17 +16,17 @@ import { type TraceOrigins, traceOrigins } from './telemetry/origins.ts';
 import type { Verdict } from './verdict.ts';
 
 /** A function as an HTTP app: an event in, a reconcile (observe → decide → perform), an empty answer out. */
-export function serve<Observed>(declaration: FunctionDeclaration<Observed>, ports: Ports) {
+export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Ports) {
   const app = new Hono();
+  const declaration = served as FunctionDeclaration;
   const background = backgroundWork();
   const origins = traceOrigins();
   const later = delayedBatches((about) => enqueue({ ...noEvents, subjects: [about] }), ports.after, ports.now);
-  const republish = republishing(declaration as FunctionDeclaration, ports);
-  const shared = { declaration, ports, background, republish, requeueAfter: later.look };
-  const run = (batch: Batch) => reconcile({ ...shared, batch, origins: origins.take() });
-  const paged = pagedAudits(shared as typeof shared & { declaration: FunctionDeclaration }, coalesced(run));
+  const republish = republishing(declaration, ports);
+  const context = { app, declaration, ports, background, origins, republish, requeueAfter: later.look };
+  const run = (batch: Batch) => reconcile({ ...context, batch, origins: origins.take() });
+  const paged = pagedAudits(context, coalesced(run));
   const enqueue = ports.timerSpacing ? spacedTimers(paged, ports.now, ports.timerSpacing) : paged;
-  const context: RouteContext = { app, declaration: declaration as FunctionDeclaration, ports, background, origins };
   app.get('/health/:probe', (c) => c.text('ok'));
   const takesLetters = declaration.on.some((subscription) => subscription.on === 'deadLetter');
   const route = takesLetters ? '/:failed?' : '/';
