@@ -141,7 +141,16 @@ export function kubeClient(
   const send = transport(config, timeoutMs);
   const limited = limitConcurrency(requestsInFlight);
 
-  const request = async (...of: Parameters<typeof exchange>) => (await exchange(...of)).object;
+  async function request<T extends KubernetesObject>(
+    resource: Resource<T>,
+    method: HttpMethod,
+    path: string,
+    query?: Query,
+    body?: unknown,
+    contentType?: string,
+  ): Promise<T> {
+    return resource.parse((await exchange(resource, method, path, query, body, contentType)).object);
+  }
 
   /** The object that the API server answers with, and how long its text was. Throws TooLong for one of more than `mostBytes`. */
   async function exchange(
@@ -206,7 +215,7 @@ export function kubeClient(
     async get(resource, ref) {
       if (!isInPath(ref.name) || (ref.namespace !== undefined && !isInPath(ref.namespace))) return undefined;
       try {
-        return resource.parse(await request(resource, HttpMethod.GET, pathOf(resource, ref)));
+        return await request(resource, HttpMethod.GET, pathOf(resource, ref));
       } catch (error) {
         if (error instanceof ApiError && error.status === 404) return undefined;
         throw error;
@@ -219,46 +228,29 @@ export function kubeClient(
     },
     async create(resource, object, fieldManager) {
       const { namespace } = (object as { metadata: ObjectReference }).metadata;
-      return resource.parse(
-        await request(
-          resource,
-          HttpMethod.POST,
-          pathOf(resource, { namespace }),
-          { fieldManager, fieldValidation },
-          named(resource, object),
-        ),
-      );
+      const path = pathOf(resource, { namespace });
+      return request(resource, HttpMethod.POST, path, { fieldManager, fieldValidation }, named(resource, object));
     },
     async replace(resource, object, fieldManager) {
       const path = pathOf(resource, object.metadata);
-      return resource.parse(await request(resource, HttpMethod.PUT, path, { fieldManager, fieldValidation }, object));
+      return request(resource, HttpMethod.PUT, path, { fieldManager, fieldValidation }, object);
     },
     async patch(resource, ref, patch, { subresource, fieldManager } = {}) {
       const path = pathOf(resource, ref, subresource);
-      return resource.parse(
-        await request(
-          resource,
-          HttpMethod.PATCH,
-          path,
-          { fieldManager, fieldValidation },
-          patch,
-          'application/merge-patch+json',
-        ),
-      );
+      const query = { fieldManager, fieldValidation };
+      return request(resource, HttpMethod.PATCH, path, query, patch, 'application/merge-patch+json');
     },
     async apply(resource, object, { fieldManager, force, subresource }) {
       const query = { fieldManager, force: force ? 'true' : undefined, fieldValidation };
       const body = named(resource, object);
       const path = pathOf(resource, object.metadata, subresource);
-      return resource.parse(
-        await request(resource, HttpMethod.PATCH, path, query, body, 'application/apply-patch+yaml'),
-      );
+      return request(resource, HttpMethod.PATCH, path, query, body, 'application/apply-patch+yaml');
     },
     async delete(resource, ref, preconditions, gracePeriodSeconds) {
       const options = { propagationPolicy: 'Background', preconditions, gracePeriodSeconds };
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
       try {
-        await request(resource, HttpMethod.DELETE, pathOf(resource, ref), {}, body);
+        await exchange(resource, HttpMethod.DELETE, pathOf(resource, ref), {}, body);
       } catch (error) {
         if (!(error instanceof ApiError && error.status === 404)) throw error;
       }
