@@ -23,7 +23,7 @@ export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Po
   const origins = traceOrigins();
   const later = delayedBatches((about) => enqueue({ ...noEvents, subjects: [about] }), ports.after, ports.now);
   const republish = republishing(declaration, ports);
-  const context = { app, declaration, ports, background, origins, republish, requeueAfter: later.look };
+  const context = { app, declaration, ports, background, origins, republish, requeueAfter: later.requeueAfter };
   const run = (batch: Batch) => reconcile({ ...context, batch, origins: origins.take() });
   const paged = pagedAudits(context, coalesced(run));
   const enqueue = ports.timerSpacing ? spacedTimers(paged, ports.now, ports.timerSpacing) : paged;
@@ -44,7 +44,7 @@ export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Po
   else eventRoute(context, enqueue);
   /** Resolves when all that was begun is done, and published if it can be: for SIGTERM. */
   const drain = async () => {
-    later.forget();
+    later.cancelAll();
     await background.drain();
     background.waitUntil(republish(true));
     await background.drain();

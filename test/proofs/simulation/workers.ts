@@ -75,7 +75,7 @@ class Instance {
       around.scheduler.now,
     );
     const shared = { declaration: this.#declaration, ports, background: backgroundWork(), republish };
-    const reconciles = coalesced((batch) => reconcile({ ...shared, batch, requeueAfter: this.#later.look }));
+    const reconciles = coalesced((batch) => reconcile({ ...shared, batch, requeueAfter: this.#later.requeueAfter }));
     this.#reconcile = pagedAudits({ ...shared, ports: beside }, reconciles);
   }
 
@@ -95,7 +95,7 @@ class Instance {
   end() {
     this.#isAlive = false;
     this.#ending.abort();
-    this.#later.forget();
+    this.#later.cancelAll();
     const { scheduler } = this.#around;
     for (const reject of this.#unanswered) {
       scheduler.after(redeliveredAfterMs, () => reject(new Error('the process ended')));
