@@ -85,17 +85,15 @@ const isRequest = (action: Action) => 'resource' in action || action.do === 'cal
 type Notifier = Pick<Effects, 'name' | 'kube' | 'now' | 'publisher' | 'telemetry'>;
 
 /** The reasons of what the policy, or a missing signature, keeps an author or a sender from. */
-const refusal = /Not(Allowed|Adopted|Authenticated)$/;
-
-const refused = (name: string, reason: string) =>
-  ({ do: 'measure', metric: 'ot.refused.attempts', value: 1, attributes: { function: name, reason } }) as const;
+const deniedReason = /Not(Allowed|Adopted|Authenticated)$/;
 
 /** Measures, then publishes and records, which may take a while. No failure here fails the reconcile, or keeps back what follows. */
 export async function notify(effects: Notifier, notifications: readonly Notification[]): Promise<void> {
   for (const notification of notifications) {
     if (notification.do === 'measure') effects.telemetry.measure(notification);
-    else if (notification.do === 'recordEvent' && refusal.test(notification.reason))
-      effects.telemetry.measure(refused(effects.name, notification.reason));
+    if (notification.do !== 'recordEvent' || !deniedReason.test(notification.reason)) continue;
+    const attributes = { function: effects.name, reason: notification.reason };
+    effects.telemetry.measure({ do: 'measure', metric: 'ot.refused.attempts', value: 1, attributes });
   }
   // Facts first: they wake the functions of other systems.
   const facts = notifications.filter((notification) => notification.do === 'publish');
