@@ -18,9 +18,8 @@ import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kin
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Besides } from './enumerate.ts';
-import { plainly } from './examples.ts';
 import { crowd, journeys } from './journeys.ts';
-import type { Plan, Signer } from './plan.ts';
+import { type Plan, plainly, type Signer } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
 /** A plausible mistake, and how it is injected from outside the functions. */

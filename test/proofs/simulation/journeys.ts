@@ -1,5 +1,4 @@
-import { plainly } from './examples.ts';
-import type { Operation, Plan } from './plan.ts';
+import { type Operation, type Plan, plainly } from './plan.ts';
 
 /** Small journeys, with up to five objects of the user: every write gets each fault once. */
 export const journeys = {

@@ -135,3 +135,19 @@ export interface Plan {
   /** Images are created with `refresh: OnChange`, and the image behind each url has an ETag. */
   refreshes?: boolean;
 }
+
+/** A plan in plain order, except for its faults and `more`. */
+export const plainly = (
+  operations: readonly Operation[],
+  faults: readonly Fault[] = [],
+  more: Partial<Plan> = {},
+): Plan => ({
+  operations,
+  faults,
+  order: { seed: 0, share: 0 },
+  overtakings: [],
+  troubleSeconds: 60,
+  isDeaf: false,
+  seed: 0,
+  ...more,
+});

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { describeViolation } from '../invariants/check.ts';
 import { enumerate } from './enumerate.ts';
-import { examples, misjudged } from './examples.ts';
 import { crowd, journeys } from './journeys.ts';
 import { judge } from './judge.ts';
-import type { Plan } from './plan.ts';
-import { regressions } from './regressions.ts';
+import { readPlans } from './known-plans.ts';
 import { search } from './search.ts';
 import { simulate } from './simulate.ts';
 
@@ -51,30 +49,14 @@ test('forty images and forty machines reach the limits of a process, and stay wi
   expect(Math.max(...reconciles.map(({ mostWritesBegun }) => mostWritesBegun))).toBe(32);
 });
 
-describe('what the simulation once found', () => {
-  test.each([...examples, ...misjudged].map(({ invariant, what, plan }) => [`${invariant}: ${what}`, plan] as const))(
-    '%s',
-    async (_, plan) => {
-      const { violations } = await judge(plan);
-      expect(violations.map(describeViolation)).toEqual([]);
-    },
-  );
-});
-
-describe('what real operators, users and backups do', () => {
-  const rows = (isMended: boolean) =>
-    regressions
-      .filter(({ unmended }) => (unmended === undefined) === isMended)
-      .map(
-        ({ invariant, what, plan, unmended }) =>
-          [[unmended, `${invariant}: ${what}`].filter(Boolean).join(' '), plan] as const,
-      );
-  const breaksNothing = async (_: string, plan: Plan) => {
+describe.each([
+  ['what the simulation once found', [...readPlans('found'), ...readPlans('misjudged')]],
+  ['what real operators, users and backups do', readPlans('regressions')],
+])('%s', (_, plans) => {
+  test.each(plans)('$invariant: $what', async ({ plan }) => {
     const { violations } = await judge(plan);
     expect(violations.map(describeViolation)).toEqual([]);
-  };
-  test.each(rows(true))('%s', breaksNothing);
-  test.fails.each(rows(false))('%s', breaksNothing);
+  });
 });
 
 describe('a fault of each kind at every write', () => {
