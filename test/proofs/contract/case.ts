@@ -29,11 +29,21 @@ export interface Step {
   pick?(body: unknown): unknown;
 }
 
+/** A step from its request, the status of the answer, and the rest: `step('GET /api', 200)`. */
+export const step = (request: string, status: number, more: Omit<Partial<Step>, 'request' | 'status'> = {}): Step => ({
+  request,
+  status,
+  ...more,
+});
+
 /** A fact about the API: the same on the local cluster and on any real one. */
 export interface Case {
   name: string;
   steps: Step[];
 }
+
+/** The steps of several cases, by name. */
+export type Cases = Readonly<Record<string, Step[]>>;
 
 /** The kind that cases about custom resources use. */
 export const widgetDefinition = {
