@@ -276,28 +276,17 @@ const publication = arbitraryOf(z.toJSONSchema(ImagePublished) as Schema, (at, s
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 12,
+  ...(
+    [
+      ['create', 12],
+      ['update', 5],
+    ] as const
+  ).map(([does, weight]) => ({
+    weight,
     arbitrary: ofKind((id, kind) =>
-      fc.record({
-        do: fc.constant('create' as const),
-        kind: fc.constant(id),
-        name: nameOf(kind),
-        content: content(id),
-      }),
+      fc.record({ do: fc.constant(does), kind: fc.constant(id), name: nameOf(kind), content: content(id) }),
     ),
-  },
-  {
-    weight: 5,
-    arbitrary: ofKind((id, kind) =>
-      fc.record({
-        do: fc.constant('update' as const),
-        kind: fc.constant(id),
-        name: nameOf(kind),
-        content: content(id),
-      }),
-    ),
-  },
+  })),
   {
     weight: 2,
     arbitrary: ofKind((id, kind) =>

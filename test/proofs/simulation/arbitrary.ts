@@ -36,116 +36,94 @@ const seconds = fc.oneof(
   { weight: 3, arbitrary: fc.constant(0) },
   { weight: 2, arbitrary: fc.constantFrom(1, 5, 40, 130) },
 );
-const of = <D extends Operation['do']>(does: D) => ({ seconds, do: fc.constant(does) });
 
 /** Good values and garbage, as users type them. */
-const policies = fc.constantFrom<readonly [string, string]>(
-  ['concurrency', '0'],
-  ['concurrency', '1'],
-  ['concurrency', '3'],
-  ['concurrency', '-1'],
-  ['concurrency', ''],
-  ['concurrency', '4x'],
-  ['concurrency', '1e9'],
-  ['slotsPerNamespace', '1'],
-  ['retryLimit', '0'],
-  ['retryLimit', 'many'],
-  ['retryBackoffDuration', '1s'],
-  ['allowedSources', 'https://other.example.com/**'],
-  ['allowedSources', '*'],
-  ['prune', 'WhenUnreferenced'],
-  ['prune', 'WhenUnreferenced'],
-  ['prune', 'DryRun'],
-  ['prune', 'yes'],
-  ['pruneAfter', '1s'],
-  ['workspaceImagesKeptFor', '30s'],
-  ['egressBudget', '100Mi/1d'],
-  ['imageNamespaces', 'elsewhere'],
-  ['machineNetworks', 'default'],
-  ['unsignedPublications', 'Refuse'],
-  ['retainSourceVolume', 'true'],
-);
+const policies = fc
+  .constantFrom<readonly [string, string]>(
+    ['concurrency', '0'],
+    ['concurrency', '1'],
+    ['concurrency', '3'],
+    ['concurrency', '-1'],
+    ['concurrency', ''],
+    ['concurrency', '4x'],
+    ['concurrency', '1e9'],
+    ['slotsPerNamespace', '1'],
+    ['retryLimit', '0'],
+    ['retryLimit', 'many'],
+    ['retryBackoffDuration', '1s'],
+    ['allowedSources', 'https://other.example.com/**'],
+    ['allowedSources', '*'],
+    ['prune', 'WhenUnreferenced'],
+    ['prune', 'WhenUnreferenced'],
+    ['prune', 'DryRun'],
+    ['prune', 'yes'],
+    ['pruneAfter', '1s'],
+    ['workspaceImagesKeptFor', '30s'],
+    ['egressBudget', '100Mi/1d'],
+    ['imageNamespaces', 'elsewhere'],
+    ['machineNetworks', 'default'],
+    ['unsignedPublications', 'Refuse'],
+    ['retainSourceVolume', 'true'],
+  )
+  .map(([key, value]) => ({ key, value }));
 
-/** Each operation, its frequency, and its values. */
-const operationOf: Record<
-  Exclude<Operation['do'], 'replaceSource'>,
-  { weight: number; arbitrary: fc.Arbitrary<Operation> }
-> = {
-  createImage: { weight: 6, arbitrary: fc.record({ ...of('createImage'), image }) },
-  deleteImage: { weight: 4, arbitrary: fc.record({ ...of('deleteImage'), image }) },
-  createMachine: {
-    weight: 6,
-    arbitrary: fc.record(
-      { ...of('createMachine'), machine, image, hasTemplate: fc.boolean(), joins },
-      { requiredKeys: ['seconds', 'do', 'machine', 'image', 'hasTemplate'] },
-    ),
-  },
-  deleteMachine: { weight: 3, arbitrary: fc.record({ ...of('deleteMachine'), machine }) },
-  changeMachine: { weight: 1, arbitrary: fc.record({ ...of('changeMachine'), machine }) },
-  requestSync: { weight: 2, arbitrary: fc.record({ ...of('requestSync'), image }) },
-  changeUrl: { weight: 2, arbitrary: fc.record({ ...of('changeUrl'), image }) },
-  keep: { weight: 1, arbitrary: fc.record({ ...of('keep'), image }) },
-  loseSnapshot: { weight: 1, arbitrary: fc.record({ ...of('loseSnapshot'), image }) },
-  policy: {
-    weight: 3,
-    arbitrary: fc
-      .tuple(seconds, policies)
-      .map(([wait, [key, value]]) => ({ seconds: wait, do: 'policy', key, value }) as const),
-  },
-  lease: { weight: 2, arbitrary: fc.record({ ...of('lease'), how: fc.constantFrom(...leaseEdits) }) },
-  wipeStatus: { weight: 1, arbitrary: fc.record({ ...of('wipeStatus'), image }) },
-  garbleStatus: { weight: 1, arbitrary: fc.record({ ...of('garbleStatus'), image }) },
-  deletePolicy: { weight: 1, arbitrary: fc.record(of('deletePolicy')) },
-  deleteStorageClass: { weight: 1, arbitrary: fc.record(of('deleteStorageClass')) },
-  deleteSnapshotClass: { weight: 1, arbitrary: fc.record(of('deleteSnapshotClass')) },
-  takeName: {
-    weight: 2,
-    arbitrary: fc.record({
-      ...of('takeName'),
-      image,
-      of: fc.constantFrom(...takenNames),
-    }),
-  },
-  deleteForeground: { weight: 2, arbitrary: fc.record({ ...of('deleteForeground'), image }) },
-  deleteOrphan: { weight: 1, arbitrary: fc.record({ ...of('deleteOrphan'), image }) },
-  unknownPhase: { weight: 1, arbitrary: fc.record({ ...of('unknownPhase'), image }) },
-  dropFinalizers: { weight: 1, arbitrary: fc.record({ ...of('dropFinalizers'), image }) },
-  forceDelete: { weight: 1, arbitrary: fc.record({ ...of('forceDelete'), image }) },
-  restoreImage: {
-    weight: 2,
-    arbitrary: fc.record({ ...of('restoreImage'), image, hasStatus: fc.boolean(), hasChildren: fc.boolean() }),
-  },
-  adopt: { weight: 2, arbitrary: fc.record({ ...of('adopt'), image }) },
-  unadopt: { weight: 1, arbitrary: fc.record({ ...of('unadopt'), image }) },
-  useRevision: {
-    weight: 1,
-    arbitrary: fc.record({ ...of('useRevision'), image, revision: fc.integer({ min: 1, max: 3 }) }),
-  },
-  deleteChild: {
-    weight: 3,
-    arbitrary: fc.record({ ...of('deleteChild'), image, of: fc.constantFrom(...imageChildren) }),
-  },
-  deleteMachineChild: {
-    weight: 2,
-    arbitrary: fc.record({ ...of('deleteMachineChild'), machine, of: fc.constantFrom(...machineChildren) }),
-  },
-  createWorkspace: {
-    weight: 2,
-    arbitrary: fc.record({ ...of('createWorkspace'), workspace, image, hasTemplate: fc.boolean(), runs: fc.boolean() }),
-  },
-  deleteWorkspace: { weight: 1, arbitrary: fc.record({ ...of('deleteWorkspace'), workspace }) },
-  publish: {
-    weight: 2,
-    arbitrary: fc.record(
-      { ...of('publish'), image, digest: fc.constantFrom('sha256:1', 'sha256:2'), signedBy },
-      { requiredKeys: ['seconds', 'do', 'image', 'digest'] },
-    ),
-  },
+/** The one of several types whose tag may be this name. */
+type Named<All, Tag extends string, Name> =
+  All extends Record<Tag, infer Names> ? (Name extends Names ? All : never) : never;
+type ValuesOf<T> = { [Field in keyof T]: fc.Arbitrary<NonNullable<T[Field]>> };
+type OperationValues<Name> = ValuesOf<Omit<Named<Operation, 'do', Name>, 'do' | 'seconds'>>;
+
+/** Each operation: its frequency, the values of its fields, and of those that it may lack. */
+const operationOf: {
+  [Name in Exclude<Operation['do'], 'replaceSource'>]: readonly [
+    weight: number,
+    values: OperationValues<Name> | typeof policies,
+    mayLack?: Partial<OperationValues<Name>>,
+  ];
+} = {
+  createImage: [6, { image }],
+  deleteImage: [4, { image }],
+  createMachine: [6, { machine, image, hasTemplate: fc.boolean() }, { joins }],
+  deleteMachine: [3, { machine }],
+  changeMachine: [1, { machine }],
+  requestSync: [2, { image }],
+  changeUrl: [2, { image }],
+  keep: [1, { image }],
+  loseSnapshot: [1, { image }],
+  policy: [3, policies],
+  lease: [2, { how: fc.constantFrom(...leaseEdits) }],
+  wipeStatus: [1, { image }],
+  garbleStatus: [1, { image }],
+  deletePolicy: [1, {}],
+  deleteStorageClass: [1, {}],
+  deleteSnapshotClass: [1, {}],
+  takeName: [2, { image, of: fc.constantFrom(...takenNames) }],
+  deleteForeground: [2, { image }],
+  deleteOrphan: [1, { image }],
+  unknownPhase: [1, { image }],
+  dropFinalizers: [1, { image }],
+  forceDelete: [1, { image }],
+  restoreImage: [2, { image, hasStatus: fc.boolean(), hasChildren: fc.boolean() }],
+  adopt: [2, { image }],
+  unadopt: [1, { image }],
+  useRevision: [1, { image, revision: fc.integer({ min: 1, max: 3 }) }],
+  deleteChild: [3, { image, of: fc.constantFrom(...imageChildren) }],
+  deleteMachineChild: [2, { machine, of: fc.constantFrom(...machineChildren) }],
+  createWorkspace: [2, { workspace, image, hasTemplate: fc.boolean(), runs: fc.boolean() }],
+  deleteWorkspace: [1, { workspace }],
+  publish: [2, { image, digest: fc.constantFrom('sha256:1', 'sha256:2') }, { signedBy }],
 };
 
 export const operationKinds = [...Object.keys(operationOf), 'replaceSource'] as Operation['do'][];
 
-const operation: fc.Arbitrary<Operation> = fc.oneof(...Object.values(operationOf));
+const operation = fc.oneof(
+  ...Object.entries(operationOf).map(([name, [weight, values, mayLack]]) => {
+    const fields = { ...values, ...mayLack } as Record<string, fc.Arbitrary<unknown>>;
+    const own = values instanceof fc.Arbitrary ? values : fc.record(fields, { requiredKeys: Object.keys(values) });
+    const arbitrary = fc.tuple(seconds, own).map(([wait, more]) => ({ seconds: wait, do: name, ...more }) as Operation);
+    return { weight, arbitrary };
+  }),
+);
 
 const write = fc.nat(80);
 const request = fc.nat(400);
@@ -162,60 +140,39 @@ const functionName = fc.constantFrom(
   'provision-vm',
 );
 
-/** Each kind of fault, and its values. */
-const faultOf: Record<Fault['kind'], fc.Arbitrary<Fault>> = {
-  crashBefore: fc.record({ kind: fc.constant('crashBefore'), at: write }),
-  crashAfter: fc.record({ kind: fc.constant('crashAfter'), at: write }),
-  answerLost: fc.record({ kind: fc.constant('answerLost'), at: write }),
-  conflicts: fc.record({ kind: fc.constant('conflicts'), at: write, count: few }),
-  busy: fc.record({ kind: fc.constant('busy'), at: request, count: few }),
-  away: fc.record({ kind: fc.constant('away'), at: request, count: fc.constantFrom(1, 20, 100) }),
-  forbidden: fc.record({ kind: fc.constant('forbidden'), at: write }),
-  invalid: fc.record({ kind: fc.constant('invalid'), at: write }),
-  slow: fc.record({ kind: fc.constant('slow'), at: request, seconds: delay }),
-  answerLate: fc.record({ kind: fc.constant('answerLate'), at: request, seconds: delay }),
-  staleRead: fc.record({
-    kind: fc.constant('staleRead'),
-    at: request,
-    count: fc.constantFrom(1, 5, 40),
-    back: fc.constantFrom(1, 3, 10, 40),
-  }),
-  watchLate: fc.record({ kind: fc.constant('watchLate'), at: fc.nat(40), seconds: fc.constantFrom(1, 10, 130) }),
-  snapshotRefused: fc.record({ kind: fc.constant('snapshotRefused'), at: fc.nat(2), count: fc.constantFrom(1, 1, 3) }),
-  listExpired: fc.record({ kind: fc.constant('listExpired'), at: fc.nat(20) }),
-  eventDropped: fc.record({ kind: fc.constant('eventDropped'), at: event, count: fc.constantFrom(1, 3, 30, 1000) }),
-  eventDoubled: fc.record({ kind: fc.constant('eventDoubled'), at: event, seconds: fc.constantFrom(0, 5, 130) }),
-  eventDelayed: fc.record({ kind: fc.constant('eventDelayed'), at: event, seconds: delay }),
-  brokerOutage: fc.record({
-    kind: fc.constant('brokerOutage'),
-    at: event,
-    seconds: fc.constantFrom(1, 10, 600),
-    loses: fc.boolean(),
-  }),
-  skew: fc.record({ kind: fc.constant('skew'), function: functionName, seconds: fc.constantFrom(-10, 10) }),
-  clockJump: fc.record({
-    kind: fc.constant('clockJump'),
-    function: functionName,
-    at: request,
-    seconds: fc.constantFrom(-60, -5, 5, 60),
-  }),
-  replicas: fc.record({
-    kind: fc.constant('replicas'),
-    function: functionName,
-    count: fc.constantFrom(2, 3),
-  }),
-  download: fc.record({
-    kind: fc.constant('download'),
-    at: fc.nat(5),
-    count: fc.constantFrom(1, 1, 2, 6),
-    how: fc.constantFrom(...downloadFaults),
-  }),
-  snapshot: fc.record({ kind: fc.constant('snapshot'), at: fc.nat(3), how: fc.constantFrom(...snapshotFaults) }),
-  machine: fc.record({ kind: fc.constant('machine'), at: fc.nat(2), how: fc.constantFrom(...machineFaults) }),
+/** Each kind of fault: the values of its fields. */
+const faultOf: { [Kind in Fault['kind']]: ValuesOf<Omit<Named<Fault, 'kind', Kind>, 'kind'>> } = {
+  crashBefore: { at: write },
+  crashAfter: { at: write },
+  answerLost: { at: write },
+  conflicts: { at: write, count: few },
+  busy: { at: request, count: few },
+  away: { at: request, count: fc.constantFrom(1, 20, 100) },
+  forbidden: { at: write },
+  invalid: { at: write },
+  slow: { at: request, seconds: delay },
+  answerLate: { at: request, seconds: delay },
+  staleRead: { at: request, count: fc.constantFrom(1, 5, 40), back: fc.constantFrom(1, 3, 10, 40) },
+  watchLate: { at: fc.nat(40), seconds: fc.constantFrom(1, 10, 130) },
+  snapshotRefused: { at: fc.nat(2), count: fc.constantFrom(1, 1, 3) },
+  listExpired: { at: fc.nat(20) },
+  eventDropped: { at: event, count: fc.constantFrom(1, 3, 30, 1000) },
+  eventDoubled: { at: event, seconds: fc.constantFrom(0, 5, 130) },
+  eventDelayed: { at: event, seconds: delay },
+  brokerOutage: { at: event, seconds: fc.constantFrom(1, 10, 600), loses: fc.boolean() },
+  skew: { function: functionName, seconds: fc.constantFrom(-10, 10) },
+  clockJump: { function: functionName, at: request, seconds: fc.constantFrom(-60, -5, 5, 60) },
+  replicas: { function: functionName, count: fc.constantFrom(2, 3) },
+  download: { at: fc.nat(5), count: fc.constantFrom(1, 1, 2, 6), how: fc.constantFrom(...downloadFaults) },
+  snapshot: { at: fc.nat(3), how: fc.constantFrom(...snapshotFaults) },
+  machine: { at: fc.nat(2), how: fc.constantFrom(...machineFaults) },
 };
 
 /** Kinds with several variants. */
 const weights: Partial<Record<Fault['kind'], number>> = { download: 8, snapshot: 3, machine: 6, replicas: 2 };
+
+const faultsOf = (kind: Fault['kind']) =>
+  fc.record(faultOf[kind] as Record<string, fc.Arbitrary<unknown>>).map((fields) => ({ kind, ...fields }) as Fault);
 
 export const faultKinds = Object.keys(faultOf) as Fault['kind'][];
 
@@ -223,7 +180,7 @@ export const faultKinds = Object.keys(faultOf) as Fault['kind'][];
 export function plans(size: Size = usual): fc.Arbitrary<Plan> {
   const most = Math.ceil(faultKinds.length / 2);
   const faults = fc.subarray(faultKinds, { minLength: 1, maxLength: most }).chain((kinds) =>
-    fc.array<Fault>(fc.oneof(...kinds.map((kind) => ({ weight: weights[kind] ?? 1, arbitrary: faultOf[kind] }))), {
+    fc.array(fc.oneof(...kinds.map((kind) => ({ weight: weights[kind] ?? 1, arbitrary: faultsOf(kind) }))), {
       maxLength: size.faults,
       size: 'max',
     }),
@@ -270,7 +227,7 @@ interface Replacement {
 
 const replacement: fc.Arbitrary<Replacement> = fc.record({
   place: fc.nat(11),
-  operation: fc.record({ ...of('replaceSource'), image }),
+  operation: fc.record({ seconds, do: fc.constant('replaceSource' as const), image }),
 });
 
 /** The operations with each of the others after the operation of its place. */
