@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Misconfiguration, misconfigurations, profiled } from '../../deploy/cli/doctor/misconfigurations.ts';
 import { clusterOf } from '../../deploy/cli/install/connect.ts';
 import { StorageProfile } from '../../deploy/cli/install/kinds.ts';
+import { createPublicationKey } from '../../deploy/keys.ts';
 import { kubeClient } from '../../shared/runtime/kube.ts';
 import {
   declareMisconfigurations,
@@ -52,6 +53,7 @@ export function declareDoctor(ways: readonly Misconfiguration[]): void {
       config.loadFromDefault();
       const cluster = clusterOf(config, { say: () => undefined, timeoutMs: 0 });
       await cluster.kube.patch(StorageProfile, { name: 'gp3' }, { status: profiled }, { subresource: 'status' });
+      await createPublicationKey(cluster.kube);
       installed = {
         cluster,
         knative: kubeClient(actingAs(config, 'system:serviceaccount:knative-eventing:eventing-controller')),
