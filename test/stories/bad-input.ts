@@ -1,8 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'vitest';
-import { stringify } from 'yaml';
 import { holdersOf, leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -12,6 +8,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { putImage } from './images.ts';
 import { uninspected } from './queue.ts';
+import { apply } from './run-kubectl.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
 import { createImage, type Story, setPolicy, until, untilPhase, type World, withKubectl } from './world.ts';
 
@@ -246,26 +243,18 @@ export const stories: readonly Story[] = [
       name: 'kubectl apply shows what was expected of each thing the schema refuses',
       smoke: true,
       run: async (world) => {
-        const folder = await mkdtemp(join(tmpdir(), 'ot-bad-'));
-        const file = join(folder, 'bad.yaml');
-        try {
-          for (const [what, changes, words] of refused) {
-            await writeFile(file, stringify(manifest(world, specWith(changes))));
-            const { code, err } = await world.kubectl('apply', '-f', file);
-            expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
-          }
-          await writeFile(file, stringify(manifest(world, specWith({ colour: 'blue' }))));
-          const strict = await world.kubectl('apply', '-f', file);
-          expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
-          await writeFile(file, 'kind: VMDiskImage\napiVersion: pelotech.ot/v9\nmetadata: {name: x}\n');
-          expect(await world.kubectl('apply', '-f', file)).toMatchObject({
-            code: 1,
-            err: expect.stringContaining('no matches for kind "VMDiskImage" in version "pelotech.ot/v9"'),
-          });
-          expect((await world.kubectl('get', 'vmdi', '-A', '-o', 'name')).out).toBe('');
-        } finally {
-          await rm(folder, { recursive: true });
+        for (const [what, changes, words] of refused) {
+          const { code, err } = await apply(world.kubectl, manifest(world, specWith(changes)));
+          expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
         }
+        const strict = await apply(world.kubectl, manifest(world, specWith({ colour: 'blue' })));
+        expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
+        const unknown = 'kind: VMDiskImage\napiVersion: pelotech.ot/v9\nmetadata: {name: x}\n';
+        expect(await apply(world.kubectl, unknown)).toMatchObject({
+          code: 1,
+          err: expect.stringContaining('no matches for kind "VMDiskImage" in version "pelotech.ot/v9"'),
+        });
+        expect((await world.kubectl('get', 'vmdi', '-A', '-o', 'name')).out).toBe('');
       },
     },
   ]),

@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import { putImage } from './images.ts';
 import { createMachine, untilMachine } from './machines.ts';
-import { createImage, untilPhase, type World, withKubectl } from './world.ts';
+import { apply, ok } from './run-kubectl.ts';
+import { createImage, untilPhase, withKubectl } from './world.ts';
 
 /** The manifests of the users' own design document (VMDiskImage controller), but for the status block that is no YAML. */
 const policy = `apiVersion: v1
@@ -39,25 +37,6 @@ status:
   message: "Request is waiting for an available worker."
 `;
 
-type Kubectl = NonNullable<World['kubectl']>;
-
-async function withFile<T>(text: string, use: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'ot-manifest-'));
-  try {
-    const file = join(folder, 'manifest.yaml');
-    await writeFile(file, text);
-    return await use(file);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-const ok = async (result: ReturnType<Kubectl>) => {
-  const { code, out, err } = await result;
-  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-  return out;
-};
-
 /** These need the real kubectl. */
 export const stories = withKubectl([
   {
@@ -68,8 +47,8 @@ export const stories = withKubectl([
     run: async ({ kubectl }) => {
       const keys = ['--from-literal=accessKeyId=id', '--from-literal=secretKey=key'];
       await ok(kubectl('create', 'secret', 'generic', 'foo-bar', '-n', 'lab', ...keys));
-      await withFile(policy, (file) => ok(kubectl('apply', '-f', file)));
-      const out = await withFile(image, (file) => ok(kubectl('apply', '-n', 'lab', '-f', file)));
+      await ok(apply(kubectl, policy));
+      const out = await ok(apply(kubectl, image, '-n', 'lab'));
       expect(out).toContain('vmdiskimage.pelotech.ot/sync-workspace-123 created');
       await ok(
         kubectl(

@@ -1,8 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { stringify } from 'yaml';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
@@ -14,6 +11,7 @@ import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { untilCount } from './references.ts';
+import { apply } from './run-kubectl.ts';
 import { calm } from './subscriptions.ts';
 import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World, withKubectl } from './world.ts';
 
@@ -510,11 +508,9 @@ export const stories: readonly Story[] = [
         const text = await readFile(new URL('../../crds/examples/virtual-machine.yaml', import.meta.url), 'utf8');
         const ref = { namespace: 'lab', name: 'demo-workspace-1' };
         const image = { namespace: 'vmdi-farm', name: 'demo-vmdi' };
-        await withFile(text.replace('namespace: default', 'namespace: lab'), async (file) => {
-          expect(await kubectl('apply', '-f', file)).toMatchObject({
-            code: 0,
-            out: expect.stringContaining('virtualmachine.pelotech.ot/demo-workspace-1 created'),
-          });
+        expect(await apply(kubectl, text.replace('namespace: default', 'namespace: lab'))).toMatchObject({
+          code: 0,
+          out: expect.stringContaining('virtualmachine.pelotech.ot/demo-workspace-1 created'),
         });
         await untilResolved({ kube, namespace: 'lab' }, 'demo-workspace-1', 'ImageFound');
         expect(await kube.get(VMDiskImage, image)).toMatchObject({ spec: { name: 'harrison-vm', diskSize: '24Gi' } });
@@ -535,28 +531,13 @@ export const stories: readonly Story[] = [
       name: 'kubectl apply shows what was expected of each thing the schema of a machine refuses',
       run: async (world) => {
         for (const [what, changes, words] of refused) {
-          await withFile(stringify(manifest(world, changes)), async (file) => {
-            const { code, err } = await world.kubectl('apply', '-f', file);
-            expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
-          });
+          const { code, err } = await apply(world.kubectl, manifest(world, changes));
+          expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
         }
-        await withFile(stringify(manifest(world, { colour: 'blue' })), async (file) => {
-          const strict = await world.kubectl('apply', '-f', file);
-          expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
-        });
+        const strict = await apply(world.kubectl, manifest(world, { colour: 'blue' }));
+        expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
         expect((await world.kubectl('get', 'otvm', '-A', '-o', 'name')).out).toBe('');
       },
     },
   ]),
 ];
-
-async function withFile<T>(text: string, use: (file: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'ot-machine-'));
-  try {
-    const file = join(folder, 'machine.yaml');
-    await writeFile(file, text);
-    return await use(file);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}

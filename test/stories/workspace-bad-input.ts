@@ -1,13 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'vitest';
-import { stringify } from 'yaml';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
+import { apply, ok } from './run-kubectl.ts';
 import { aCluster, componentOf, deleteWorkspace, policyOf, untilWorkspace, workloadImage } from './workspaces.ts';
-import { type Story, type World, withKubectl } from './world.ts';
+import { type Story, withKubectl } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -136,25 +133,6 @@ async function statusOf(write: Promise<unknown>): Promise<number> {
     throw error;
   }
   return 201;
-}
-
-type Kubectl = NonNullable<World['kubectl']>;
-
-const ok = async (result: ReturnType<Kubectl>) => {
-  const { code, out, err } = await result;
-  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-  return out;
-};
-
-async function apply(kubectl: Kubectl, object: object): ReturnType<Kubectl> {
-  const folder = await mkdtemp(join(tmpdir(), 'ot-workspace-'));
-  try {
-    const file = join(folder, 'workspace.yaml');
-    await writeFile(file, stringify(object));
-    return await kubectl('apply', '-f', file);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 }
 
 export const stories: readonly Story[] = [
