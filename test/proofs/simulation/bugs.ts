@@ -23,8 +23,11 @@ import { type Plan, plainly, type Signer } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
 /** A plausible mistake, and how it is injected from outside the functions. */
-export interface Bug {
+export interface Bug extends Mistake {
   name: string;
+}
+
+interface Mistake {
   /** One of these invariants must find it, whatever else it breaks. */
   breaks: readonly string[];
   sabotage: Sabotage;
@@ -46,13 +49,17 @@ type Name =
   | 'compose-workspace';
 type Anything = KubernetesObject & { status?: Record<string, unknown>; spec?: Record<string, unknown> };
 
-const through = (name: Name, changed: (kube: Kube) => Partial<Kube>): Sabotage => ({
-  through: (kube, functionName) => (functionName === name ? { ...kube, ...changed(kube) } : kube),
+const through = (names: Name | readonly Name[], changed: (kube: Kube) => Partial<Kube>): Sabotage => ({
+  through: (kube, name) => ([names].flat().includes(name as Name) ? { ...kube, ...changed(kube) } : kube),
 });
 
-/** The function reads wrong objects of a kind. */
-const misreads = (name: Name, resource: Resource, changed: (object: Anything) => object | undefined): Sabotage =>
-  through(name, (kube) => {
+/** The functions read wrong objects of a kind. */
+const misreads = (
+  names: Name | readonly Name[],
+  resource: Resource,
+  changed: (object: Anything) => object | undefined,
+): Sabotage =>
+  through(names, (kube) => {
     const seen = <T>(of: Resource, object: T): T | undefined =>
       of.kind === resource.kind && of.apiVersion === resource.apiVersion ? (changed(object as Anything) as T) : object;
     const all = <T>(of: Resource, objects: readonly T[]) =>
@@ -100,10 +107,14 @@ const status = (action: Action) => (action.do === 'patchStatus' ? action.status 
 const withStatus = (action: Action, fields: object): Action =>
   action.do === 'patchStatus' ? { ...action, status: { ...action.status, ...fields } } : action;
 
-const withPolicy = (object: Anything, data: Record<string, string>) => ({
-  ...object,
-  data: { ...(object as { data?: object }).data, ...data },
-});
+type PolicyData = Readonly<Record<string, string>>;
+
+/** The functions read a policy with other values. */
+const misreadsPolicy = (names: Name | readonly Name[], changed: PolicyData | ((data: PolicyData) => PolicyData)) =>
+  misreads(names, ConfigMap, (map) => {
+    const { data = {} } = map as { data?: PolicyData };
+    return { ...map, data: { ...data, ...(typeof changed === 'function' ? changed(data) : changed) } };
+  });
 
 const notWokenBy =
   (...timers: readonly string[]) =>
@@ -150,19 +161,17 @@ const withMetadata = (object: unknown, changed: (metadata: Named) => object) => 
 const anySource = 'https://s3.eu-west-1.amazonaws.com/images/** s3-reader';
 
 /** ensure-vmdi takes a template's source for allowed, where the policy allows another. */
-const madeFromAnyTemplate = (name: string, allowedSources: string): Bug => ({
-  name,
+const madeFromAnyTemplate = (allowedSources: string): Mistake => ({
   breaks: ['S19'],
   plan: plainly([
     { seconds: 0, do: 'policy', key: 'allowedSources', value: allowedSources },
     { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: true },
   ]),
-  sabotage: misreads('ensure-vmdi', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
+  sabotage: misreadsPolicy('ensure-vmdi', { allowedSources: anySource }),
 });
 
 /** compose-workspace makes an object of a kind otherwise than the Workspace asks. */
-const composes = (name: string, resource: Resource, changed: (object: Anything) => object): Bug => ({
-  name,
+const composes = (resource: Resource, changed: (object: Anything) => object): Mistake => ({
   breaks: ['S19'],
   plan: plainly([
     { seconds: 0, do: 'createImage', image: 'a' },
@@ -203,9 +212,8 @@ const beyondBudget = plainly([
   ...(['a', 'b', 'c', 'd'] as const).map((image) => ({ seconds: 0, do: 'createImage', image }) as const),
 ]);
 
-export const bugs: readonly Bug[] = [
-  {
-    name: 'the Lease is written without compare-and-swap',
+const mistakes: Readonly<Record<string, Mistake>> = {
+  'the Lease is written without compare-and-swap': {
     breaks: ['S1', 'S2', 'L4'],
     sabotage: through('start-sync', (kube) => ({
       replace: async (resource, object, fieldManager) => {
@@ -215,8 +223,7 @@ export const bugs: readonly Bug[] = [
       },
     })),
   },
-  {
-    name: 'a slot is freed before the DataVolume of its failed attempt is deleted',
+  'a slot is freed before the DataVolume of its failed attempt is deleted': {
     breaks: ['S2', 'S5'],
     sabotage: observes('start-sync', (observed) => {
       const { images, dataVolumes } = observed as { images: VMDiskImage[]; dataVolumes: DataVolume[] };
@@ -227,8 +234,7 @@ export const bugs: readonly Bug[] = [
       return { ...observed, dataVolumes: kept, pods: [] };
     }),
   },
-  {
-    name: 'an empty list of DataVolumes is trusted when the Lease is rebuilt',
+  'an empty list of DataVolumes is trusted when the Lease is rebuilt': {
     breaks: ['S2', 'L4'],
     sabotage: through('start-sync', (kube) => {
       let isLost = false;
@@ -245,13 +251,11 @@ export const bugs: readonly Bug[] = [
       };
     }),
   },
-  {
-    name: 'references are counted up and down by one, event by event',
+  'references are counted up and down by one, event by event': {
     breaks: ['S13'],
     sabotage: { declarations: (declarations) => declarations.map(countingByEvents) },
   },
-  {
-    name: 'slots are held by name',
+  'slots are held by name': {
     breaks: ['S3'],
     sabotage: through('start-sync', (kube) => {
       const byName = <T>(object: T): T => {
@@ -276,24 +280,21 @@ export const bugs: readonly Bug[] = [
       };
     }),
   },
-  {
-    name: 'an image is Succeeded before its snapshot is readyToUse',
+  'an image is Succeeded before its snapshot is readyToUse': {
     breaks: ['S8'],
     sabotage: misreads('follow-sync', VolumeSnapshot, (snapshot) => ({
       ...snapshot,
       status: { ...snapshot.status, readyToUse: true },
     })),
   },
-  {
-    name: 'a failed DataVolume is deleted before the cause is written',
+  'a failed DataVolume is deleted before the cause is written': {
     breaks: ['S8'],
     sabotage: decides('follow-sync', (actions) => {
       const deletions = actions.filter((action) => action.do === 'delete' && action.resource.kind === DataVolume.kind);
       return [...deletions, ...actions.filter((action) => !deletions.includes(action))];
     }),
   },
-  {
-    name: 'restartCount is ignored',
+  'restartCount is ignored': {
     breaks: ['S6'],
     // Of the kinds of failure only this one shows in nothing else.
     plan: plainly(
@@ -316,26 +317,22 @@ export const bugs: readonly Bug[] = [
       },
     },
   },
-  {
-    name: 'one slot more is assigned than the policy allows',
+  'one slot more is assigned than the policy allows': {
     breaks: ['S1'],
-    sabotage: misreads('start-sync', ConfigMap, (map) => {
-      const { concurrency = '4' } = (map as { data?: Record<string, string> }).data ?? {};
-      return withPolicy(map, { concurrency: String(Number(concurrency) + 1) });
-    }),
+    sabotage: misreadsPolicy('start-sync', ({ concurrency = '4' }) => ({
+      concurrency: String(Number(concurrency) + 1),
+    })),
   },
-  {
-    name: 'a namespace holds more slots than slotsPerNamespace',
+  'a namespace holds more slots than slotsPerNamespace': {
     breaks: ['S1'],
     plan: plainly([
       { seconds: 0, do: 'policy', key: 'slotsPerNamespace', value: '1' },
       { seconds: 0, do: 'createImage', image: 'a' },
       { seconds: 0, do: 'createImage', image: 'b' },
     ]),
-    sabotage: misreads('start-sync', ConfigMap, (map) => withPolicy(map, { slotsPerNamespace: '2' })),
+    sabotage: misreadsPolicy('start-sync', { slotsPerNamespace: '2' }),
   },
-  {
-    name: 'the newest image gets the first slot',
+  'the newest image gets the first slot': {
     breaks: ['S4'],
     sabotage: misreads('start-sync', VMDiskImage, (image) => {
       const at = Date.parse(String(image.status?.queuedAt ?? ''));
@@ -344,8 +341,7 @@ export const bugs: readonly Bug[] = [
         : { ...image, status: { ...image.status, queuedAt: new Date(3.6e12 - at).toISOString() } };
     }),
   },
-  {
-    name: 'an attempt has no back-off',
+  'an attempt has no back-off': {
     breaks: ['S7'],
     sabotage: decides('follow-sync', (actions, observed) =>
       actions.map((action) =>
@@ -355,52 +351,38 @@ export const bugs: readonly Bug[] = [
       ),
     ),
   },
-  {
-    name: 'one attempt more is made than retryLimit allows',
+  'one attempt more is made than retryLimit allows': {
     breaks: ['S6'],
-    sabotage: {
-      through: (kube, name) => {
-        const more = (map: Anything) => {
-          const { retryLimit = '2' } = (map as { data?: Record<string, string> }).data ?? {};
-          return withPolicy(map, { retryLimit: String(Number(retryLimit) + 1) });
-        };
-        const isOf = name === 'start-sync' || name === 'follow-sync';
-        return (isOf && misreads(name, ConfigMap, more).through?.(kube, name)) || kube;
-      },
-    },
+    sabotage: misreadsPolicy(['start-sync', 'follow-sync'], ({ retryLimit = '2' }) => ({
+      retryLimit: String(Number(retryLimit) + 1),
+    })),
   },
-  {
-    name: 'attempts are forgotten',
+  'attempts are forgotten': {
     breaks: ['S6'],
     sabotage: decides('start-sync', (actions) =>
       actions.map((action) => (status(action)?.phase === 'Syncing' ? withStatus(action, { attempts: 1 }) : action)),
     ),
   },
-  {
-    name: 'the finalizer is removed before the objects of the image',
+  'the finalizer is removed before the objects of the image': {
     breaks: ['S10'],
     sabotage: observes('prune', (observed) => ({
       ...observed,
       ...(observed.left ? { left: { dataVolumes: [], claims: [], snapshots: [], holdsSlot: false } } : {}),
     })),
   },
-  {
-    name: 'an image is deleted although machines use it',
+  'an image is deleted although machines use it': {
     breaks: ['S10'],
     sabotage: observes('prune', (observed) => ({ ...observed, machines: [] })),
   },
-  {
-    name: 'an unused image is deleted without preconditions',
+  'an unused image is deleted without preconditions': {
     breaks: ['S12'],
     sabotage: through('prune', (kube) => ({ delete: (resource, ref) => kube.delete(resource, ref) })),
   },
-  {
-    name: 'the finalizer of a machine is never removed',
+  'the finalizer of a machine is never removed': {
     breaks: ['L1'],
     sabotage: decides('count-refs', (actions) => actions.filter((action) => action.do !== 'patchMetadata')),
   },
-  {
-    name: 'a status is written although nothing changed',
+  'a status is written although nothing changed': {
     breaks: ['L1'],
     sabotage: decides('follow-sync', (actions, observed) => {
       const { image, nowMs } = observed as { image: VMDiskImage; nowMs: number };
@@ -410,8 +392,7 @@ export const bugs: readonly Bug[] = [
         : [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { message } }];
     }),
   },
-  {
-    name: 'a DataVolume has another name at each attempt',
+  'a DataVolume has another name at each attempt': {
     breaks: ['S5'],
     sabotage: decides('start-sync', (actions, observed) =>
       actions.map((action) => {
@@ -422,8 +403,7 @@ export const bugs: readonly Bug[] = [
       }),
     ),
   },
-  {
-    name: 'a failed attempt goes straight back to the queue',
+  'a failed attempt goes straight back to the queue': {
     breaks: ['S9'],
     sabotage: decides('follow-sync', (actions) =>
       actions.map((action) =>
@@ -431,8 +411,7 @@ export const bugs: readonly Bug[] = [
       ),
     ),
   },
-  {
-    name: "a user's annotation is removed",
+  "a user's annotation is removed": {
     breaks: ['S14'],
     sabotage: decides('start-sync', (actions, observed) => {
       const kept = (observed as { images: VMDiskImage[] }).images.filter(
@@ -445,8 +424,7 @@ export const bugs: readonly Bug[] = [
       return [...writes, ...actions];
     }),
   },
-  {
-    name: 'a slot is never released',
+  'a slot is never released': {
     breaks: ['S15'],
     sabotage: through('start-sync', (kube) => ({
       replace: async (resource, object, fieldManager) => {
@@ -458,37 +436,27 @@ export const bugs: readonly Bug[] = [
       },
     })),
   },
-  {
-    name: 'an importer that is still ending keeps no slot',
+  'an importer that is still ending keeps no slot': {
     breaks: ['S2'],
     sabotage: misreads('start-sync', Pod, () => undefined),
   },
-  {
-    name: 'only one slot is assigned at a time',
+  'only one slot is assigned at a time': {
     breaks: ['L2'],
-    sabotage: misreads('start-sync', ConfigMap, (map) => withPolicy(map, { concurrency: '1' })),
+    sabotage: misreadsPolicy('start-sync', { concurrency: '1' }),
   },
-  {
-    name: 'an attempt has no time limit',
+  'an attempt has no time limit': {
     breaks: ['L3'],
-    sabotage: misreads('follow-sync', ConfigMap, (map) =>
-      withPolicy(map, { startTimeout: '100h', syncTimeout: '100h', snapshotTimeout: '100h' }),
-    ),
+    sabotage: misreadsPolicy('follow-sync', { startTimeout: '100h', syncTimeout: '100h', snapshotTimeout: '100h' }),
   },
-  {
-    name: 'the back-off of a failed attempt takes hours',
+  'the back-off of a failed attempt takes hours': {
     breaks: ['L3'],
-    sabotage: misreads('follow-sync', ConfigMap, (map) =>
-      withPolicy(map, { retryBackoffDuration: '10h', maxRetryBackoffDuration: '10h' }),
-    ),
+    sabotage: misreadsPolicy('follow-sync', { retryBackoffDuration: '10h', maxRetryBackoffDuration: '10h' }),
   },
-  {
-    name: 'lost events are not made up for',
+  'lost events are not made up for': {
     breaks: ['L1'],
     sabotage: { declarations: (declarations) => declarations.map(notWokenBy('sweep', 'audit')) },
   },
-  {
-    name: 'an unreadable Lease is treated as empty',
+  'an unreadable Lease is treated as empty': {
     breaks: ['S2', 'L4'],
     sabotage: misreads('start-sync', Lease, (lease) =>
       holdersOf(lease as unknown as Lease)
@@ -496,8 +464,7 @@ export const bugs: readonly Bug[] = [
         : { ...lease, metadata: { ...lease.metadata, annotations: { [slotsAnnotation]: '[]' } } },
     ),
   },
-  {
-    name: 'a snapshot has no owner, and prune overlooks it',
+  'a snapshot has no owner, and prune overlooks it': {
     breaks: ['S11'],
     sabotage: {
       through: (kube, name) =>
@@ -516,8 +483,7 @@ export const bugs: readonly Bug[] = [
           : (misreads('prune', VolumeSnapshot, () => undefined).through?.(kube, name) ?? kube),
     },
   },
-  {
-    name: 'a changed url is not downloaded',
+  'a changed url is not downloaded': {
     breaks: ['S17'],
     sabotage: {
       through: (kube, name) => {
@@ -532,8 +498,7 @@ export const bugs: readonly Bug[] = [
       },
     },
   },
-  {
-    name: 'the source volume is deleted before its snapshot is ready',
+  'the source volume is deleted before its snapshot is ready': {
     breaks: ['S18'],
     sabotage: decides('follow-sync', (actions, observed) => {
       const { image, dataVolumes } = observed as { image: VMDiskImage; dataVolumes: readonly DataVolume[] };
@@ -544,29 +509,20 @@ export const bugs: readonly Bug[] = [
       return isWaiting ? done.map((of): Action => ({ do: 'delete', resource: DataVolume, of })) : actions;
     }),
   },
-  madeFromAnyTemplate('an image is made from any template (allowedSources)', 'https://other.example.com/**'),
-  madeFromAnyTemplate(
-    'a template names a Secret that its line does not have (allowedSources)',
+  'an image is made from any template (allowedSources)': madeFromAnyTemplate('https://other.example.com/**'),
+  'a template names a Secret that its line does not have (allowedSources)': madeFromAnyTemplate(
     'https://s3.eu-west-1.amazonaws.com/images/**',
   ),
-  {
-    name: 'a disk is cloned from any namespace (imageNamespaces)',
+  'a disk is cloned from any namespace (imageNamespaces)': {
     breaks: ['S19'],
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
       { seconds: 130, do: 'policy', key: 'imageNamespaces', value: 'elsewhere' },
       { seconds: 5, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false },
     ]),
-    sabotage: {
-      through: (kube, name) => {
-        const open = (map: Anything) => withPolicy(map, { imageNamespaces: 'vmdi-farm' });
-        const isOf = name === 'ensure-vmdi' || name === 'provision-vm';
-        return (isOf && misreads(name, ConfigMap, open).through?.(kube, name)) || kube;
-      },
-    },
+    sabotage: misreadsPolicy(['ensure-vmdi', 'provision-vm'], { imageNamespaces: 'vmdi-farm' }),
   },
-  {
-    name: 'a Secret is looked for in the namespace of the operator',
+  'a Secret is looked for in the namespace of the operator': {
     breaks: ['S19'],
     sabotage: through('start-sync', (kube) => ({
       get: async (resource, ref) => {
@@ -575,63 +531,56 @@ export const bugs: readonly Bug[] = [
       },
     })),
   },
-  {
-    name: 'a function for pruning reads a Secret',
+  'a function for pruning reads a Secret': {
     breaks: ['S19'],
     sabotage: alsoReads('prune', VMDiskImage, { namespace: 'vmdi-farm', name: 's3-reader' }),
   },
-  {
-    name: 'a Secret of another namespace is read for a Workspace',
+  'a Secret of another namespace is read for a Workspace': {
     breaks: ['S19'],
     sabotage: alsoReads('compose-workspace', Workspace, { namespace: 'vmdi-farm', name: 's3-reader' }),
   },
-  {
-    name: 'an unsigned publication makes an image (unsignedPublications)',
+  'an unsigned publication makes an image (unsignedPublications)': {
     breaks: ['S19'],
     plan: published(),
-    sabotage: misreads('preload', ConfigMap, (map) => withPolicy(map, { unsignedPublications: 'Accept' })),
+    sabotage: misreadsPolicy('preload', { unsignedPublications: 'Accept' }),
   },
-  {
-    name: 'a publication counts with any signature',
+  'a publication counts with any signature': {
     breaks: ['S19'],
     plan: published('stranger'),
     sabotage: observes('preload', (observed) => ({ ...observed, stranger: undefined })),
   },
-  {
-    name: 'a publication is of any source (allowedSources)',
+  'a publication is of any source (allowedSources)': {
     breaks: ['S19'],
     plan: plainly([
       { seconds: 0, do: 'policy', key: 'allowedSources', value: 'https://other.example.com/**' },
       { seconds: 5, do: 'publish', image: 'a', digest: 'sha256:1' },
     ]),
-    sabotage: misreads('preload', ConfigMap, (map) => withPolicy(map, { allowedSources: anySource })),
+    sabotage: misreadsPolicy('preload', { allowedSources: anySource }),
   },
-  {
-    name: 'a machine joins any network (machineNetworks)',
+  'a machine joins any network (machineNetworks)': {
     breaks: ['S19'],
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
       { seconds: 130, do: 'createMachine', machine: 'm', image: 'a', hasTemplate: false, joins: 'default' },
     ]),
-    sabotage: misreads('provision-vm', ConfigMap, (map) => withPolicy(map, { machineNetworks: 'default' })),
+    sabotage: misreadsPolicy('provision-vm', { machineNetworks: 'default' }),
   },
-  composes('a container of a Workspace mounts a Secret', Deployment, (object) =>
+  'a container of a Workspace mounts a Secret': composes(Deployment, (object) =>
     withTemplate(object, { spec: { volumes: [{ name: 'data', secret: { secretName: 'login' } }] } }),
   ),
-  composes('a container of a Workspace mounts the claim of another', Deployment, (object) =>
+  'a container of a Workspace mounts the claim of another': composes(Deployment, (object) =>
     withTemplate(object, { spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'other' } }] } }),
   ),
-  composes('a container of a Workspace joins the network of another', Deployment, (object) =>
+  'a container of a Workspace joins the network of another': composes(Deployment, (object) =>
     withTemplate(object, {
       metadata: { annotations: { 'k8s.v1.cni.cncf.io/networks': '[{"name":"net","namespace":"ws-other"}]' } },
     }),
   ),
-  composes('a volume of a Workspace is the copy of another', PersistentVolumeClaim, (object) => ({
+  'a volume of a Workspace is the copy of another': composes(PersistentVolumeClaim, (object) => ({
     ...object,
     spec: { ...object.spec, dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'data', namespace: 'ws-other' } },
   })),
-  {
-    name: 'a machine is never created in KubeVirt',
+  'a machine is never created in KubeVirt': {
     breaks: ['L6'],
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
@@ -641,8 +590,7 @@ export const bugs: readonly Bug[] = [
       actions.filter((action) => action.do !== 'create' || action.resource.apiVersion !== KubeVirtMachine.apiVersion),
     ),
   },
-  {
-    name: 'no machine retains a deleted image (isHeldBy)',
+  'no machine retains a deleted image (isHeldBy)': {
     breaks: ['S10'],
     sabotage: observes('prune', (observed) => ({
       ...observed,
@@ -653,20 +601,14 @@ export const bugs: readonly Bug[] = [
       })),
     })),
   },
-  {
-    name: 'the next attempt starts without a back-off (backoffMs)',
+  'the next attempt starts without a back-off (backoffMs)': {
     breaks: ['S7'],
-    sabotage: {
-      through: (kube, name) => {
-        const isOf = name === 'start-sync' || name === 'follow-sync';
-        const atOnce = (map: Anything) =>
-          withPolicy(map, { retryBackoffDuration: '0s', maxRetryBackoffDuration: '0s' });
-        return (isOf && misreads(name, ConfigMap, atOnce).through?.(kube, name)) || kube;
-      },
-    },
+    sabotage: misreadsPolicy(['start-sync', 'follow-sync'], {
+      retryBackoffDuration: '0s',
+      maxRetryBackoffDuration: '0s',
+    }),
   },
-  {
-    name: 'what is spent of the budget is not counted',
+  'what is spent of the budget is not counted': {
     breaks: ['B2'],
     plan: beyondBudget,
     sabotage: through('start-sync', (kube) => ({
@@ -677,32 +619,25 @@ export const bugs: readonly Bug[] = [
       },
     })),
   },
-  {
-    name: 'the budget is exceeded by more than one image',
+  'the budget is exceeded by more than one image': {
     breaks: ['B2'],
     plan: beyondBudget,
-    sabotage: misreads('start-sync', ConfigMap, (map) => {
-      const { egressBudget } = (map as { data?: Record<string, string> }).data ?? {};
-      return egressBudget ? withPolicy(map, { egressBudget: '300Mi/1d' }) : map;
-    }),
+    sabotage: misreadsPolicy('start-sync', ({ egressBudget }) => (egressBudget ? { egressBudget: '300Mi/1d' } : {})),
   },
-  {
-    name: 'an unused image is pruned at once (pruneAfter)',
+  'an unused image is pruned at once (pruneAfter)': {
     breaks: ['S12'],
-    sabotage: misreads('prune', ConfigMap, (map) => withPolicy(map, { pruneAfter: '0s' })),
+    sabotage: misreadsPolicy('prune', { pruneAfter: '0s' }),
   },
-  {
-    name: 'an image of workspaces goes with its last reference, whatever workspaceImagesKeptFor says',
+  'an image of workspaces goes with its last reference, whatever workspaceImagesKeptFor says': {
     breaks: ['S12'],
     plan: plainly([
       { seconds: 0, do: 'policy', key: 'workspaceImagesKeptFor', value: '30m' },
       { seconds: 0, do: 'createWorkspace', workspace: 'w', image: 'a', hasTemplate: true },
       { seconds: 130, do: 'deleteWorkspace', workspace: 'w' },
     ]),
-    sabotage: misreads('prune', ConfigMap, (map) => withPolicy(map, { workspaceImagesKeptFor: '0s' })),
+    sabotage: misreadsPolicy('prune', { workspaceImagesKeptFor: '0s' }),
   },
-  {
-    name: 'a finalizer that a user removed is not added again',
+  'a finalizer that a user removed is not added again': {
     breaks: ['S10'],
     sabotage: decides('start-sync', (actions, observed) => {
       const { images } = observed as { images?: readonly VMDiskImage[] };
@@ -710,8 +645,7 @@ export const bugs: readonly Bug[] = [
       return actions.filter((action) => action.do !== 'patchMetadata' || !seen.has(action.of.metadata.uid));
     }),
   },
-  {
-    name: 'a snapshot has its image as owner, so that a foreground deletion deletes it',
+  'a snapshot has its image as owner, so that a foreground deletion deletes it': {
     breaks: ['S10'],
     plan: plainly([
       { seconds: 0, do: 'createImage', image: 'a' },
@@ -738,13 +672,11 @@ export const bugs: readonly Bug[] = [
           : kube.patch(resource, ref, body, options),
     })),
   },
-  {
-    name: 'volumes and snapshots that belong to no image are not deleted',
+  'volumes and snapshots that belong to no image are not deleted': {
     breaks: ['S11', 'S15'],
     sabotage: decides('prune', (actions, observed) => ('stray' in (observed as object) ? [] : actions)),
   },
-  {
-    name: 'a publication that is delivered again is treated as a new one',
+  'a publication that is delivered again is treated as a new one': {
     breaks: ['S16'],
     sabotage: through('preload', (kube) => ({
       get: async (resource, ref) => {
@@ -764,8 +696,7 @@ export const bugs: readonly Bug[] = [
     })),
     beside: { plan: journeys['an image that a pipeline publishes'], by: 'replay' },
   },
-  {
-    name: 'an object whose creation was not answered is created again under another name',
+  'an object whose creation was not answered is created again under another name': {
     breaks: ['L5'],
     sabotage: through('start-sync', (kube) => ({
       create: async (resource, object, fieldManager) => {
@@ -779,8 +710,7 @@ export const bugs: readonly Bug[] = [
     })),
     beside: { plan: journeys['an image is created and deleted'], by: 'writeFaults' },
   },
-  {
-    name: 'the verdict of an inspection is overlooked',
+  'the verdict of an inspection is overlooked': {
     breaks: ['S20'],
     plan: plainly([{ seconds: 0, do: 'createImage', image: 'a' }], [], { sources: ['missing'] }),
     sabotage: misreads('start-sync', VMDiskImage, (image) => {
@@ -791,8 +721,7 @@ export const bugs: readonly Bug[] = [
       return image.status ? { ...image, status: { ...image.status, conditions: overlooked } } : image;
     }),
   },
-  {
-    name: 'an image that waits for its inspection for too long syncs whatever is found later',
+  'an image that waits for its inspection for too long syncs whatever is found later': {
     breaks: ['S20'],
     plan: plainly(
       [
@@ -808,8 +737,7 @@ export const bugs: readonly Bug[] = [
       return status ? { ...image, status: others } : image;
     }),
   },
-  {
-    name: 'a replaced object is not heard of',
+  'a replaced object is not heard of': {
     breaks: ['S21'],
     plan: plainly(
       [
@@ -824,8 +752,7 @@ export const bugs: readonly Bug[] = [
       return status?.source ? { ...image, status: { ...status, source } } : { ...image, status };
     }),
   },
-  {
-    name: 'one look at another object is enough for a new revision',
+  'one look at another object is enough for a new revision': {
     breaks: ['S21'],
     plan: plainly([{ seconds: 0, do: 'createImage', image: 'a' }], [], {
       sources: ['image', 'golden'],
@@ -834,8 +761,7 @@ export const bugs: readonly Bug[] = [
     }),
     sabotage: observes('inspect-source', ({ again, ...observed }) => observed),
   },
-  {
-    name: 'the content of a source does not include its ETag',
+  'the content of a source does not include its ETag': {
     breaks: ['S17'],
     plan: plainly(
       [
@@ -852,8 +778,7 @@ export const bugs: readonly Bug[] = [
       }),
     ),
   },
-  {
-    name: 'an image is cloned from whatever revision another uses',
+  'an image is cloned from whatever revision another uses': {
     breaks: ['S17'],
     plan: plainly(
       [
@@ -872,14 +797,12 @@ export const bugs: readonly Bug[] = [
         : { ...image, status };
     }),
   },
-  {
-    name: 'requests are sent without a limit',
+  'requests are sent without a limit': {
     breaks: ['B1'],
     plan: crowd,
     sabotage: { mostInFlight: Number.POSITIVE_INFINITY },
   },
-  {
-    name: 'every event about an image reads all images, one by one',
+  'every event about an image reads all images, one by one': {
     breaks: ['B1'],
     plan: crowd,
     sabotage: through('prune', (kube) => ({
@@ -891,8 +814,7 @@ export const bugs: readonly Bug[] = [
       },
     })),
   },
-  {
-    name: 'leftovers of deleted images are listed for each of them',
+  'leftovers of deleted images are listed for each of them': {
     breaks: ['B1'],
     plan: crowd,
     sabotage: through('prune', (kube) => ({
@@ -904,11 +826,12 @@ export const bugs: readonly Bug[] = [
       },
     })),
   },
-  {
-    name: 'a status is written twice',
+  'a status is written twice': {
     breaks: ['B1'],
     sabotage: decides('follow-sync', (actions) =>
       actions.flatMap((action): Action[] => (action.do === 'patchStatus' ? [action, action] : [action])),
     ),
   },
-];
+};
+
+export const bugs: readonly Bug[] = Object.entries(mistakes).map(([name, mistake]) => ({ name, ...mistake }));
