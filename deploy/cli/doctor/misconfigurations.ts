@@ -40,6 +40,8 @@ export interface Misconfiguration {
   not?: Readonly<Partial<Record<Place, string>>>;
 }
 
+type Row = Omit<Misconfiguration, 'name' | 'remedy'> & { remedy?: RegExp };
+
 const rbac = 'rbac.authorization.k8s.io/v1';
 const ClusterRole = anyOf(rbac, 'ClusterRole', { namespaced: false });
 const RoleBinding = anyOf(rbac, 'RoleBinding');
@@ -85,70 +87,43 @@ const dead = {
 /** Cases that need a cluster where functions are objects. */
 const noFunctions = { local: 'the local cluster has no objects for functions' };
 
-/** Installations with one fault each; for any cluster with a complete installation of ot-functions. */
-export const misconfigurations: readonly Misconfiguration[] = [
-  {
-    name: 'an outdated CRD',
-    break: removePrinterColumns,
-    finding: /^CRD vmdiskimages/,
-    remedy: /ot-functions upgrade/,
-  },
-  {
-    name: 'a role without its rules',
+/** By name; what says no remedy is repaired by an upgrade. */
+const rows: Readonly<Record<string, Row>> = {
+  'an outdated CRD': { break: removePrinterColumns, finding: /^CRD vmdiskimages/, remedy: /ot-functions upgrade/ },
+  'a role without its rules': {
     break: (kube) => kube.patch(ClusterRole, { name: 'sync-operator-preload' }, { rules: [] }),
     finding: /^ClusterRole sync-operator-preload/,
-    remedy: /upgrade/,
   },
-  {
-    name: 'a deleted account',
+  'a deleted account': {
     break: (kube) => kube.delete(ServiceAccount, ours('prune')),
     finding: /^ServiceAccount prune/,
-    remedy: /upgrade/,
   },
-  {
-    name: 'a binding without subjects',
+  'a binding without subjects': {
     break: (kube) => kube.patch(RoleBinding, ours('count-refs'), { subjects: [] }),
     finding: /^RoleBinding count-refs/,
-    remedy: /upgrade/,
   },
-  {
-    name: 'a deleted Trigger',
-    break: (kube) => kube.delete(Trigger, ours('preload')),
-    finding: /^Trigger preload/,
-    remedy: /upgrade/,
-  },
-  {
-    name: 'a deleted admission policy binding',
+  'a deleted Trigger': { break: (kube) => kube.delete(Trigger, ours('preload')), finding: /^Trigger preload/ },
+  'a deleted admission policy binding': {
     break: (kube) => kube.delete(AdmissionPolicyBinding, { name: 'sync-operator-compose-workspace' }),
     finding: /^ValidatingAdmissionPolicyBinding sync-operator-compose-workspace/,
-    remedy: /upgrade/,
   },
-  {
-    name: 'a Trigger with other filters',
+  'a Trigger with other filters': {
     break: (kube) => kube.patch(Trigger, ours('prune-pruning'), { spec: { filters: [{ exact: { type: 'none' } }] } }),
     finding: /^Trigger prune-pruning/,
-    remedy: /upgrade/,
   },
-  {
-    name: 'a deleted source',
+  'a deleted source': {
     break: (kube) => kube.delete(ApiServerSource, ours('images-pelotech')),
     finding: /^ApiServerSource images-pelotech/,
-    remedy: /upgrade/,
   },
-  {
-    name: 'a deleted timer',
+  'a deleted timer': {
     break: (kube) => kube.delete(PingSource, ours('images-sweep')),
     finding: /^PingSource images-sweep/,
-    remedy: /upgrade/,
   },
-  {
-    name: 'a source with another account',
+  'a source with another account': {
     break: (kube) => kube.patch(ApiServerSource, ours('images-own'), { spec: { serviceAccountName: 'default' } }),
     finding: /^ApiServerSource images-own/,
-    remedy: /upgrade/,
   },
-  {
-    name: 'a source that may not list',
+  'a source that may not list': {
     break: async (kube) => {
       await kube.delete(RoleBinding, ours('source-own'));
       // Knative checks the permissions of a source only when it reconciles the source.
@@ -160,15 +135,12 @@ export const misconfigurations: readonly Misconfiguration[] = [
     remedy: /^kubectl describe ApiServerSource images-own -n /,
     not: { local: 'the local sources report no condition about their permissions' },
   },
-  {
-    name: 'a deleted function',
+  'a deleted function': {
     break: (kube) => kube.delete(KnativeService, ours('preload')),
     finding: /^Function preload/,
-    remedy: /upgrade/,
     not: noFunctions,
   },
-  {
-    name: 'a function whose image cannot be pulled',
+  'a function whose image cannot be pulled': {
     break: async (kube) => {
       const { spec } = (await kube.get(KnativeService, ours('preload'))) as unknown as Workload;
       const containers = spec.template.spec.containers.map((one) => ({ ...one, image: 'localhost/nowhere:gone' }));
@@ -178,8 +150,7 @@ export const misconfigurations: readonly Misconfiguration[] = [
     remedy: /^kubectl describe revisions.serving.knative.dev,pods -n .* -l app.kubernetes.io\/name=preload$/,
     not: noFunctions,
   },
-  {
-    name: 'a subscriber without a Subscription',
+  'a subscriber without a Subscription': {
     break: async (_, knative) => setSubscribers(knative, [...(await subscribersOf(knative)), dead]),
     finding: /^Channel default-kne-trigger/,
     remedy: /^kubectl delete inmemorychannel default-kne-trigger -n /,
@@ -190,8 +161,7 @@ export const misconfigurations: readonly Misconfiguration[] = [
       ),
     not: { local: 'the local Broker has no channel' },
   },
-  {
-    name: 'functions of which most are deleted',
+  'functions of which most are deleted': {
     break: (kube) =>
       applyManifests(kube, [
         {
@@ -206,18 +176,15 @@ export const misconfigurations: readonly Misconfiguration[] = [
         } as unknown as AnyObject,
       ]),
     finding: /^Function dead-letters/,
-    remedy: /upgrade/,
     mend: (kube) => kube.delete(Deployment, ours('start-sync')),
     not: { real: 'all functions exist, and another case deletes one of them' },
   },
-  {
-    name: 'a StorageClass that does not exist',
+  'a StorageClass that does not exist': {
     break: set({ imageStorageClass: 'gone' }),
     finding: /^Classes of the policy/,
     remedy: /policy set imageStorageClass/,
   },
-  {
-    name: 'classes of two drivers',
+  'classes of two drivers': {
     break: async (kube) => {
       await kube.create(StorageClass, { metadata: { name: 'doctors' }, provisioner: 'one.example' });
       await kube.create(VolumeSnapshotClass, {
@@ -234,46 +201,35 @@ export const misconfigurations: readonly Misconfiguration[] = [
       await kube.delete(VolumeSnapshotClass, { name: 'doctors' });
     },
   },
-  {
-    name: 'a policy that does not parse',
+  'a policy that does not parse': {
     break: set({ concurrency: 'many' }),
     finding: /^Policy concurrency/,
     remedy: /^ot-functions policy set concurrency VALUE$/,
   },
-  {
-    name: 'a key that is misspelt',
+  'a key that is misspelt': {
     break: set({ concurency: '8' }),
     finding: /^Policy concurency/,
     remedy: /^ot-functions policy unset concurency$/,
     mend: set({ concurency: null }),
   },
-  {
-    name: 'a pause',
-    break: set({ concurrency: '0' }),
-    finding: /^Policy concurrency/,
-    remedy: /^ot-functions resume$/,
-  },
-  {
-    name: 'a namespace that does not exist',
+  'a pause': { break: set({ concurrency: '0' }), finding: /^Policy concurrency/, remedy: /^ot-functions resume$/ },
+  'a namespace that does not exist': {
     break: set({ imageNamespaces: 'nowhere' }),
     finding: /^Policy imageNamespaces/,
     remedy: /^kubectl create namespace nowhere$/,
   },
-  {
-    name: 'a Secret that does not exist',
+  'a Secret that does not exist': {
     break: set({ imageSecretRef: 'missing' }),
     finding: /^Secret .*\/missing/,
     remedy: /^kubectl create secret generic missing -n /,
   },
-  {
-    name: 'no key for pipelines to sign with',
+  'no key for pipelines to sign with': {
     break: (kube) => kube.delete(Secret, publicationKeysRef),
     finding: /^Secret .*\/publication-keys/,
     remedy: /^kubectl create secret generic publication-keys -n /,
     mend: (kube) => createPublicationKey(kube),
   },
-  {
-    name: 'no key to derive the keys of workspaces from',
+  'no key to derive the keys of workspaces from': {
     break: async (kube) => {
       await set({ ansibleCredentials: 'true' })(kube);
       await kube.delete(Secret, siteKeyRef);
@@ -285,8 +241,7 @@ export const misconfigurations: readonly Misconfiguration[] = [
       await set({ ansibleCredentials: null })(kube);
     },
   },
-  {
-    name: 'a StorageProfile without claimPropertySets',
+  'a StorageProfile without claimPropertySets': {
     break: (kube) =>
       kube.patch(StorageProfile, gp3, { status: { claimPropertySets: null } }, { subresource: 'status' }),
     finding: /^StorageProfile gp3/,
@@ -294,14 +249,15 @@ export const misconfigurations: readonly Misconfiguration[] = [
     mend: (kube) => kube.patch(StorageProfile, gp3, { status: profiled }, { subresource: 'status' }),
     not: { local: 'CDI is simulated there, without this kind' },
   },
-  {
-    // The last one, because deleting the Broker also deletes its channel and every Subscription.
-    name: 'a deleted Broker',
-    break: (kube) => kube.delete(Broker, ours(publicBroker)),
-    finding: /^Broker default/,
-    remedy: /upgrade/,
-  },
-];
+  'a deleted Broker': { break: (kube) => kube.delete(Broker, ours(publicBroker)), finding: /^Broker default/ },
+};
+
+/** Installations with one fault each; for any cluster with a complete installation of ot-functions. */
+export const misconfigurations: readonly Misconfiguration[] = Object.entries(rows).map(([name, row]) => ({
+  name,
+  remedy: /upgrade/,
+  ...row,
+}));
 
 interface Workload {
   spec: { template: { spec: { containers: object[] } } };
