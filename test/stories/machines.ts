@@ -56,12 +56,11 @@ export async function untilResolved(
   world: Pick<World, 'kube' | 'namespace'>,
   name: string,
   reason: string,
-  withinMs?: number,
 ): Promise<Condition> {
   const ref = { namespace: world.namespace, name };
   const resolvedOf = (machine: VirtualMachine | undefined) => conditionOf(machine?.status?.conditions, 'ImageResolved');
   const isSo = (machine: VirtualMachine | undefined) => resolvedOf(machine)?.reason === reason;
-  return resolvedOf(await until(world, VirtualMachine, ref, isSo, withinMs)) as Condition;
+  return resolvedOf(await until(world, VirtualMachine, ref, isSo)) as Condition;
 }
 
 /** Deletes a machine and its image, which is in any namespace, and waits until the image is gone. */

@@ -126,9 +126,9 @@ export const conditionIn = (workspace: Workspace | undefined, type: WorkspaceCon
   conditionOf(workspace?.status?.conditions, type);
 
 /** Deletes the workspace and waits until it, and all it was made of, is gone. */
-export async function deleteWorkspace(world: Where, name: string, withinMs?: number): Promise<void> {
+export async function deleteWorkspace(world: Where, name: string): Promise<void> {
   await world.kube.delete(Workspace, { name });
-  await untilGone(world, Workspace, { name }, withinMs);
+  await untilGone(world, Workspace, { name });
 }
 
 /** Deletes a child and resolves with its successor. */

@@ -27,8 +27,6 @@ export interface ApiServerOptions {
   /** 0, the default, takes any free port. */
   port?: number;
   admission?: AdmissionHook[];
-  /** How many writes watches can be told after the fact, at least; fewer make 410 likelier. */
-  historyLimit?: number;
   /** Asked before each request. */
   intercept?: Intercept;
   /** The store of the objects, also of earlier runs; without it they are in memory only. The caller that opened it closes it. */
@@ -55,10 +53,13 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
+/** How many writes watches can be told after the fact, at least. */
+const historyLimit = 20_000;
+
 /** Starts the local cluster's API server on 127.0.0.1; rejects with what to do when the port is taken. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const state: ClusterState = {
-    store: new Store(options.historyLimit ?? 20_000, options.file),
+    store: new Store(historyLimit, options.file),
     kinds: new KindRegistry(builtInKinds),
     clock: options.clock,
     admission: [...(options.admission ?? [])],

@@ -2,11 +2,7 @@ import type * as z from 'zod';
 import { Refusal } from './refusal.ts';
 
 /** The body as the schema has it; refuses with 400 what does not fit, roughly as Nova's JSON schemas word it. */
-export function bodyAs<Schema extends z.ZodType>(
-  schema: Schema,
-  body: unknown,
-  kind = 'HTTPBadRequest',
-): z.infer<Schema> {
+export function bodyAs<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
   const read = schema.safeParse(body);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
@@ -19,6 +15,6 @@ export function bodyAs<Schema extends z.ZodType>(
   throw new Refusal(
     400,
     `Invalid input for field/attribute ${field}. Value: ${JSON.stringify(value)}. ${issue?.message ?? ''}`,
-    kind,
+    'HTTPBadRequest',
   );
 }

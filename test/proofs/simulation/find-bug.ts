@@ -21,7 +21,7 @@ export interface Caught {
  * Runs plans with the mistake until one breaks an invariant that names it; undefined if none does. A mistake that shows only in
  * comparison with another run is looked for in the journey that it names.
  */
-export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Caught | undefined> {
+export async function findBug(bug: Bug, mostRuns: number): Promise<Caught | undefined> {
   const { breaks, sabotage, beside } = bug;
   const fromMs = performance.now();
   if (beside) {
@@ -29,7 +29,7 @@ export async function findBug(bug: Bug, mostRuns: number, seed = 1): Promise<Cau
     return caught && { ...caughtBy(breaks, caught.found), runs: caught.runs, milliseconds: performance.now() - fromMs };
   }
   let runs = 0;
-  const byChance = fc.sample(plans(roomy), { seed, numRuns: mostRuns });
+  const byChance = fc.sample(plans(roomy), { seed: 1, numRuns: mostRuns });
   for (const plan of bug.plan ? [bug.plan, ...byChance] : byChance) {
     runs++;
     const { violations } = await judge(plan, sabotage);
