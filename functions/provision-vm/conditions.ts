@@ -1,13 +1,13 @@
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import type { Cause, Reason } from '../../shared/reasons/reason.ts';
-import { imageCondition } from './image-ready.ts';
+import { imageCondition } from './disk/image-ready.ts';
+import { describeCloning, describeNotEnlarged, isForFirstConsumer } from './disk/root-disk.ts';
+import { restartCondition } from './kubevirt/restart.ts';
+import type { KubeVirtState } from './kubevirt/state.ts';
 import type { NewMachineCondition, Obstacle } from './observed.ts';
 import { refusedChild } from './obstacles.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
-import { restartCondition } from './restart.ts';
-import { describeCloning, describeNotEnlarged, isForFirstConsumer } from './root-disk.ts';
-import type { KubeVirtState } from './state.ts';
 
 /** The states of the children of a machine. */
 export interface ChildStates {

@@ -3,11 +3,11 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
-import { describeRenamed } from './logins.ts';
+import { describeNotEnlarged, describeRaised } from './disk/root-disk.ts';
+import { describeRenamed } from './guest/logins.ts';
 import type { Observed, Postponed } from './observed.ts';
 import { ownChildren } from './obstacles.ts';
 import { type Plan, planOf } from './plan.ts';
-import { describeNotEnlarged, describeRaised } from './root-disk.ts';
 import { report } from './status.ts';
 
 /**

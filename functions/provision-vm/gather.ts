@@ -26,13 +26,13 @@ import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../../shared/runtime/unreadable.ts';
 import { cloudInitName, machineNameOf, rootDiskName } from './children.ts';
 import { decide } from './decide.ts';
-import type { MatcherField } from './hardware.ts';
-import { imageReadiness } from './image-ready.ts';
-import { hardwareNeeded } from './missing-hardware.ts';
-import { networksNeeded } from './missing-network.ts';
-import { nicsOf, wasRefusedAddress } from './networks.ts';
+import { imageReadiness } from './disk/image-ready.ts';
+import { isStale, orderOf, type Waiting } from './disk/stale.ts';
+import type { MatcherField } from './kubevirt/hardware.ts';
+import { hardwareNeeded } from './kubevirt/missing-hardware.ts';
+import { networksNeeded } from './network/missing-network.ts';
+import { nicsOf, wasRefusedAddress } from './network/networks.ts';
 import { type Observed, type Postponed, passwordKey } from './observed.ts';
-import { isStale, orderOf, type Waiting } from './stale.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Postponed | Unreadable)[]> {
   const { kube } = context;

@@ -9,7 +9,7 @@ import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { NewCondition } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
-import type { MatcherField } from './hardware.ts';
+import type { MatcherField } from './kubevirt/hardware.ts';
 
 /** One machine, its image, and the objects under the names of its children, of any owner. */
 export interface Observed {

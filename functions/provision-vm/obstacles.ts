@@ -12,14 +12,14 @@ import { formatRefusal, type Refusal, refusalKey } from '../../shared/kubernetes
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { cloudInitName, rootDiskName } from './children.ts';
-import { forbiddenBy } from './image-ready.ts';
-import { collision } from './logins.ts';
-import { hardwareFault } from './missing-hardware.ts';
-import { forbiddenNetwork, networkFault } from './missing-network.ts';
-import { addressFault, addressInUse } from './networks.ts';
+import { forbiddenBy } from './disk/image-ready.ts';
+import { isCloneOf } from './disk/root-disk.ts';
+import { collision } from './guest/logins.ts';
+import { missingPassword, withKept } from './guest/passwords.ts';
+import { hardwareFault } from './kubevirt/missing-hardware.ts';
+import { forbiddenNetwork, networkFault } from './network/missing-network.ts';
+import { addressFault, addressInUse } from './network/networks.ts';
 import { final, type Observed, type Obstacle, trouble, waits } from './observed.ts';
-import { missingPassword, withKept } from './passwords.ts';
-import { isCloneOf } from './root-disk.ts';
 
 /** What the spec asks for that cannot be; heals when it is corrected. */
 export function faultOf(observed: Observed): Obstacle | undefined {

@@ -3,13 +3,13 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
-import { changedSecret, secretFor } from './cloud-init.ts';
-import { type ImageReadiness, imageReadiness } from './image-ready.ts';
-import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor, runStrategyFor } from './kubevirt-machine.ts';
+import { type ImageReadiness, imageReadiness } from './disk/image-ready.ts';
+import { outdatedDisk } from './disk/outdated-disk.ts';
+import { dataVolumeFor, rootDiskOf } from './disk/root-disk.ts';
+import { changedSecret, secretFor } from './guest/cloud-init.ts';
+import { changedKubeVirtMachine, isToRun, kubeVirtMachineFor, runStrategyFor } from './kubevirt/kubevirt-machine.ts';
 import type { Observed, Obstacle } from './observed.ts';
 import { faultOf, refusedChild, skipped, unreadablePolicy } from './obstacles.ts';
-import { outdatedDisk } from './outdated-disk.ts';
-import { dataVolumeFor, rootDiskOf } from './root-disk.ts';
 
 /** What is made or changed in this reconcile, and why no more is. */
 export interface Plan {

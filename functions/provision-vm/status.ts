@@ -10,16 +10,16 @@ import {
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { factsOf, type Reporting, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { lasted } from '../../shared/lasted.ts';
-import { givenAddresses, reportedAddresses } from './addresses.ts';
 import { type ChildStates, conditionsOf, readiness } from './conditions.ts';
+import { diskObstacle, isForFirstConsumer } from './disk/root-disk.ts';
 import { judge } from './grace-period.ts';
-import { startedAt } from './guest.ts';
-import { hardwareReasons } from './missing-hardware.ts';
-import { networkLost, networkReasons } from './missing-network.ts';
+import { startedAt } from './guest/guest.ts';
+import { hardwareReasons } from './kubevirt/missing-hardware.ts';
+import { type KubeVirtState, starting, stateOf } from './kubevirt/state.ts';
+import { givenAddresses, reportedAddresses } from './network/addresses.ts';
+import { networkLost, networkReasons } from './network/missing-network.ts';
 import type { NewMachineCondition, Observed, Obstacle } from './observed.ts';
 import { type Plan, rootDiskIn } from './plan.ts';
-import { diskObstacle, isForFirstConsumer } from './root-disk.ts';
-import { type KubeVirtState, starting, stateOf } from './state.ts';
 
 const reporting: Reporting<VirtualMachine> = {
   resource: VirtualMachine,

@@ -1,12 +1,12 @@
-import { networkProviderAnnotation, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
-import { isLabelValue } from '../../shared/kubernetes/names.ts';
-import type { Policy } from '../../shared/policy.ts';
-import { childLabels, cloudInitName, rootDiskName } from './children.ts';
-import { hostNameOf } from './cloud-init.ts';
-import { probesOf } from './guest.ts';
+import { networkProviderAnnotation, type VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { isLabelValue } from '../../../shared/kubernetes/names.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { childLabels, cloudInitName, rootDiskName } from '../children.ts';
+import { hostNameOf } from '../guest/cloud-init.ts';
+import { probesOf } from '../guest/guest.ts';
+import { type Nic, nicsOf } from '../network/networks.ts';
 import { computeOf, diskTargetOf, firmwareOf, matchersOf, tpmOf } from './hardware.ts';
-import { type Nic, nicsOf } from './networks.ts';
 
 /** Names that KubeVirt gives to disks, volumes and the one interface on the network of Pods. */
 export const root = 'root';

@@ -1,5 +1,5 @@
-import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { hardwareKinds } from '../../../shared/kinds/kubevirt/hardware.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 
 export type MatcherField = keyof typeof hardwareKinds;
 export const matcherFields = Object.keys(hardwareKinds) as readonly MatcherField[];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { aReadyImage } from '../../test/support/harness/provision-vm.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import { at, aVMDiskImage } from '../../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
+import { aReadyImage } from '../../../test/support/harness/provision-vm.ts';
 import { isStale, orderOf } from './stale.ts';
 
 const policy = parsePolicy({});

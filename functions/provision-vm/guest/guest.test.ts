@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
-import { Readiness } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { at, start } from '../../test/support/builders/images.ts';
-import { anInstance } from '../../test/support/builders/machine-children.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { aMadeMachine, changed, madeIn, pass, written } from '../../test/support/harness/provision-vm.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import { Readiness } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { at, start } from '../../../test/support/builders/images.ts';
+import { anInstance } from '../../../test/support/builders/machine-children.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
+import { aMadeMachine, changed, madeIn, pass, written } from '../../../test/support/harness/provision-vm.ts';
 
 const readiness = (more: object = { guestAgent: true }) => ({ readiness: Readiness.parse(more) });
 const probe = { readinessProbe: { guestAgentPing: {} } };

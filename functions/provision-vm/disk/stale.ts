@@ -1,7 +1,7 @@
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import type { Policy } from '../../shared/policy.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { type ImageReadiness, imageCondition, imageReadiness } from './image-ready.ts';
 import { isOfUsable } from './root-disk.ts';
 

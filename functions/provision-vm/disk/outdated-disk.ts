@@ -1,7 +1,7 @@
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { type Observed, type Obstacle, waits } from '../observed.ts';
 import type { ImageReadiness } from './image-ready.ts';
-import { type Observed, type Obstacle, waits } from './observed.ts';
 import { isForFirstConsumer, isOfUsable, rootDiskOf } from './root-disk.ts';
 
 /**

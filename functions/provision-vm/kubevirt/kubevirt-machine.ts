@@ -1,8 +1,8 @@
-import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { digestOf } from '../../shared/kubernetes/names.ts';
-import type { Policy } from '../../shared/policy.ts';
-import { childMetadata } from './children.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { digestOf } from '../../../shared/kubernetes/names.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { childMetadata } from '../children.ts';
 import { type MatcherField, matcherFields } from './hardware.ts';
 import { merged } from './merge-patch.ts';
 import { cloudInit, kubeOvn, root, wanted } from './template.ts';

@@ -1,10 +1,10 @@
-import { formatReference } from '../../shared/images/references.ts';
-import type { Interface, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { isInNetworkOf, parseCidr, parseIp, unusable } from '../../shared/machines/ip-address.ts';
+import { formatReference } from '../../../shared/images/references.ts';
+import type { Interface, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { isInNetworkOf, parseCidr, parseIp, unusable } from '../../../shared/machines/ip-address.ts';
+import { final, type Obstacle } from '../observed.ts';
 import { macAddressOf } from './mac-address.ts';
-import { final, type Obstacle } from './observed.ts';
 
 /** An interface with everything about it that follows from its network. */
 export interface Nic {

@@ -1,10 +1,10 @@
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
-import { rootDiskName } from './children.ts';
-import { isOlderThan } from './cloud-init.ts';
-import type { NewMachineCondition, Observed, Obstacle } from './observed.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { isNotSo, isSo } from '../../../shared/kubernetes/status.ts';
+import type { Reason } from '../../../shared/reasons/reason.ts';
+import { rootDiskName } from '../children.ts';
+import { isOlderThan } from '../guest/cloud-init.ts';
+import type { NewMachineCondition, Observed, Obstacle } from '../observed.ts';
 import type { KubeVirtState } from './state.ts';
 
 type Input = Pick<Observed, 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine' | 'instance'>;

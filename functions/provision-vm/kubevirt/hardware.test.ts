@@ -2,13 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { compileSchema } from '../../deploy/local/api-server/schema.ts';
-import { admitMachine } from '../../deploy/local/kubevirt/admit.ts';
-import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
-import { Readiness, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { start } from '../../test/support/builders/images.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
-import { aMadeMachine, changed, type Given, madeIn, pass, written } from '../../test/support/harness/provision-vm.ts';
+import { compileSchema } from '../../../deploy/local/api-server/schema.ts';
+import { admitMachine } from '../../../deploy/local/kubevirt/admit.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import { Readiness, type VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { start } from '../../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
+import {
+  aMadeMachine,
+  changed,
+  type Given,
+  madeIn,
+  pass,
+  written,
+} from '../../../test/support/harness/provision-vm.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;
 

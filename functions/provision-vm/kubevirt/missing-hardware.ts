@@ -1,9 +1,9 @@
-import { matchesAny } from '../../shared/glob.ts';
-import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
-import { isValid, policyName } from '../../shared/policy.ts';
+import { matchesAny } from '../../../shared/glob.ts';
+import { hardwareKinds } from '../../../shared/kinds/kubevirt/hardware.ts';
+import { isValid, policyName } from '../../../shared/policy.ts';
+import { final, type Observed, type Obstacle, trouble } from '../observed.ts';
 import { type MatcherField, matcherFields } from './hardware.ts';
 import { isAsWanted } from './kubevirt-machine.ts';
-import { final, type Observed, type Obstacle, trouble } from './observed.ts';
 
 type Named = Pick<Observed, 'machine' | 'kubeVirtMachine' | 'policy'>;
 

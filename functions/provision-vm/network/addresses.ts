@@ -1,7 +1,7 @@
-import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
-import type { VirtualMachine, VirtualMachineStatus } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { KubeVirtInstance } from '../../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachine, VirtualMachineStatus } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { podNetwork } from '../kubevirt/template.ts';
 import { fixedAddressesOf, nicsOf } from './networks.ts';
-import { podNetwork } from './template.ts';
 
 /**
  * The addresses that the instance reports. If the guest runs no agent, KubeVirt knows no address on a network without IPAM. This

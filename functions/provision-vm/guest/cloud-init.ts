@@ -1,12 +1,12 @@
 import { stringify } from 'yaml';
-import { Secret } from '../../shared/kinds/core/secret.ts';
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { toMicroTime } from '../../shared/kubernetes/time.ts';
-import { parseCidr } from '../../shared/machines/ip-address.ts';
-import { childMetadata, cloudInitName } from './children.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { toMicroTime } from '../../../shared/kubernetes/time.ts';
+import { parseCidr } from '../../../shared/machines/ip-address.ts';
+import { childMetadata, cloudInitName } from '../children.ts';
+import { type Nic, nicsOf } from '../network/networks.ts';
+import type { Observed } from '../observed.ts';
 import { loginsOf } from './logins.ts';
-import { type Nic, nicsOf } from './networks.ts';
-import type { Observed } from './observed.ts';
 import { passwordAnnotations, passwordOf, passwordsFrom } from './passwords.ts';
 
 /** When the Secret was rewritten under a machine that had started with another. */

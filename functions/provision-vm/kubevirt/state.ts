@@ -1,13 +1,13 @@
-import type { Condition } from '../../shared/kinds/condition.ts';
-import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
-import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import type { ObjectReference } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import type { Cause } from '../../shared/reasons/reason.ts';
-import { oneLine } from '../../shared/sentence.ts';
-import { type Guest, guestBefore, guestOf, isProbed } from './guest.ts';
-import { type Obstacle, step, trouble } from './observed.ts';
+import type { Condition } from '../../../shared/kinds/condition.ts';
+import type { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { KubeVirtInstance } from '../../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import type { Cause } from '../../../shared/reasons/reason.ts';
+import { oneLine } from '../../../shared/sentence.ts';
+import { type Guest, guestBefore, guestOf, isProbed } from '../guest/guest.ts';
+import { type Obstacle, step, trouble } from '../observed.ts';
 
 /** The state of KubeVirt's machine: it runs, it is stopped as the spec says, or an obstacle. */
 export type KubeVirtState =

@@ -1,6 +1,6 @@
-import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { linuxLoginOf } from '../../shared/machines/linux-login.ts';
-import { final, type Obstacle } from './observed.ts';
+import type { User, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { linuxLoginOf } from '../../../shared/machines/linux-login.ts';
+import { final, type Obstacle } from '../observed.ts';
 
 /** A user with the login that Linux takes for it. */
 interface Login {

@@ -1,9 +1,9 @@
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
-import { isNeverPassword, labelAsPassword, passwordLabel, type Secret } from '../../shared/kinds/core/secret.ts';
-import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import { isNeverPassword, labelAsPassword, passwordLabel, type Secret } from '../../../shared/kinds/core/secret.ts';
+import type { User, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { final, type Observed, type Obstacle, passwordKey } from '../observed.ts';
 import { loginsOf } from './logins.ts';
-import { final, type Observed, type Obstacle, passwordKey } from './observed.ts';
 
 /** From which Secret and key each login's password was read: {"ops": "login/password"}. */
 export const passwordsFrom = 'pelotech.ot/passwords-from';

@@ -1,10 +1,10 @@
-import type { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
-import { isValid, type Policy, policyName } from '../../shared/policy.ts';
-import { isToRun, runStrategyFor } from './kubevirt-machine.ts';
+import type { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { keyOf } from '../../../shared/kinds/resource.ts';
+import { isValid, type Policy, policyName } from '../../../shared/policy.ts';
+import { isToRun, runStrategyFor } from '../kubevirt/kubevirt-machine.ts';
+import { final, type Observed, type Obstacle, trouble } from '../observed.ts';
 import { nicsOf } from './networks.ts';
-import { final, type Observed, type Obstacle, trouble } from './observed.ts';
 
 /**
  * The networks that have to exist, if the machine may join them: all of them until it runs, then those that are new in its spec. KubeVirt does not

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Secret } from '../../shared/kinds/core/secret.ts';
-import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
-import type { User, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
-import { aMadeMachine, changed, type Given, madeIn, pass, textIn } from '../../test/support/harness/provision-vm.ts';
-import { nicsOf } from './networks.ts';
+import { Secret } from '../../../shared/kinds/core/secret.ts';
+import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
+import type { User, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { aVirtualMachine, type MachineOptions } from '../../../test/support/builders/machines.ts';
+import { aMadeMachine, changed, type Given, madeIn, pass, textIn } from '../../../test/support/harness/provision-vm.ts';
+import { nicsOf } from '../network/networks.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;
 

@@ -1,14 +1,14 @@
-import { whyNotNamed, whyNotTrusted } from '../../shared/images/new-image.ts';
-import { isHeldBy } from '../../shared/images/references.ts';
-import { reasonOfWait, troubleOf } from '../../shared/images/stopped.ts';
-import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { nameOf } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
-import type { Policy } from '../../shared/policy.ts';
-import { repeated } from '../../shared/reasons/reason.ts';
-import { final, type NewMachineCondition, type Obstacle, waits } from './observed.ts';
+import { whyNotNamed, whyNotTrusted } from '../../../shared/images/new-image.ts';
+import { isHeldBy } from '../../../shared/images/references.ts';
+import { reasonOfWait, troubleOf } from '../../../shared/images/stopped.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { nameOf } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { isNotSo, isSo } from '../../../shared/kubernetes/status.ts';
+import type { Policy } from '../../../shared/policy.ts';
+import { repeated } from '../../../shared/reasons/reason.ts';
+import { final, type NewMachineCondition, type Obstacle, waits } from '../observed.ts';
 
 /** Whether a disk can be cloned for the machine: its image, or what is in the way. */
 export type ImageReadiness = { image: VMDiskImage; snapshot: string } | { obstacle: Obstacle };

@@ -1,10 +1,10 @@
-import type { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
-import type { Readiness, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { parseDurationMs } from '../../shared/kubernetes/duration.ts';
-import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
-import { repeated } from '../../shared/reasons/reason.ts';
-import { type NewMachineCondition, type Obstacle, step, trouble } from './observed.ts';
+import type { KubeVirtInstance } from '../../../shared/kinds/kubevirt/virtual-machine-instance.ts';
+import type { Readiness, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { parseDurationMs } from '../../../shared/kubernetes/duration.ts';
+import { isNotSo, isSo } from '../../../shared/kubernetes/status.ts';
+import { repeated } from '../../../shared/reasons/reason.ts';
+import { type NewMachineCondition, type Obstacle, step, trouble } from '../observed.ts';
 
 /** Seconds between two checks, and the seconds that one may take. */
 const periodSeconds = 10;
