@@ -18,17 +18,17 @@ import { isValid } from '../../shared/policy.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
 import { rowOf } from '../../shared/reasons/table.ts';
 import { sentence } from '../../shared/sentence.ts';
-import { adopting } from './adopting.ts';
-import { cloneFailureOf, cloneProgress, isClone } from './clone.ts';
-import { offering } from './data-source.ts';
-import { disown } from './disown.ts';
-import { type Failure, failureOf } from './failure.ts';
+import { cloneFailureOf, cloneProgress, isClone } from './attempt/clone.ts';
+import { type Failure, failureOf } from './attempt/failure.ts';
+import { progressOf } from './attempt/progress.ts';
 import { garbage, leftOverVolumes, remove } from './garbage.ts';
-import { healing } from './healing.ts';
 import { isDownloaded, type Observed } from './observed.ts';
-import { progressOf } from './progress.ts';
-import { checkSnapshot, describeWait, makeSnapshot, snapshotting } from './snapshotting.ts';
-import { useRevision } from './use-revision.ts';
+import { useRevision } from './revision/use-revision.ts';
+import { adopting } from './snapshot/adopting.ts';
+import { offering } from './snapshot/data-source.ts';
+import { disown } from './snapshot/disown.ts';
+import { healing } from './snapshot/healing.ts';
+import { checkSnapshot, describeWait, makeSnapshot, snapshotting } from './snapshot/snapshotting.ts';
 
 /**
  * Follows an attempt to its end: the status (cause, attempts, next attempt) is written before anything is deleted, so that no evidence is

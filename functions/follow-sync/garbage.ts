@@ -10,8 +10,8 @@ import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { isValid } from '../../shared/policy.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import { isDownloaded, type Observed } from './observed.ts';
-import { keptRevisions } from './revisions.ts';
-import { ifUnchanged, isCutFrom, isUsable, removeSnapshots } from './snapshot.ts';
+import { keptRevisions } from './revision/revisions.ts';
+import { ifUnchanged, isCutFrom, isUsable, removeSnapshots } from './snapshot/snapshot.ts';
 
 /** Deletes volumes of earlier attempts, the source volume once its snapshot is ready, and snapshots of revisions that are not kept. */
 export const garbage = (observed: Observed): Action[] => [

@@ -26,9 +26,9 @@ import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
-import { mayBeSource } from './data-source.ts';
 import { decide } from './decide.ts';
 import { isDownloaded, type Observed } from './observed.ts';
+import { mayBeSource } from './snapshot/data-source.ts';
 import { isAboutSnapshot, isPending, isPlain, isUnaffected, isUneventful } from './unaffected.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {

@@ -8,10 +8,10 @@ import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { snapshotName } from '../../shared/kubernetes/names.ts';
-import { isClone } from './clone.ts';
-import { isScratch } from './failure.ts';
+import { isClone } from './attempt/clone.ts';
+import { isScratch } from './attempt/failure.ts';
+import { isAboutAt, progressText } from './attempt/progress.ts';
 import { isDownloaded } from './observed.ts';
-import { isAboutAt, progressText } from './progress.ts';
 
 /**
  * True if the image alone shows that these events change no decision. What they do not tell, an event of its DataVolume or snapshot does, or

@@ -1,4 +1,4 @@
-import { snapshotFor } from '../../functions/follow-sync/snapshot.ts';
+import { snapshotFor } from '../../functions/follow-sync/snapshot/snapshot.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';

@@ -1,4 +1,4 @@
-import { snapshotFor } from '../../../functions/follow-sync/snapshot.ts';
+import { snapshotFor } from '../../../functions/follow-sync/snapshot/snapshot.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';

@@ -23,13 +23,13 @@ const provisionVm = 'functions/provision-vm/decide.test.ts';
 const contentDigest = 'shared/images/content-digest.test.ts';
 const dataVolumeTest = 'functions/start-sync/slots/data-volume.test.ts';
 const followSync = 'functions/follow-sync/decide.test.ts';
-const failures = 'functions/follow-sync/failure.test.ts';
+const failures = 'functions/follow-sync/attempt/failure.test.ts';
 const prune = 'functions/prune/decide.test.ts';
 
 const home = 'functions/compose-workspace/namespace/plan.ts';
 const digest = 'shared/images/content-digest.ts';
 const dataVolume = 'functions/start-sync/slots/data-volume.ts';
-const failure = 'functions/follow-sync/failure.ts';
+const failure = 'functions/follow-sync/attempt/failure.ts';
 const unaffected = 'functions/follow-sync/unaffected.ts';
 const unsettled = 'shared/images/unsettled.ts';
 const attempts = 'functions/start-sync/read/attempts.ts';

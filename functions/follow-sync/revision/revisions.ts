@@ -1,17 +1,17 @@
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import { redactUrl } from '../../shared/images/sources.ts';
+import { contentDigest } from '../../../shared/images/content-digest.ts';
+import { redactUrl } from '../../../shared/images/sources.ts';
 import {
   imageUidLabel,
   revisionLabel,
   useRevision,
   type VMDiskImageStatus,
-} from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { snapshotName } from '../../shared/kubernetes/names.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Observed } from './observed.ts';
-import { isOf, isUsable } from './snapshot.ts';
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { snapshotName } from '../../../shared/kubernetes/names.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import type { Observed } from '../observed.ts';
+import { isOf, isUsable } from '../snapshot/snapshot.ts';
 
 export type Revision = NonNullable<VMDiskImageStatus['revisions']>[number];
 type Snapshot = NonNullable<VMDiskImageStatus['snapshot']>;

@@ -1,14 +1,14 @@
-import type { Action } from '../../shared/actions.ts';
-import { reportConditions } from '../../shared/images/status.ts';
-import { useRevision as annotation, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
-import { recordEvent } from '../../shared/kubernetes/events.ts';
-import { isNotSo } from '../../shared/kubernetes/status.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Observed } from './observed.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { reportConditions } from '../../../shared/images/status.ts';
+import { useRevision as annotation, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf, withCondition } from '../../../shared/kubernetes/conditions.ts';
+import { recordEvent } from '../../../shared/kubernetes/events.ts';
+import { isNotSo } from '../../../shared/kubernetes/status.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import type { Observed } from '../observed.ts';
+import { isLostInUse } from '../snapshot/snapshot.ts';
+import { publishReady, withLost } from '../snapshot/snapshotting.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
-import { isLostInUse } from './snapshot.ts';
-import { publishReady, withLost } from './snapshotting.ts';
 
 /**
  * Makes new machines clone from the revision that the image's annotation names, and from the newest again once the annotation is

@@ -1,11 +1,11 @@
-import type { AttemptFailure } from '../../shared/images/failure-reasons.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import type { Pod } from '../../shared/kinds/core/pod.ts';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { formatDuration } from '../../shared/kubernetes/duration.ts';
-import { isValid, type Policy } from '../../shared/policy.ts';
-import { oneLine } from '../../shared/sentence.ts';
+import type { AttemptFailure } from '../../../shared/images/failure-reasons.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { formatDuration } from '../../../shared/kubernetes/duration.ts';
+import { isValid, type Policy } from '../../../shared/policy.ts';
+import { oneLine } from '../../../shared/sentence.ts';
 
 /** How an attempt ended badly. */
 export interface Failure {

@@ -1,12 +1,12 @@
-import type { Action } from '../../shared/actions.ts';
-import { isAdopting } from '../../shared/images/adoption.ts';
-import { afterwards } from '../../shared/images/status.ts';
-import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
-import { imageUidLabel, managedBy, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { recordEvent } from '../../shared/kubernetes/events.ts';
-import { controlledBy, owns } from '../../shared/kubernetes/ownership.ts';
-import { traceOfImage } from '../../shared/traces.ts';
-import type { Observed } from './observed.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { isAdopting } from '../../../shared/images/adoption.ts';
+import { afterwards } from '../../../shared/images/status.ts';
+import { DataSource } from '../../../shared/kinds/cdi/data-source.ts';
+import { imageUidLabel, managedBy, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { recordEvent } from '../../../shared/kubernetes/events.ts';
+import { controlledBy, owns } from '../../../shared/kubernetes/ownership.ts';
+import { traceOfImage } from '../../../shared/traces.ts';
+import type { Observed } from '../observed.ts';
 
 /** Whether what is decided about the image may change what its DataSource names. */
 export const mayBeSource = (image: VMDiskImage) =>

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { DataSource } from '../../shared/kinds/cdi/data-source.ts';
-import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import type { DataSource } from '../../../shared/kinds/cdi/data-source.ts';
+import type { VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { at, aVMDiskImage } from '../../../test/support/builders/images.ts';
+import type { Observed } from '../observed.ts';
 import { offering } from './data-source.ts';
-import type { Observed } from './observed.ts';
 
 const ready: VMDiskImageStatus = { phase: 'Succeeded', revision: 1, snapshot: { name: 'ubuntu-r1', revision: 1 } };
 const labels = { 'instancetype.kubevirt.io/default-instancetype': 'u1.small', team: 'labs' };

@@ -1,15 +1,15 @@
-import type { Action } from '../../shared/actions.ts';
-import { adopteeOf } from '../../shared/images/adoption.ts';
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import { reportWhy, transition } from '../../shared/images/status.ts';
-import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { isObjectName } from '../../shared/kubernetes/names.ts';
-import { bytesOf } from '../../shared/kubernetes/quantity.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
-import { sentence } from '../../shared/sentence.ts';
-import type { Observed } from './observed.ts';
-import { completed } from './revisions.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { adopteeOf } from '../../../shared/images/adoption.ts';
+import { contentDigest } from '../../../shared/images/content-digest.ts';
+import { reportWhy, transition } from '../../../shared/images/status.ts';
+import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { isObjectName } from '../../../shared/kubernetes/names.ts';
+import { bytesOf } from '../../../shared/kubernetes/quantity.ts';
+import type { Reason } from '../../../shared/reasons/reason.ts';
+import { sentence } from '../../../shared/sentence.ts';
+import type { Observed } from '../observed.ts';
+import { completed } from '../revision/revisions.ts';
 
 interface Trouble {
   reason: Reason;

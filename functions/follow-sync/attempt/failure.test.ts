@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { parsePolicy } from '../../shared/policy.ts';
-import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
 import { failureOf } from './failure.ts';
 
 const name = 'ubuntu';

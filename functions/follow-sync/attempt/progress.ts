@@ -1,12 +1,12 @@
-import type { Action } from '../../shared/actions.ts';
-import { explained, reportWhy, updateWhy } from '../../shared/images/status.ts';
-import { isBlocked } from '../../shared/images/stopped.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import type { Pod } from '../../shared/kinds/core/pod.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import { sentence } from '../../shared/sentence.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { explained, reportWhy, updateWhy } from '../../../shared/images/status.ts';
+import { isBlocked } from '../../../shared/images/stopped.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import type { Pod } from '../../../shared/kinds/core/pod.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import { sentence } from '../../../shared/sentence.ts';
 import { describeCertificates, hasScratch, waitingSince, waitsForScratch } from './failure.ts';
 
 /** A percentage is written again when it has moved by this much. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { contentDigest } from '../../shared/images/content-digest.ts';
+import { contentDigest } from '../../../shared/images/content-digest.ts';
 import {
   adoptSnapshot,
   imageUidLabel,
   type VMDiskImage,
   type VMDiskImageStatus,
-} from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { parsePolicy } from '../../shared/policy.ts';
+} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
 import {
   aDataVolume,
   aSnapshot,
@@ -15,9 +15,9 @@ import {
   aVMDiskImage,
   type ImageOptions,
   start,
-} from '../../test/support/builders/images.ts';
-import { followSyncOf, only, statusesIn } from '../../test/support/harness/image-decisions.ts';
-import type { Observed } from './observed.ts';
+} from '../../../test/support/builders/images.ts';
+import { followSyncOf, only, statusesIn } from '../../../test/support/harness/image-decisions.ts';
+import type { Observed } from '../observed.ts';
 
 const annotations = { [adoptSnapshot]: 'golden' };
 

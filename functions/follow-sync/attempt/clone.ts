@@ -1,14 +1,14 @@
-import { type Action, requeueNamed } from '../../shared/actions.ts';
-import type { AttemptFailure } from '../../shared/images/failure-reasons.ts';
-import { updateWhy } from '../../shared/images/status.ts';
-import { isBlocked } from '../../shared/images/stopped.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { referenceOf } from '../../shared/kinds/resource.ts';
-import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { formatDuration } from '../../shared/kubernetes/duration.ts';
-import { isValid, type Policy } from '../../shared/policy.ts';
-import { sentence } from '../../shared/sentence.ts';
+import { type Action, requeueNamed } from '../../../shared/actions.ts';
+import type { AttemptFailure } from '../../../shared/images/failure-reasons.ts';
+import { updateWhy } from '../../../shared/images/status.ts';
+import { isBlocked } from '../../../shared/images/stopped.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { referenceOf } from '../../../shared/kinds/resource.ts';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { formatDuration } from '../../../shared/kubernetes/duration.ts';
+import { isValid, type Policy } from '../../../shared/policy.ts';
+import { sentence } from '../../../shared/sentence.ts';
 import type { Failure } from './failure.ts';
 import { reportBlocked } from './progress.ts';
 

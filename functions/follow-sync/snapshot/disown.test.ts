@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/policy.ts';
-import { aSnapshot, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { decide } from './decide.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import { aSnapshot, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
+import { decide } from '../decide.ts';
+import type { Observed } from '../observed.ts';
 import { disown } from './disown.ts';
-import type { Observed } from './observed.ts';
 import { snapshotFor } from './snapshot.ts';
 
 const image = aVMDiskImage({ deleted: true, status: { phase: 'Succeeded', revision: 1 } });

@@ -1,23 +1,23 @@
-import type { Action } from '../../shared/actions.ts';
-import { currentName, currentVolume, hasFinishedVolume } from '../../shared/images/current-volume.ts';
-import { publish, reportWhy, transition } from '../../shared/images/status.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { conditionOf, takenDown, withCondition, withProgress } from '../../shared/kubernetes/conditions.ts';
-import { formatDuration } from '../../shared/kubernetes/duration.ts';
-import { recordEvent } from '../../shared/kubernetes/events.ts';
-import { snapshotName } from '../../shared/kubernetes/names.ts';
-import { formatRefusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import { lasted } from '../../shared/lasted.ts';
-import { isValid } from '../../shared/policy.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
-import { sentence } from '../../shared/sentence.ts';
-import { traceOfImage } from '../../shared/traces.ts';
-import { isClone } from './clone.ts';
-import type { Observed } from './observed.ts';
-import { completed } from './revisions.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { currentName, currentVolume, hasFinishedVolume } from '../../../shared/images/current-volume.ts';
+import { publish, reportWhy, transition } from '../../../shared/images/status.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { useRevision, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { conditionOf, takenDown, withCondition, withProgress } from '../../../shared/kubernetes/conditions.ts';
+import { formatDuration } from '../../../shared/kubernetes/duration.ts';
+import { recordEvent } from '../../../shared/kubernetes/events.ts';
+import { snapshotName } from '../../../shared/kubernetes/names.ts';
+import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import { lasted } from '../../../shared/lasted.ts';
+import { isValid } from '../../../shared/policy.ts';
+import type { Reason } from '../../../shared/reasons/reason.ts';
+import { sentence } from '../../../shared/sentence.ts';
+import { traceOfImage } from '../../../shared/traces.ts';
+import { isClone } from '../attempt/clone.ts';
+import type { Observed } from '../observed.ts';
+import { completed } from '../revision/revisions.ts';
 import {
   isCutFrom,
   isLost,

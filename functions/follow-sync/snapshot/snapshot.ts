@@ -1,10 +1,10 @@
-import type { Action } from '../../shared/actions.ts';
-import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { imageNameOf, shortHash, snapshotName } from '../../shared/kubernetes/names.ts';
-import { childMetadata } from '../../shared/kubernetes/ownership.ts';
-import { traceOfImage } from '../../shared/traces.ts';
+import type { Action } from '../../../shared/actions.ts';
+import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { imageNameOf, shortHash, snapshotName } from '../../../shared/kubernetes/names.ts';
+import { childMetadata } from '../../../shared/kubernetes/ownership.ts';
+import { traceOfImage } from '../../../shared/traces.ts';
 
 /** The snapshot of a revision, cut from the claim of the attempt that downloaded it (a DataVolume's claim has its name). */
 export const snapshotFor = (image: VMDiskImage, revision: number, claim: string) => ({

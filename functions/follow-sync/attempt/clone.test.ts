@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parsePolicy } from '../../shared/policy.ts';
-import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { followSyncOf, statusesIn } from '../../test/support/harness/image-decisions.ts';
+import { parsePolicy } from '../../../shared/policy.ts';
+import { aDataVolume, anImporter, at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
+import { followSyncOf, statusesIn } from '../../../test/support/harness/image-decisions.ts';
 import { cloneFailureOf } from './clone.ts';
 
 const image = aVMDiskImage({

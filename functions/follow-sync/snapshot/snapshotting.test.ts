@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import { diskImageFact } from '../../shared/images/facts.ts';
-import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { syncRequested, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { readScenario } from '../../test/proofs/replay/scenarios.ts';
-import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions } from '../../test/support/builders/images.ts';
-import { followSyncOf, statusesIn, verbsIn } from '../../test/support/harness/image-decisions.ts';
-import type { Observed } from './observed.ts';
+import { contentDigest } from '../../../shared/images/content-digest.ts';
+import { diskImageFact } from '../../../shared/images/facts.ts';
+import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
+import { syncRequested, VMDiskImage, type VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { readScenario } from '../../../test/proofs/replay/scenarios.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions } from '../../../test/support/builders/images.ts';
+import { followSyncOf, statusesIn, verbsIn } from '../../../test/support/harness/image-decisions.ts';
+import type { Observed } from '../observed.ts';
 
 const image = (status: VMDiskImageStatus, more: ImageOptions = {}) =>
   aVMDiskImage({

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { contentDigest } from '../../shared/images/content-digest.ts';
-import { useRevision, type VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { snapshotName } from '../../shared/kubernetes/names.ts';
-import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions } from '../../test/support/builders/images.ts';
-import { followSyncOf, only, statusesIn } from '../../test/support/harness/image-decisions.ts';
-import type { Observed } from './observed.ts';
+import { contentDigest } from '../../../shared/images/content-digest.ts';
+import { useRevision, type VMDiskImage, type VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { snapshotName } from '../../../shared/kubernetes/names.ts';
+import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions } from '../../../test/support/builders/images.ts';
+import { followSyncOf, only, statusesIn } from '../../../test/support/harness/image-decisions.ts';
+import type { Observed } from '../observed.ts';
 
 const plain = aVMDiskImage();
 const nameOf = (revision: number) => snapshotName(plain.metadata, revision);

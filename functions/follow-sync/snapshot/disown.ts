@@ -1,7 +1,7 @@
-import type { Action } from '../../shared/actions.ts';
-import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { traceOfImage } from '../../shared/traces.ts';
-import type { Observed } from './observed.ts';
+import type { Action } from '../../../shared/actions.ts';
+import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import { traceOfImage } from '../../../shared/traces.ts';
+import type { Observed } from '../observed.ts';
 
 /**
  * Removes the owner reference to the image that earlier releases set on its snapshots: a foreground deletion of the image would
