@@ -1,16 +1,12 @@
-import { distinct } from '../../shared/distinct.ts';
 import { ImagePublished, imagePublished } from '../../shared/events.ts';
-import { type Batch, type Context, defineFunction, type Message, on } from '../../shared/function.ts';
-import { namespaceFor } from '../../shared/images/published-image.ts';
+import { defineFunction, on } from '../../shared/function.ts';
 import { publicationKeysRef } from '../../shared/images/signature.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf } from '../../shared/kinds/resource.ts';
-import { parsePolicy, policyRef } from '../../shared/policy.ts';
-import { authenticate, type Stranger } from './authenticate.ts';
 import { decide, type Observed } from './decide.ts';
+import { gather, gatherVerified } from './gather.ts';
 
 /** Makes or renews the VMDiskImage of an image that a pipeline published. */
 const preload = defineFunction<Observed>({
@@ -24,7 +20,7 @@ const preload = defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'zero',
-  observe,
+  observe: gather,
   decide,
 });
 export default preload;
@@ -33,49 +29,5 @@ export default preload;
 export const verified = defineFunction<Observed>({
   ...preload,
   may: preload.may.filter(({ resource }) => resource !== Secret),
-  observe: async (context, { messages }) => {
-    const policyMap = await context.kube.get(ConfigMap, policyRef);
-    const received = messages.map((message) => ({ message }));
-    return gather(context, { policyMap, policy: parsePolicy(policyMap), received });
-  },
+  observe: gatherVerified,
 });
-
-async function observe(context: Context, { messages }: Batch): Promise<Observed[]> {
-  const { kube, nowMs } = context;
-  const [policyMap, keys] = await Promise.all([kube.get(ConfigMap, policyRef), kube.get(Secret, publicationKeysRef)]);
-  const policy = parsePolicy(policyMap);
-  const received = messages.map((message) => authenticate(message, { policy, keys, nowMs }));
-  return gather(context, { policyMap, policy, received });
-}
-
-interface Received {
-  message: Message;
-  stranger?: Stranger;
-}
-
-async function gather(
-  { kube, nowMs, refusals }: Context,
-  { policyMap, policy, received }: Pick<Observed, 'policyMap' | 'policy'> & { received: readonly Received[] },
-): Promise<Observed[]> {
-  const [publishers, strangers] = [received.filter((one) => !one.stranger), received.filter((one) => one.stranger)];
-  return Promise.all(
-    [...newestOfEach(publishers), ...strangers.slice(0, strangersAtMost)].map(async ({ message, stranger }) => {
-      const published = message.data as ImagePublished;
-      const namespace = namespaceFor(published, policy);
-      // No image elsewhere is made or reported at, so that no one can write Events into any namespace.
-      const image = policy.values.imageNamespaces.includes(namespace)
-        ? await kube.get(VMDiskImage, { namespace, name: published.name })
-        : undefined;
-      return { nowMs, policy, policyMap, image, message, stranger, published, refusals };
-    }),
-  );
-}
-
-/** The limit of publications by strangers that a reconcile reports; nothing else is done about them. */
-const strangersAtMost = 10;
-
-/** Of several publications of one image that share a reconcile the newest counts, as it does where they come one by one. */
-function newestOfEach(received: readonly Received[]): Received[] {
-  const byTime = [...received].sort((a, b) => Date.parse(a.message.time ?? '') - Date.parse(b.message.time ?? '') || 0);
-  return distinct(byTime, ({ message: { data } }) => keyOf(data as ImagePublished));
-}

@@ -1,17 +1,10 @@
-import * as z from 'zod';
-import { type Context, defineFunction, on } from '../../shared/function.ts';
+import { defineFunction, on } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
-import { listImages } from '../../shared/kinds/openstack/image.ts';
-import { listNetworks } from '../../shared/kinds/openstack/network.ts';
-import { installationTag, listProjects, Project } from '../../shared/kinds/openstack/project.ts';
-import { listServersOf } from '../../shared/kinds/openstack/server.ts';
-import { listVolumesOf } from '../../shared/kinds/openstack/volume.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
-import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
-import { type Cloud, credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide, type Observed } from './decide.ts';
+import { gather } from './gather.ts';
 
 /** Deletes the projects that were made for namespaces which are gone. */
 export default defineFunction<Observed>({
@@ -25,40 +18,6 @@ export default defineFunction<Observed>({
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
   ],
   scale: 'zero',
-  observe,
+  observe: gather,
   decide,
 });
-
-async function observe(context: Context): Promise<Observed[]> {
-  const { kube, refusals } = context;
-  const account = await kube.get(Secret, { namespace: operatorNamespace, name: credentialsName });
-  if (!account) return [];
-  // Projects first: a namespace that is created between the two reads has no project yet.
-  const operator = await kube.get(Namespace, { name: operatorNamespace });
-  const tag = installationTag(operator?.metadata.uid ?? '');
-  const seen = await onClouds(
-    context,
-    [account],
-    (cloud) => readProjects(cloud, tag),
-    (_, cloud) => ('fault' in cloud ? [] : cloud),
-  );
-  const namespaces = await kube.list(Namespace);
-  return seen.map((projects) => ({ refusals, account, projects, namespaces }));
-}
-
-const Thing = z.looseObject({ id: z.string() });
-
-async function readProjects(cloud: Cloud, tag: string): Promise<(Project & { isEmpty: boolean })[]> {
-  const projects = await cloud.list(listProjects(tag), 'projects', Project);
-  return Promise.all(
-    projects.map(async (project) => {
-      const things = await Promise.all([
-        cloud.list(listServersOf(project.id), 'servers', Thing),
-        cloud.list(listVolumesOf(project.id), 'volumes', Thing),
-        cloud.list(listNetworks(project.id), 'networks', Thing),
-        cloud.list(listImages({ owner: project.id }), 'images', Thing),
-      ]);
-      return { ...project, isEmpty: things.flat().length === 0 };
-    }),
-  );
-}

@@ -1,0 +1,51 @@
+import type { Batch, Context } from '../../shared/function.ts';
+import { Secret } from '../../shared/kinds/core/secret.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { operatorNamespace } from '../../shared/operator.ts';
+import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
+import type { Observed } from './decide.ts';
+
+/** All that is made in OpenStack. */
+export const kinds: readonly Resource<KubernetesObject>[] = [KupenStackMachine, VirtualNetwork, Volume];
+
+/** The credentials of the namespaces that events are about; at an audit of all. */
+export async function gather({ kube }: Context, batch: Batch): Promise<Observed[]> {
+  const secrets = batch.audit
+    ? await kube.list(Secret, { fieldSelector: `metadata.name=${credentialsName}` })
+    : await secretsIn(
+        kube,
+        batch.subjects.map(({ namespace }) => namespace ?? ''),
+      );
+  // The operator's Secret serves all. Uninstalling the operator deletes machines first.
+  const own = secrets.filter(({ metadata }) => metadata.namespace !== operatorNamespace);
+  return Promise.all(
+    own.map(async (secret) => {
+      const { namespace = '' } = secret.metadata;
+      return { secret, isNeeded: (await isAnyThere(kube, namespace, batch)) || (await isAnyIn(kube, namespace)) };
+    }),
+  );
+}
+
+async function secretsIn(kube: Context['kube'], namespaces: readonly string[]): Promise<Secret[]> {
+  const refs = [...new Set(namespaces)].map((namespace) => ({ namespace, name: credentialsName }));
+  const found = await Promise.all(refs.map((ref) => kube.get(Secret, ref)));
+  return found.filter((secret) => secret !== undefined);
+}
+
+/** One of the objects that events name exists: that is enough, and needs no list. */
+async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }: Batch): Promise<boolean> {
+  const own = subjects.filter((subject) => subject.namespace === namespace);
+  const found = own.map((subject) => {
+    const kind = kinds.find((one) => one.kind === subject.kind);
+    return kind && kube.get(kind, subject);
+  });
+  return (await Promise.all(found)).some((object) => object !== undefined);
+}
+
+async function isAnyIn(kube: Context['kube'], namespace: string): Promise<boolean> {
+  const lists = await Promise.all(kinds.map((kind) => kube.list(kind, { namespace })));
+  return lists.some((list) => list.length > 0);
+}
