@@ -6,6 +6,7 @@ import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
+import { getNamed } from '../../shared/runtime/get-named.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import type { Body, Call, Reached } from './command.ts';
 import { namespaceOptions } from './help.ts';
@@ -130,8 +131,4 @@ async function everything({ kube, namespace }: Place, { namespace: only }: Pick<
 }
 
 /** The existing images among these, each once. */
-async function imagesAt(kube: Kube, refs: readonly ObjectReference[]): Promise<VMDiskImage[]> {
-  const different = distinct(refs, keyOf);
-  const found = await Promise.all(different.map((ref) => kube.get(VMDiskImage, ref)));
-  return found.filter((image) => image !== undefined);
-}
+const imagesAt = (kube: Kube, refs: readonly ObjectReference[]) => getNamed(kube, VMDiskImage, distinct(refs, keyOf));

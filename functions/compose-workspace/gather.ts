@@ -31,6 +31,7 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
+import { getNamed } from '../../shared/runtime/get-named.ts';
 import { listServed } from '../../shared/runtime/list-served.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
@@ -110,12 +111,15 @@ async function workspacesFor({ kube, nowMs }: Context, batch: Batch): Promise<Wo
   const subjects = [...batch.subjects, ...(batch.audited ?? [])];
   const names = new Set(subjects.map(workspaceOf).filter((name) => name !== undefined));
   const [named, waiting, open] = await Promise.all([
-    Promise.all([...names].map((name) => kube.get(Workspace, { name }))),
+    getNamed(
+      kube,
+      Workspace,
+      [...names].map((name) => ({ name })),
+    ),
     withImages(kube, batch),
     batch.sweep ? underWay(kube, nowMs) : [],
   ]);
-  const found = [...named.filter((workspace) => workspace !== undefined), ...waiting, ...open];
-  return uniqueByName(found);
+  return uniqueByName([...named, ...waiting, ...open]);
 }
 
 /** Up to this many workspaces are read in one sweep; the others in the next ones. */
@@ -276,11 +280,15 @@ async function outsideOf(kube: Reader, workspace: Workspace): Promise<Outside> {
   const names = (spec.networks ?? []).map((network) => subnetName(metadata.name, network.name));
   const known = new Set(listed.map((subnet) => subnet.metadata.name));
   const missing = metadata.deletionTimestamp ? [] : names.filter((name) => !known.has(name));
-  const [vpc, ...others] = await Promise.all([
+  const [vpc, others] = await Promise.all([
     kube.get(Vpc, { name: namespaceOf(metadata.name) }),
-    ...missing.map((name) => kube.get(Subnet, { name })),
+    getNamed(
+      kube,
+      Subnet,
+      missing.map((name) => ({ name })),
+    ),
   ]);
-  return { isServed: true, vpc, subnets: [...listed, ...others.filter((subnet) => subnet !== undefined)] };
+  return { isServed: true, vpc, subnets: [...listed, ...others] };
 }
 
 type Found = Pick<Observed, 'workspace' | 'inside' | 'policy'>;
@@ -298,15 +306,16 @@ async function imagesOf(kube: Reader, found: Found): Promise<Pick<Observed, 'ima
     ),
   ];
   const refs = names.flatMap((name) => placesOf(name).map((namespace) => ({ namespace, name })));
-  const read = await Promise.all(refs.map((ref) => kube.get(VMDiskImage, ref)));
-  const images = read.filter((image) => image !== undefined);
+  const images = await getNamed(kube, VMDiskImage, refs);
   const isComplete = images.length === refs.length;
   const places = !isComplete ? [...new Set(refs.map(({ namespace }) => namespace))] : [];
-  const namespaces = await Promise.all(places.map((name) => kube.get(Namespace, { name })));
+  const namespaces = await getNamed(
+    kube,
+    Namespace,
+    places.map((name) => ({ name })),
+  );
   return {
     images: new Map(images.map((image) => [keyOf(image.metadata), image])),
-    imageNamespaces: new Map(
-      namespaces.filter((one) => one !== undefined).map((one) => [one.metadata.name, one] as const),
-    ),
+    imageNamespaces: new Map(namespaces.map((one) => [one.metadata.name, one])),
   };
 }

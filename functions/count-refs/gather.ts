@@ -145,9 +145,7 @@ async function namedImages(
   const named = partition(
     await Promise.all([
       ...machines.read.map((machine) => orUnreadable(machine.metadata, ofMachine(machine))),
-      ...workspaces.read
-        .filter((workspace) => workspace !== undefined)
-        .map((workspace) => orUnreadable(workspace.metadata, ofWorkspace(workspace))),
+      ...workspaces.read.map((workspace) => orUnreadable(workspace.metadata, ofWorkspace(workspace))),
     ]),
   );
   return {

@@ -94,7 +94,5 @@ async function machinesFor(
 }
 
 /** Each machine once, without those being deleted. */
-const kept = (machines: readonly (VirtualMachine | undefined)[]): VirtualMachine[] =>
-  uniqueByName(machines.filter((machine) => machine !== undefined)).filter(
-    ({ metadata }) => metadata.deletionTimestamp === undefined,
-  );
+const kept = (machines: readonly VirtualMachine[]): VirtualMachine[] =>
+  uniqueByName(machines).filter(({ metadata }) => metadata.deletionTimestamp === undefined);

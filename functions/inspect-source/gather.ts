@@ -49,9 +49,8 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   // After the images: a verdict is final, and an image that is created after an edit of the policy is judged by the edit.
   const policy = await readPolicy(kube);
   if (isOff(policy)) return [];
-  const { read, unreadable } = partition<VMDiskImage | undefined>(found);
+  const { read, unreadable } = partition<VMDiskImage>(found);
   const due = read
-    .filter((image) => image !== undefined)
     .filter((image) => inspectionDueMs(image, nowMs) <= nowMs)
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const rest = batch.sweep ? due.slice(perReconcile).map(referenceOf) : unread;
@@ -94,8 +93,7 @@ function dueOrInvalid(image: VMDiskImage, nowMs: number): true | { invalid: stri
 async function refreshes(context: Context, batch: Batch, policy: Policy): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs } = context;
   const named = await Promise.all((batch.audited ?? []).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
-  const { read, unreadable } = partition(named);
-  const images = read.filter((image) => image !== undefined);
+  const { read: images, unreadable } = partition(named);
   const looked = await mapConcurrently(images, atOnce, async (image): Promise<Observed | Unreadable | undefined> => {
     const due = dueOrInvalid(image, nowMs);
     if (due !== true) return due && { refreshed: image, nowMs, inspection: due };

@@ -5,6 +5,7 @@ import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
+import { getNamed } from '../../shared/runtime/get-named.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import type { Observed } from './decide.ts';
 
@@ -15,10 +16,7 @@ export const kinds: readonly Resource<KubernetesObject>[] = [KupenStackMachine, 
 export async function gather({ kube }: Context, batch: Batch): Promise<Observed[]> {
   const secrets = batch.audit
     ? await kube.list(Secret, { fieldSelector: `metadata.name=${credentialsName}` })
-    : await secretsIn(
-        kube,
-        batch.subjects.map(({ namespace }) => namespace ?? ''),
-      );
+    : await getNamed(kube, Secret, namesIn(batch));
   // The operator's Secret serves all. Uninstalling the operator deletes machines first.
   const own = secrets.filter(({ metadata }) => metadata.namespace !== operatorNamespace);
   return Promise.all(
@@ -29,11 +27,11 @@ export async function gather({ kube }: Context, batch: Batch): Promise<Observed[
   );
 }
 
-async function secretsIn(kube: Context['kube'], namespaces: readonly string[]): Promise<Secret[]> {
-  const refs = [...new Set(namespaces)].map((namespace) => ({ namespace, name: credentialsName }));
-  const found = await Promise.all(refs.map((ref) => kube.get(Secret, ref)));
-  return found.filter((secret) => secret !== undefined);
-}
+const namesIn = ({ subjects }: Batch) =>
+  [...new Set(subjects.map(({ namespace = '' }) => namespace))].map((namespace) => ({
+    namespace,
+    name: credentialsName,
+  }));
 
 /** One of the objects that events name exists: that is enough, and needs no list. */
 async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }: Batch): Promise<boolean> {

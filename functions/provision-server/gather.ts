@@ -17,6 +17,7 @@ import {
   showServer,
 } from '../../shared/kinds/openstack/server.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
+import { getNamed } from '../../shared/runtime/get-named.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
@@ -76,9 +77,7 @@ async function concerned({ kube }: Context, batch: Batch): Promise<KupenStackMac
           (one) => one.namespace === namespace && spec.diskAttachments.some(({ name }) => name === one.name),
         ),
     );
-  const named = await Promise.all(subjectsOf(batch, KupenStackMachine).map((ref) => kube.get(KupenStackMachine, ref)));
-  const all = [...using, ...named.filter((machine) => machine !== undefined)];
-  return uniqueByName(all);
+  return uniqueByName([...using, ...(await getNamed(kube, KupenStackMachine, subjectsOf(batch, KupenStackMachine)))]);
 }
 
 /**

@@ -96,7 +96,7 @@ async function machinesAt(kube: Reader, refs: readonly ObjectReference[]): Promi
   const found = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref))));
   const gone = refs.filter((_, index) => found[index] === undefined);
   const [single, rivals] = [partition(found), await rivalsOf(kube, gone)];
-  const read = [...single.read.filter((machine) => machine !== undefined), ...rivals.read];
+  const read = [...single.read, ...rivals.read];
   return {
     read: uniqueByName(read).filter(({ metadata }) => metadata.deletionTimestamp === undefined),
     unreadable: [...single.unreadable, ...rivals.unreadable],

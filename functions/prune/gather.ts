@@ -147,10 +147,6 @@ interface Candidates {
 async function candidates(kube: Reader, batch: Batch): Promise<Candidates> {
   const named = distinct([...imagesOfFacts(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
   const found = named.slice(0, finalizedPerReconcile).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref)));
-  const { read, unreadable } = partition(await Promise.all(found));
-  return {
-    images: read.filter((image) => image !== undefined),
-    postponed: named.slice(finalizedPerReconcile),
-    unreadable,
-  };
+  const { read: images, unreadable } = partition(await Promise.all(found));
+  return { images, postponed: named.slice(finalizedPerReconcile), unreadable };
 }

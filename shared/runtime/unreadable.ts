@@ -20,8 +20,10 @@ export function readable<T>(one: T | Unreadable): T {
   return one;
 }
 
-/** What was read, and what could not be. */
-export const partition = <T>(all: readonly (T | Unreadable)[]): { read: T[]; unreadable: Unreadable[] } => ({
-  read: all.filter((one): one is T => !isUnreadable(one)),
+/** What was read and exists, and what could not be read. */
+export const partition = <T>(
+  all: readonly (T | Unreadable | undefined)[],
+): { read: T[]; unreadable: Unreadable[] } => ({
+  read: all.filter((one): one is T & {} => one !== undefined && !isUnreadable(one)),
   unreadable: all.filter(isUnreadable),
 });

@@ -74,8 +74,8 @@ async function readNamedFinished({ kube, batch }: Reader, focus: Focus, holders:
     policyEvent ? orUnreadable(policyEvent, readFailed(kube)) : [],
     ...named.slice(0, namedPerReconcile).map((ref) => orUnreadable(ref, imageAt(ref))),
   ]);
-  const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[] | undefined>(found);
-  const images = uniqueByName(read.flat().filter((image) => image !== undefined));
+  const { read, unreadable: unread } = partition<VMDiskImage | VMDiskImage[]>(found);
+  const images = uniqueByName(read.flat());
   return {
     finished: images.filter((image) => !isInFocus(image)),
     postponed: named.slice(namedPerReconcile),

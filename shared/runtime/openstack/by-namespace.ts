@@ -6,6 +6,7 @@ import type { Reported } from '../../kubernetes/status.ts';
 import { type CloudFault, isReady } from '../../openstack/status.ts';
 import { operatorNamespace } from '../../operator.ts';
 import { isValid, type Policy } from '../../policy.ts';
+import { getNamed } from '../get-named.ts';
 import { readPolicy } from '../read-policy.ts';
 import { type Cloud, isFault, refusedReading } from './clouds.ts';
 
@@ -50,8 +51,7 @@ export async function openOrNamed<T extends Reported>(
 ): Promise<T[]> {
   if (batch.audit) return kube.list(resource);
   const open = batch.sweep ? (await kube.list(resource)).filter((one) => !isReady(one)) : [];
-  const named = await Promise.all(subjectsOf(batch, resource).map((ref) => kube.get(resource, ref)));
-  return uniqueByName([...open, ...named.filter((object) => object !== undefined)]);
+  return uniqueByName([...open, ...(await getNamed(kube, resource, subjectsOf(batch, resource)))]);
 }
 
 /** The time limit for one namespace: after that, what was read of the others is soon too old to act upon. */
