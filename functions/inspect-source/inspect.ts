@@ -9,8 +9,8 @@ import type { SourceAnswer, SourceRequest } from '../../shared/runtime/sources/r
 import { unpackBeginning } from '../../shared/runtime/sources/unpack.ts';
 import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { type Content, contentOf, countsToRead, isCut, packedContent, packingOf, tableToRead } from './content.ts';
-import { isMissing } from './decide.ts';
 import type { Inspection } from './observed.ts';
+import { isMissing } from './status.ts';
 
 /** What is read of a source: enough for the header of any format, and the descriptor of an ISO. */
 const headBytes = 64 * 1024;

@@ -12,19 +12,13 @@ import {
 import { type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
-import {
-  type CloudFault,
-  callsFor,
-  cloudReady,
-  firstRefusal,
-  requeueAfterFault,
-  unreachable,
-} from '../../shared/openstack/status.ts';
+import { callsFor, cloudReady, firstRefusal, requeueAfterFault } from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { freeCidr } from './free-cidr.ts';
 import type { Observed } from './observed.ts';
 import { shapeChanges, shapeOf } from './shape.ts';
+import { available, before, faulty, noRoom, notUnique, refusedReport } from './status.ts';
 
 /**
  * Creates a network and its subnet, and reports their status. Order: finalizer → network → subnet → status; at the end network (which
@@ -39,8 +33,9 @@ export function decide(observed: Observed): Action[] {
   }
   const added = addFinalizer(VirtualNetwork, network);
   if (added) return added;
-  const [own, second] = ownOf(network, observed.cloud.networks);
-  if (second) return updateStatus(observed, twice(network, observed.cloud.networks));
+  const found = ownOf(network, observed.cloud.networks);
+  const [own] = found;
+  if (found.length > 1) return updateStatus(observed, notUnique(network, found));
   const subnet = own && observed.cloud.subnets.find((one) => one.network_id === own.id && isOf(network, one));
   const requests = own
     ? requestsFor(network, own, subnet, observed.cloud.subnets)
@@ -49,10 +44,7 @@ export function decide(observed: Observed): Action[] {
   const calls = callsFor(network, requests, observed.refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(observed.refusals, network, requests);
-  return updateStatus(
-    observed,
-    refused ? refusedReport(network, own, subnet, refused) : available(network, own, subnet),
-  );
+  return updateStatus(observed, refused ? refusedReport(network, own, subnet, refused) : available(own, subnet));
 }
 
 const isOf = ({ metadata }: VirtualNetwork, { description }: { description: string }) =>
@@ -115,72 +107,3 @@ const heldAgainMs = 5000;
 
 const updateStatus = ({ network, nowMs }: Observed, report: StatusReport): Action[] =>
   reportStatus({ resource: VirtualNetwork }, network, report, nowMs);
-
-/** What the status said of the network in OpenStack, where this look tells nothing of it. */
-const before = ({ status }: VirtualNetwork) => ({
-  id: status?.id,
-  subnetID: status?.subnetID,
-  cidr: status?.cidr,
-  gatewayIP: status?.gatewayIP,
-});
-
-const factsOf = (own: Network | undefined, subnet: Subnet | undefined) => ({
-  id: own?.id,
-  subnetID: subnet?.id,
-  cidr: subnet?.cidr,
-  gatewayIP: subnet?.gateway_ip ?? undefined,
-});
-
-const faulty = (network: VirtualNetwork, fault: CloudFault) =>
-  unreachable(fault, network.status?.id !== undefined, { ...before(network), ready: false });
-
-function twice(network: VirtualNetwork, networks: readonly Network[]): StatusReport {
-  const ids = ownOf(network, networks)
-    .map(({ id }) => id)
-    .sort();
-  return {
-    phase: 'Failed',
-    isReady: false,
-    reason: 'NotUnique',
-    message: `Expected one network of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`,
-    conditions: [cloudReady],
-    fields: { ...before(network), ready: false },
-  };
-}
-
-const noRoom = (network: VirtualNetwork, own: Network | undefined): StatusReport => ({
-  phase: 'Failed',
-  isReady: false,
-  reason: 'NoFreeAddresses',
-  message: 'Expected a 10.x.y.0/24 that no network of the project overlaps with, found none: say a cidr.',
-  conditions: [cloudReady],
-  fields: { ...before(network), ...factsOf(own, undefined), ready: false },
-});
-
-/** What heals by itself, or with another quota, leaves it Pending; a spec that OpenStack refuses is Failed. */
-function refusedReport(
-  network: VirtualNetwork,
-  own: Network | undefined,
-  subnet: Subnet | undefined,
-  { reason, message }: Cause,
-): StatusReport {
-  const isUsable = own !== undefined && subnet !== undefined;
-  const isFinal = reason === 'Refused' || reason === 'Forbidden';
-  return {
-    phase: isFinal ? 'Failed' : isUsable ? 'Available' : 'Pending',
-    isReady: false,
-    reason,
-    message: `OpenStack refuses the network as it is asked for: ${sentence(message)}`,
-    conditions: [cloudReady],
-    fields: { ...before(network), ...factsOf(own, subnet), ready: isUsable },
-  };
-}
-
-const available = (_: VirtualNetwork, own: Network | undefined, subnet: Subnet | undefined): StatusReport => ({
-  phase: 'Available',
-  isReady: true,
-  reason: 'Available',
-  message: `The network ${subnet?.cidr} exists.`,
-  conditions: [cloudReady],
-  fields: { ...factsOf(own, subnet), ready: true },
-});
