@@ -32,8 +32,21 @@ export const coherentMachine = (machine: unknown): Fields => {
       ...(gateway === undefined || ipAddress === undefined || index > 0 ? {} : { gateway: '10.0.0.1' }),
     })),
   );
-  return withDistinctUsers(apart);
+  return withHardware(withDistinctUsers(apart));
 };
+
+/** With an instance type or a size of its own, and one way to ask whether its guest is ready: a port only on the network of Pods. */
+function withHardware({ resources, readiness, firmware, ...machine }: Fields): Fields {
+  const { cpu = '1', memory = '1Gi', ...other } = (resources ?? {}) as Fields;
+  const { guestAgent, tcp, ...how } = (readiness ?? {}) as Fields;
+  const isAsked = !tcp || (listAt(machine, 'interfaces')?.length ?? 0) > 0;
+  return {
+    ...machine,
+    resources: machine.instancetype === undefined ? { ...other, cpu, memory } : other,
+    ...(readiness === undefined ? {} : { readiness: { ...how, ...(isAsked ? { guestAgent: true } : { tcp }) } }),
+    ...(firmware === undefined ? {} : { firmware: { ...(firmware as Fields), bootloader: 'efi' } }),
+  };
+}
 
 const withDistinctUsers = (machine: Fields) =>
   withList(machine, 'users', (list) => distinctBy(list, ({ name }) => name));
@@ -82,12 +95,14 @@ export function coherentLab(lab: unknown): Fields {
     const isFirst = !templates.has(one.backingVMDiskImage);
     templates.add(one.backingVMDiskImage);
     return {
-      ...withDistinctUsers(joined(one)),
+      ...withHardware(withDistinctUsers(joined(one))),
       ...(vmDiskImageTemplate && isFirst ? { vmDiskImageTemplate } : {}),
       ...(one.ansible ? { ansible: ansibleOf(one.ansible) } : {}),
     };
   };
+  const { startAt, ...end } = (spec.schedule ?? {}) as Fields;
   const made: Fields = {
+    schedule: 'endAt' in end ? end : { startAt },
     vms: namedApart(listAt(spec, 'vms') ?? [], 'vm', taken).map(machineOf),
     containerClusters: namedApart(listAt(spec, 'containerClusters') ?? [], 'pod', taken).map((cluster) =>
       clusterOf(joined(cluster), volumes),
