@@ -3,7 +3,7 @@ import { bodyAs } from '../body.ts';
 import { type Cloud, microsOf } from '../cloud.ts';
 import { pageOf } from '../paging.ts';
 import { Refusal } from '../refusal.ts';
-import { type Asked, ok, type Route, route } from '../route.ts';
+import { type Asked, done, ok, type Route, route } from '../route.ts';
 import { attachmentRoutes } from './attachments.ts';
 import { checkMetadata, createServer } from './create-server.ts';
 import { deleteServer } from './delete-server.ts';
@@ -108,6 +108,18 @@ function detailRoutes(cloud: Cloud, found: (asked: Asked) => Server): Route[] {
     route('GET /servers/:id/os-instance-actions', 'listInstanceActions', (asked) => {
       const { id, actions } = found(asked);
       return ok({ instanceActions: actions.toReversed().map((each) => shownAction(id, each, asked.minor)) });
+    }),
+    route('GET /servers/:id/os-instance-actions/:request', 'showInstanceAction', (asked) => {
+      const { id, actions } = found(asked);
+      const action = actions.find(({ requestId }) => requestId === asked.params.request);
+      if (!action) throw new Refusal(404, `Action for request_id ${asked.params.request} on instance ${id} not found`);
+      return ok({ instanceAction: shownAction(id, action, asked.minor) });
+    }),
+    route('DELETE /servers/:id/metadata/:key', 'deleteServerMetadata', (asked) => {
+      const { [asked.params.key ?? '']: former, ...metadata } = found(asked).metadata;
+      if (former === undefined) throw new Refusal(404, 'Metadata item was not found');
+      change(cloud, found(asked).id, { metadata });
+      return done();
     }),
   ];
 }

@@ -71,5 +71,8 @@ function tokenRoutes(cloud: Cloud): Route[] {
       cloud.identity.tokens.delete(subject(asked, 'identity:revoke_token').id);
       return done();
     }),
+    route('GET /auth/catalog', 'showCatalog', (asked) =>
+      ok({ catalog: shownToken(cloud, asked.caller.token).token.catalog ?? [] }),
+    ),
   ];
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
 import { bodyAs } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
 import { pageOf } from '../paging.ts';
@@ -7,7 +8,7 @@ import { type Asked, done, ok, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { contentOf, withContent } from './content.ts';
 import { importImage } from './import-image.ts';
-import { NewImage, newImage } from './new-image.ts';
+import { NewImage, newImage, patched } from './new-image.ts';
 import { shownImage } from './shown.ts';
 import type { Image } from './state.ts';
 
@@ -82,6 +83,12 @@ function imageRoutes(cloud: Cloud): Route[] {
       };
     }),
     route('GET /v2/images/:id', 'showImage', (asked) => ok(shownImage(cloud, found(asked)))),
+    route('PATCH /v2/images/:id', 'updateImage', (asked) => {
+      const image = own(asked, 'modify_image');
+      const after = patched(cloud, image, asked.body);
+      images.set(after.id, after);
+      return ok(shownImage(cloud, after));
+    }),
     route('DELETE /v2/images/:id', 'deleteImage', (asked) => {
       const { id, isProtected } = own(asked, 'delete_image');
       if (isProtected) throw new Refusal(403, `Image ${id} is protected and cannot be deleted.`);
@@ -97,11 +104,7 @@ function imageRoutes(cloud: Cloud): Route[] {
       images.set(image.id, withContent(cloud, image, await contentOf([asked.bytes])));
       return done();
     }),
-    // No image is shared here.
-    route('GET /v2/images/:id/members', 'listMembers', (asked) => {
-      found(asked);
-      return ok({ members: [], schema: '/v2/schemas/members' });
-    }),
+    ...memberRoutes(cloud, found, own),
     route('POST /v2/images/:id/import', 'importImage', (asked) => {
       importImage(cloud, own(asked, 'modify_image'), asked.body);
       return done(202);
@@ -109,8 +112,49 @@ function imageRoutes(cloud: Cloud): Route[] {
   ];
 }
 
-const sees = ({ visibility, owner }: Image, { isAdmin, projectId }: Asked['caller']) =>
-  isAdmin || owner === projectId || visibility === 'public' || visibility === 'community';
+const Status = z.object({ status: z.enum(['pending', 'accepted', 'rejected']) });
+
+/** The projects that an image is shared with: its owner names them, and each accepts for itself. */
+function memberRoutes(
+  cloud: Cloud,
+  found: (asked: Asked) => Image,
+  own: (asked: Asked, doing: string) => Image,
+): Route[] {
+  const shown = ({ id, members }: Image, member: string) => ({
+    image_id: id,
+    member_id: member,
+    status: members[member],
+    schema: '/v2/schemas/member',
+  });
+  const set = (image: Image, member: string, status: Image['members'][string]) => {
+    const after = { ...image, members: { ...image.members, [member]: status } };
+    cloud.image.images.set(image.id, after);
+    return ok(shown(after, member));
+  };
+  return [
+    route('GET /v2/images/:id/members', 'listMembers', (asked) => {
+      const image = found(asked);
+      const { caller } = asked;
+      const all = Object.keys(image.members);
+      const seen =
+        caller.isAdmin || image.owner === caller.projectId ? all : all.filter((one) => one === caller.projectId);
+      return ok({ members: seen.map((member) => shown(image, member)), schema: '/v2/schemas/members' });
+    }),
+    route('POST /v2/images/:id/members', 'addMember', (asked) =>
+      set(own(asked, 'add_member'), bodyAs(z.object({ member: z.string() }), asked.body).member, 'pending'),
+    ),
+    route('PUT /v2/images/:id/members/:member', 'updateMember', (asked) =>
+      set(found(asked), asked.params.member ?? '', bodyAs(Status, asked.body).status),
+    ),
+  ];
+}
+
+const sees = ({ visibility, owner, members }: Image, { isAdmin, projectId }: Asked['caller']) =>
+  isAdmin ||
+  owner === projectId ||
+  visibility === 'public' ||
+  visibility === 'community' ||
+  members[projectId] !== undefined;
 
 const notAttributes = new Set([
   'limit',

@@ -18,6 +18,8 @@ export interface Image {
   minRam: number;
   isProtected: boolean;
   owner: string;
+  /** The projects that it is shared with, and whether they accepted. */
+  members: Readonly<Record<string, 'pending' | 'accepted' | 'rejected'>>;
   tags: string[];
   /** What else was said of it: glance shows and filters by these like its own fields. */
   properties: Record<string, string>;
