@@ -108,3 +108,11 @@ export const widgetDefinition = {
     ],
   },
 };
+
+/** A body of that kind. */
+export const aWidget = (metadata: object, more: object = { spec: { size: 1 } }) => ({
+  apiVersion: 'contract.example.com/v1',
+  kind: 'Widget',
+  metadata,
+  ...more,
+});

@@ -1,4 +1,4 @@
-import { type Cases, step } from './case.ts';
+import { aWidget, type Cases, step } from './case.ts';
 import { applied, made } from './cases-apply.ts';
 import { apply, configMaps, deployments, merge, widgets } from './paths.ts';
 
@@ -93,7 +93,7 @@ export const moreApplyCases: Cases = {
   'an apply names the object of its path, in its kind and version': [
     {
       ...made,
-      body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name: 'v' } },
+      body: aWidget({ name: 'v' }, {}),
       status: 400,
     },
     { ...made, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'w' } }, status: 400 },
@@ -102,12 +102,7 @@ export const moreApplyCases: Cases = {
   ],
   'what was created and updated without apply has its managers, too': [
     step(`POST ${widgets}?fieldManager=creator`, 201, {
-      body: {
-        apiVersion: 'contract.example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'w', labels: { a: 'b' }, finalizers: ['x/a'] },
-        spec: { size: 1, tags: ['a'] },
-      },
+      body: aWidget({ name: 'w', labels: { a: 'b' }, finalizers: ['x/a'] }, { spec: { size: 1, tags: ['a'] } }),
     }),
     step(`PATCH ${widgets}/w/status?fieldManager=reporter`, 200, {
       type: merge,

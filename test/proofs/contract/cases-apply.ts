@@ -1,11 +1,11 @@
-import { type Cases, type Step, step } from './case.ts';
+import { aWidget, type Cases, type Step, step } from './case.ts';
 import { apply, configMaps, merge, widgets } from './paths.ts';
 
 /** Applies this spec to widget `w`. */
 export const applied = (manager: string, spec: unknown, more: object = {}, query = '') =>
   step(`PATCH ${widgets}/w?fieldManager=${manager}${query}`, 200, {
     type: apply,
-    body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec, ...more },
+    body: aWidget({ name: 'w' }, { spec, ...more }),
   });
 
 export const made: Step = { ...applied('one', { size: 3 }), status: 201 };
@@ -13,12 +13,7 @@ export const made: Step = { ...applied('one', { size: 3 }), status: 201 };
 const statusApplied = (manager: string, conditions: unknown[]) =>
   step(`PATCH ${widgets}/w/status?fieldManager=${manager}`, 200, {
     type: apply,
-    body: {
-      apiVersion: 'contract.example.com/v1',
-      kind: 'Widget',
-      metadata: { name: 'w' },
-      status: { conditions },
-    },
+    body: aWidget({ name: 'w' }, { status: { conditions } }),
   });
 
 export const applyCases: Cases = {
@@ -53,12 +48,7 @@ export const applyCases: Cases = {
     },
     {
       ...made,
-      body: {
-        apiVersion: 'contract.example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'w', managedFields: [{}] },
-        spec: { size: 2 },
-      },
+      body: aWidget({ name: 'w', managedFields: [{}] }, { spec: { size: 2 } }),
       status: 400,
       answer: { message: 'metadata.managedFields must be nil' },
     },
@@ -85,12 +75,7 @@ export const applyCases: Cases = {
   'a field that its only manager no longer applies goes': [
     {
       ...made,
-      body: {
-        apiVersion: 'contract.example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'w', labels: { a: '1', b: '2' } },
-        spec: { size: 3, tags: ['x'] },
-      },
+      body: aWidget({ name: 'w', labels: { a: '1', b: '2' } }, { spec: { size: 3, tags: ['x'] } }),
     },
     { ...applied('one', { size: 3 }), without: ['spec.tags', 'metadata.labels'], answer: { spec: { size: 3 } } },
   ],
@@ -129,12 +114,7 @@ export const applyCases: Cases = {
   'an apply that names a uid makes nothing new': [
     {
       ...made,
-      body: {
-        apiVersion: 'contract.example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'w', uid: 'gone' },
-        spec: { size: 3 },
-      },
+      body: aWidget({ name: 'w', uid: 'gone' }, { spec: { size: 3 } }),
       status: 409,
       answer: {
         message:

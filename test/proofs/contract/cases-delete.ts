@@ -1,4 +1,4 @@
-import { type Cases, step } from './case.ts';
+import { aWidget, type Cases, step } from './case.ts';
 import { configMaps, merge, widgets } from './paths.ts';
 
 const configMap = (name: string, metadata: object = {}) =>
@@ -6,7 +6,7 @@ const configMap = (name: string, metadata: object = {}) =>
 
 const widget = (name: string, metadata: object = {}) =>
   step(`POST ${widgets}`, 201, {
-    body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name, ...metadata }, spec: { size: 1 } },
+    body: aWidget({ name, ...metadata }),
     save: { [name]: 'metadata.uid', version: 'metadata.resourceVersion' },
   });
 

@@ -1,10 +1,10 @@
-import { type Cases, type Step, step } from './case.ts';
+import { aWidget, type Cases, type Step, step } from './case.ts';
 import { asTable } from './cases-read.ts';
 import { configMaps, widgets } from './paths.ts';
 
 const widget = (name: string, metadata: object = {}) =>
   step(`POST ${widgets}`, 201, {
-    body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name, ...metadata }, spec: { size: 1 } },
+    body: aWidget({ name, ...metadata }),
     save: { version: 'metadata.resourceVersion' },
   });
 

@@ -1,4 +1,4 @@
-import { type Cases, step } from './case.ts';
+import { aWidget, type Cases, step } from './case.ts';
 import { configMaps, merge, widgets } from './paths.ts';
 
 const secrets = '/api/v1/namespaces/{ns}/secrets';
@@ -6,7 +6,7 @@ const claims = '/api/v1/namespaces/{ns}/persistentvolumeclaims';
 
 const widget = (name: string, metadata: object = {}) =>
   step(`POST ${widgets}`, 201, {
-    body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name, ...metadata }, spec: { size: 1 } },
+    body: aWidget({ name, ...metadata }),
     save: { uid: 'metadata.uid', version: 'metadata.resourceVersion' },
   });
 
@@ -84,37 +84,20 @@ export const objectCases: Cases = {
   'a PUT of the status changes the status only': [
     widget('w', { labels: { a: 'b' } }),
     step(`PUT ${widgets}/w/status`, 200, {
-      body: {
-        apiVersion: 'contract.example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'w', resourceVersion: '{version}' },
-        spec: { size: 9 },
-        status: { phase: 'Done' },
-      },
+      body: aWidget({ name: 'w', resourceVersion: '{version}' }, { spec: { size: 9 }, status: { phase: 'Done' } }),
       answer: { spec: { size: 1 }, status: { phase: 'Done' }, metadata: { labels: { a: 'b' }, generation: 1 } },
     }),
     step(`PUT ${widgets}/w/status`, 409, {
-      body: {
-        apiVersion: 'contract.example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'w', resourceVersion: '{version}' },
-        spec: { size: 1 },
-        status: { phase: 'Again' },
-      },
+      body: aWidget({ name: 'w', resourceVersion: '{version}' }, { spec: { size: 1 }, status: { phase: 'Again' } }),
     }),
     step(`PUT ${widgets}/none/status`, 404, {
-      body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name: 'none' }, spec: { size: 1 } },
+      body: aWidget({ name: 'none' }),
     }),
   ],
   'a PUT drops what it does not name': [
     widget('w', { labels: { a: 'b' }, annotations: { c: 'd' }, finalizers: ['x/a'] }),
     step(`PUT ${widgets}/w`, 200, {
-      body: {
-        apiVersion: 'contract.example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'w', resourceVersion: '{version}' },
-        spec: { size: 2 },
-      },
+      body: aWidget({ name: 'w', resourceVersion: '{version}' }, { spec: { size: 2 } }),
       answer: { metadata: { generation: 2 } },
       without: ['metadata.labels', 'metadata.annotations', 'metadata.finalizers'],
     }),

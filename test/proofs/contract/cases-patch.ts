@@ -1,4 +1,5 @@
-import { type Cases, type Step, step } from './case.ts';
+import { aWidget, type Cases, type Step, step } from './case.ts';
+import { aGadget } from './gadget.ts';
 import { configMaps, deployments, gadgets, widgets } from './paths.ts';
 
 const types = {
@@ -16,19 +17,7 @@ const configMap = step(`POST ${configMaps}`, 201, {
 });
 
 const widget = step(`POST ${widgets}`, 201, {
-  body: {
-    apiVersion: 'contract.example.com/v1',
-    kind: 'Widget',
-    metadata: { name: 'w' },
-    spec: { size: 3, tags: ['a', 'b'] },
-  },
-});
-
-const aGadget = (free: object) => ({
-  apiVersion: 'contract.example.com/v1',
-  kind: 'Gadget',
-  metadata: { name: 'g' },
-  spec: { free },
+  body: aWidget({ name: 'w' }, { spec: { size: 3, tags: ['a', 'b'] } }),
 });
 
 const containers = (step: Step): Step => ({
@@ -78,7 +67,7 @@ export const patchCases: Cases = {
     patched(`${widgets}/w`, 'merge', { spec: null }, 422),
   ],
   'a merge patch drops nulls of objects within lists, and keeps those that are elements': [
-    step(`POST ${gadgets}`, 201, { body: aGadget({ old: [{ a: 1, b: 2 }] }) }),
+    step(`POST ${gadgets}`, 201, { body: aGadget({ name: 'g' }, { spec: { free: { old: [{ a: 1, b: 2 }] } } }) }),
     patched(`${gadgets}/g`, 'merge', { spec: { free: { old: [{ a: null, b: 2 }, null, [null, { a: null }]] } } }),
     patched(`${gadgets}/g`, 'merge', { spec: { free: { old: null, new: [{ a: null, b: { c: null } }] } } }),
     patched(`${gadgets}/g`, 'json', [{ op: 'replace', path: '/spec/free/new', value: [{ a: null }] }]),

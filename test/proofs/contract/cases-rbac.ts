@@ -1,4 +1,4 @@
-import { type Cases, type Step, step } from './case.ts';
+import { aWidget, type Cases, type Step, step } from './case.ts';
 
 const core = '/api/v1/namespaces/{ns}';
 const configMaps = `${core}/configmaps`;
@@ -84,7 +84,7 @@ export const rbacCases: Cases = {
   ],
   'a subresource is a right of its own': [
     step('POST /apis/contract.example.com/v1/namespaces/{ns}/widgets', 201, {
-      body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec: { size: 1 } },
+      body: aWidget({ name: 'w' }),
     }),
     role({ apiGroups: ['contract.example.com'], resources: ['widgets/status'], verbs: ['patch'] }),
     bound(),

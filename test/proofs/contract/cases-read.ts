@@ -1,4 +1,4 @@
-import { type Cases, step } from './case.ts';
+import { aWidget, type Cases, step } from './case.ts';
 import { configMaps, widgets } from './paths.ts';
 
 /** What kubectl accepts: a table, else the objects. */
@@ -6,12 +6,7 @@ export const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1,application
 
 const widget = (name: string, spec: object, labels: object = {}) =>
   step(`POST ${widgets}`, 201, {
-    body: {
-      apiVersion: 'contract.example.com/v1',
-      kind: 'Widget',
-      metadata: { name, labels },
-      spec: { size: 1, ...spec },
-    },
+    body: aWidget({ name, labels }, { spec: { size: 1, ...spec } }),
   });
 
 const listed = (query: string, ...names: string[]) =>

@@ -1,9 +1,10 @@
 import { type Cases, type Step, step } from './case.ts';
+import { aGadget } from './gadget.ts';
 import { gadgets, merge } from './paths.ts';
 
 const posted = (name: string, spec: unknown, status = 201, query = '') =>
   step(`POST ${gadgets}${query}`, status, {
-    body: { apiVersion: 'contract.example.com/v1', kind: 'Gadget', metadata: { name }, ...(spec as object) },
+    body: aGadget({ name }, spec as object),
   });
 const made = (spec: unknown = {}): Step => posted('g', { spec });
 const patched = (spec: unknown, status = 200) => step(`PATCH ${gadgets}/g`, status, { type: merge, body: { spec } });

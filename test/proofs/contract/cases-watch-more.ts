@@ -1,10 +1,10 @@
-import { type Cases, step } from './case.ts';
+import { aWidget, type Cases, step } from './case.ts';
 import { watched } from './cases-watch.ts';
 import { merge, widgets } from './paths.ts';
 
 const widget = (name: string, labels: object = {}) =>
   step(`POST ${widgets}`, 201, {
-    body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name, labels }, spec: { size: 1 } },
+    body: aWidget({ name, labels }),
     save: { version: 'metadata.resourceVersion' },
   });
 

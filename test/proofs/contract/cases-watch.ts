@@ -1,9 +1,9 @@
-import { type Cases, step } from './case.ts';
+import { aWidget, type Cases, step } from './case.ts';
 import { merge, widgets } from './paths.ts';
 
 const widget = (name: string, spec: object = {}, save: Record<string, string> = {}) =>
   step(`POST ${widgets}`, 201, {
-    body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', metadata: { name }, spec: { size: 1, ...spec } },
+    body: aWidget({ name }, { spec: { size: 1, ...spec } }),
     save,
   });
 
@@ -50,12 +50,7 @@ export const watchCases: Cases = {
   ],
   'a finalizer’s removal and the end of the object are one event': [
     step(`POST ${widgets}`, 201, {
-      body: {
-        apiVersion: 'contract.example.com/v1',
-        kind: 'Widget',
-        metadata: { name: 'a', finalizers: ['x/a'] },
-        spec: { size: 1 },
-      },
+      body: aWidget({ name: 'a', finalizers: ['x/a'] }),
       save: version,
     }),
     step(`DELETE ${widgets}/a`, 200),

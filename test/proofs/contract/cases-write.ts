@@ -1,16 +1,10 @@
-import { type Cases, type Step, step } from './case.ts';
+import { aWidget, type Cases, type Step, step } from './case.ts';
 import { configMaps, merge, widgets } from './paths.ts';
 
 const jsonPatch = 'application/json-patch+json';
 const strategic = 'application/strategic-merge-patch+json';
 
-const widget = (name: string, spec: unknown = { size: 3 }, more: object = {}) => ({
-  apiVersion: 'contract.example.com/v1',
-  kind: 'Widget',
-  metadata: { name },
-  spec,
-  ...more,
-});
+const widget = (name: string, spec: unknown = { size: 3 }, more: object = {}) => aWidget({ name }, { spec, ...more });
 
 const createA = step(`POST ${configMaps}`, 201, {
   body: { metadata: { name: 'a' }, data: { x: 'y' } },

@@ -85,3 +85,11 @@ export const gadgetDefinition = {
     ],
   },
 };
+
+/** A body of that kind. */
+export const aGadget = (metadata: object, more: object) => ({
+  apiVersion: 'contract.example.com/v1',
+  kind: 'Gadget',
+  metadata,
+  ...more,
+});

@@ -1,3 +1,4 @@
+import { aWidget } from './case.ts';
 /** One kubectl command. In arguments and input `{ns}` is the story's own namespace. */
 export interface Command {
   args: string[];
@@ -20,12 +21,7 @@ export interface Story {
 }
 
 const apiVersion = 'contract.example.com/v1';
-const widget = (name: string, spec: object, metadata: object = {}) => ({
-  apiVersion,
-  kind: 'Widget',
-  metadata: { name, ...metadata },
-  spec,
-});
+const widget = (name: string, spec: object, metadata: object = {}) => aWidget({ name, ...metadata }, { spec });
 const configMap = (name: string, data: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
 
 const words = (text: string) => text.split(' ');
