@@ -14,7 +14,7 @@ export function withConditions(before: readonly Condition[], said: readonly Said
   const timed = said.map((one): Condition => {
     const previous = conditionOf(before, one.type);
     const kept = previous?.status === one.status ? previous.lastTransitionTime : undefined;
-    return { ...one, lastProbeTime: null, lastTransitionTime: kept ?? timestamp(nowMs) };
+    return { ...one, lastTransitionTime: kept ?? timestamp(nowMs) };
   });
   return replaced(before, timed);
 }
