@@ -36,15 +36,16 @@ export const coherentMachine = (machine: unknown): Fields => {
 };
 
 /** With an instance type or a size of its own, and one way to ask whether its guest is ready: a port only on the network of Pods. */
-function withHardware({ resources, readiness, firmware, ...machine }: Fields): Fields {
+function withHardware({ resources, readiness, ...machine }: Fields): Fields {
   const { cpu = '1', memory = '1Gi', ...other } = (resources ?? {}) as Fields;
   const { guestAgent, tcp, ...how } = (readiness ?? {}) as Fields;
+  const { secureBoot } = (machine.firmware ?? {}) as Fields;
   const isAsked = !tcp || (listAt(machine, 'interfaces')?.length ?? 0) > 0;
   return {
     ...machine,
     resources: machine.instancetype === undefined ? { ...other, cpu, memory } : other,
     ...(readiness === undefined ? {} : { readiness: { ...how, ...(isAsked ? { guestAgent: true } : { tcp }) } }),
-    ...(firmware === undefined ? {} : { firmware: { ...(firmware as Fields), bootloader: 'efi' } }),
+    ...(secureBoot ? { firmware: { secureBoot, bootloader: 'efi' } } : {}),
   };
 }
 
