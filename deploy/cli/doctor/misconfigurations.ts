@@ -249,6 +249,7 @@ const rows: Readonly<Record<string, Row>> = {
     mend: (kube) => kube.patch(StorageProfile, gp3, { status: profiled }, { subresource: 'status' }),
     not: { local: 'CDI is simulated there, without this kind' },
   },
+  // The last one, because deleting the Broker also deletes its channel and every Subscription.
   'a deleted Broker': { break: (kube) => kube.delete(Broker, ours(publicBroker)), finding: /^Broker default/ },
 };
 
