@@ -54,8 +54,20 @@ async function reads(holders: readonly HeldImage[], there: readonly Made[]) {
     return there.filter((one) => one.kind === kind && isSelected(one));
   };
   const kube = { get, list } as unknown as Kube;
-  return { found: await readAttemptsOfHolders(kube, holders, volumesOnce(kube, holders)), read };
+  return { found: await readAttemptsOfHolders(kube, holders, volumesOnce(kube)), read };
 }
+
+test('the DataVolume of a holder is read once', async () => {
+  const read: string[] = [];
+  const get = async (_: Resource, { name }: ObjectReference) => {
+    read.push(name);
+    return undefined;
+  };
+  const readVolumes = volumesOnce({ get } as unknown as Kube);
+  await readVolumes([held(begun)]);
+  await readVolumes([held(downloads), held(begun)]);
+  expect(read).toEqual([begun, downloads].map((one) => aDataVolume(one).metadata.name));
+});
 
 const ofMany = Array.from({ length: 5 }, (_, index) => image(`i${index}`, { phase: 'Syncing' }));
 

@@ -34,11 +34,11 @@ type Kube = Reader['kube'];
 export async function readHolders(
   reader: Reader,
   holders: readonly Holder[] | undefined,
-  events: { toRead: readonly HeldImage[]; readVolumes(): Promise<readonly DataVolume[]> } | undefined,
+  events: { toRead: readonly HeldImage[]; readVolumes: ReadVolumes } | undefined,
 ): Promise<Attempts & Pick<Gathered, 'unreadHolders'>> {
   const { kube, nowMs } = reader;
   const toRead = events?.toRead ?? withImages(holders ?? [], []);
-  const readVolumes = events?.readVolumes ?? volumesOnce(kube, toRead);
+  const readVolumes = events?.readVolumes ?? volumesOnce(kube);
   const uids = holderUidsOf(toRead);
   const attempts = await reading(
     reader,
@@ -74,10 +74,19 @@ const isUnderWay = (holder: Holder, image: VMDiskImage) =>
 /** For more, one list costs less than a read of each. */
 const mostByName = 4;
 
-/** Reads the DataVolumes of these holders once: those of first attempts by name, unless they are many. */
-export function volumesOnce(kube: Kube, held: readonly HeldImage[]): () => Promise<readonly DataVolume[]> {
-  let read: Promise<readonly DataVolume[]> | undefined;
-  return () => (read ??= readVolumes(kube, held));
+/** The DataVolumes of holders, and perhaps of others. */
+export type ReadVolumes = (held: readonly HeldImage[]) => Promise<readonly DataVolume[]>;
+
+/** Reads the DataVolumes of each holder once: those of first attempts by name, unless they are many. */
+export function volumesOnce(kube: Kube): ReadVolumes {
+  const read = new Map<string, Promise<readonly DataVolume[]>>();
+  return async (held) => {
+    const unread = held.filter(({ holder }) => !read.has(holder.uid));
+    const volumes = readVolumes(kube, unread);
+    for (const uid of holderUidsOf(unread)) read.set(uid, volumes);
+    const found = await Promise.all(new Set(holderUidsOf(held).map((uid) => read.get(uid) ?? volumes)));
+    return found.flat();
+  };
 }
 
 async function readVolumes(kube: Kube, held: readonly HeldImage[]): Promise<DataVolume[]> {
@@ -114,10 +123,10 @@ const holderUidsOf = (held: readonly HeldImage[]) => held.map(({ holder }) => ho
 export async function readAttemptsOfHolders(
   kube: Kube,
   held: readonly HeldImage[],
-  read: () => Promise<readonly DataVolume[]>,
+  read: ReadVolumes,
 ): Promise<Attempts> {
   if (held.length === 0) return noAttempts;
-  const dataVolumes = await read();
+  const dataVolumes = await read(held);
   const isThere = ({ holder }: HeldImage) => dataVolumes.some(isOfAttempt(holder));
   const missing = held.filter((one) => !isThere(one));
   const doubtful = held.filter((one) => !isThere(one) || !isFirstAttempt(one));

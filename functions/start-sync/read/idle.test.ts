@@ -17,7 +17,7 @@ import {
   type ImageOptions,
   start,
 } from '../../../test/support/builders/images.ts';
-
+import type { ReadVolumes } from './attempts.ts';
 import { isIdle } from './idle.ts';
 import { readNamed } from './named.ts';
 
@@ -61,8 +61,8 @@ async function idle({
   const kube = { get } as unknown as Kube;
   const batch = { ...noEvents, subjects: events.map((one): Subject => subjectOf(one)) };
   const named = await readNamed({ kube, cached: async () => cached as never, batch });
-  const readVolumes = async () => {
-    read.push('DataVolumes');
+  const readVolumes: ReadVolumes = async (held) => {
+    read.push(...held.map((one) => `DataVolume of ${one.image?.metadata.name}`));
     return dataVolumes;
   };
   const slots = {
@@ -80,9 +80,9 @@ test('a running download costs a read of its image, and the end of a source volu
   expect(await idle({ events: [gone] })).toEqual({ isIdle: true, read: [] });
 });
 
-test('a download that has just begun costs a read of its DataVolume, too', async () => {
+test('a download that has just begun costs a read of its DataVolume, too, and of no other', async () => {
   const another = image('another', { phase: 'Syncing' });
-  const read = ['VMDiskImage begun', 'DataVolumes'];
+  const read = ['VMDiskImage begun', 'DataVolume of begun'];
   expect(await idle({ events: [begun], holders: [begun, another] })).toEqual({ isIdle: true, read });
 });
 

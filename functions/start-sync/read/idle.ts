@@ -11,7 +11,14 @@ import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';
 import { isUnacknowledged, lacksFinalizer } from '../transition/move.ts';
 import { failQueued } from '../transition/next-transition.ts';
 import { newRevision } from '../transition/revision.ts';
-import { type HeldImage, hasBegunBefore, selectHolders, volumesOnce, withImages } from './attempts.ts';
+import {
+  type HeldImage,
+  hasBegunBefore,
+  type ReadVolumes,
+  selectHolders,
+  volumesOnce,
+  withImages,
+} from './attempts.ts';
 import { type NamedImages, readNamed } from './named.ts';
 import { ifFailed, type Reader } from './reader.ts';
 import type { Slots } from './slots.ts';
@@ -19,15 +26,14 @@ import type { Slots } from './slots.ts';
 interface KnownSlots extends Pick<Slots, 'policy' | 'bytesLeft'> {
   holders: readonly Holder[];
   nowMs: number;
-  /** Reads the DataVolumes of the holders that the events may be about. */
-  readVolumes(): Promise<readonly DataVolume[]>;
+  readVolumes: ReadVolumes;
 }
 
 /** What the events are about. */
 export interface Events extends NamedImages {
   /** The holders that they may be about. */
   toRead: readonly HeldImage[];
-  readVolumes: KnownSlots['readVolumes'];
+  readVolumes: ReadVolumes;
   /** They leave nothing to do. */
   isIdle: boolean;
 }
@@ -38,7 +44,7 @@ export async function readEvents(reader: Reader, { holders, policy, bytesLeft }:
   const named = holders && (await readNamed(reader));
   if (!named) return undefined;
   const toRead = selectHolders(batch, withImages(holders, named.unfinished.values()));
-  const readVolumes = volumesOnce(kube, toRead);
+  const readVolumes = volumesOnce(kube);
   const idle = await isIdle(batch, named, { holders, policy, bytesLeft, nowMs, readVolumes }).catch(ifFailed);
   return { ...named, toRead, readVolumes, isIdle: idle === true };
 }
@@ -70,7 +76,7 @@ export async function isIdle(
   if (!attempts.every(({ holder, image }) => image?.status?.phase === 'Syncing' && isActiveAttempt(holder, image)))
     return false;
   const made = attempts.flatMap(({ holder, image }) =>
-    image ? [{ image, name: keyOf(volumeOf(holder, image)) }] : [],
+    image ? [{ holder, image, name: keyOf(volumeOf(holder, image)) }] : [],
   );
   if (made.some(({ name }) => deleted.has(name))) return false;
   // An image whose status has just begun an attempt may have no DataVolume yet; one that has had an importer has one. The end of an importer
@@ -80,7 +86,7 @@ export async function isIdle(
     ({ image }) => hasImporters || (live.has(keyOf(image.metadata)) && image.status?.dataVolume === undefined),
   );
   if (unproven.length === 0) return true;
-  const downloads = (await readVolumes()).filter(({ status }) => status?.phase !== 'Succeeded');
+  const downloads = (await readVolumes(unproven)).filter(({ status }) => status?.phase !== 'Succeeded');
   const found = new Set(downloads.map(({ metadata }) => keyOf(metadata)));
   return unproven.every(({ name }) => found.has(name));
 }
