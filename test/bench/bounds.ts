@@ -74,7 +74,7 @@ function handOverBounds(runs: readonly SyncRun[]): Bound[] {
 
 const costBounds = (run: SyncRun): Bound[] => [
   bound(`writes to Succeeded, ${run.images} queued`, writesPerImage(writeCosts(run), 'to Succeeded'), 9.4, 'an image'),
-  bound(`reads, ${run.images} queued`, readsPerImage(run), 35, 'an image'),
+  bound(`reads, ${run.images} queued`, readsPerImage(run), 34, 'an image'),
 ];
 
 /** About a tenth above what is found, for how often CDI reports progress is a matter of time. */

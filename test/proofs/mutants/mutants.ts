@@ -189,7 +189,7 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     unaffected,
-    'restartCount > 0 || ',
+    '!status?.restartCount && ',
     '',
     'functions/follow-sync/reads.test.ts',
     'an importer that began again downloads until the next sweep',
