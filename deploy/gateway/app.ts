@@ -19,7 +19,7 @@ type Result = 'done' | 'malformed' | 'refused' | 'later';
 export type MakeImage = (event: PipelineEvent) => Promise<void>;
 
 /** How far an image is, in the words of its status. */
-export interface ImageProgress {
+interface ImageProgress {
   namespace: string;
   name: string;
   phase: string;

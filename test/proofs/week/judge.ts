@@ -14,7 +14,7 @@ export interface Verdict {
   figures: Figures;
 }
 
-export interface Figures {
+interface Figures {
   labs: number;
   booked: number;
   /** Whose images were usable at their start. */
