@@ -28,7 +28,7 @@ export const knativeServices = (functions: readonly FunctionDeclaration[]): Mani
           metadata: { labels: labelsOf(name), annotations: { ...scrape, ...scaleOf(declaration) } },
           spec: {
             ...podOf(name),
-            // Unlimited: events that come at once share a pass, which is cheaper than a second instance.
+            // Unlimited: events that come at once share a reconcile, which is cheaper than a second instance.
             containerConcurrency: 0,
             timeoutSeconds: 60,
             containers: [
@@ -101,7 +101,7 @@ const scrape = {
 };
 
 /**
- * One instance at most: events that wait share its next pass, while a second one reads and writes the same objects.
+ * One instance at most: events that wait share its next reconcile, while a second one reads and writes the same objects.
  * Measured with 200 machines made at once: five instances had two of three status writes refused as conflicts.
  */
 const scaleOf = ({ scale }: FunctionDeclaration): Record<string, string> => ({

@@ -283,7 +283,7 @@ describe('a workspace with a machine', { timeout: 60_000 }, () => {
 });
 
 describe('the life of one image revision', { timeout: 60_000 }, () => {
-  test('is one trace through start-sync, follow-sync and prune, linked with their passes, the pipeline and its machine', async () => {
+  test('is one trace through start-sync, follow-sync and prune, linked with their reconciles, the pipeline and its machine', async () => {
     const spans = await spansFromNowOn();
     const { world, close } = await aWorld();
     await setPolicy(world, {
@@ -314,7 +314,7 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
 
     const { traceId } = spanContextOf({ uid: metadata.uid, revision: status?.revision ?? 0 });
     const ofLife = spans.filter((span) => span.spanContext().traceId === traceId);
-    // What was measured belongs to no one step, and so to no pass.
+    // What was measured belongs to no one step, and so to no reconcile.
     const isDuration = ({ name }: ReadableSpan) => name.startsWith('ot.');
     expect([...new Set(ofLife.filter(isDuration).map(({ name }) => name))].sort()).toEqual([
       'ot.image.queue.wait.duration',
@@ -350,17 +350,19 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
       expect(links.map(({ context }) => context.traceId)).toContain(traceId);
     }
 
-    const passes = new Map(
+    const reconciles = new Map(
       spans.filter(({ name }) => name.endsWith(' reconcile')).map((span) => [span.spanContext().spanId, span]),
     );
     for (const step of life) {
-      const pass = passes.get(step.links[0]?.context.spanId ?? '');
-      expect(pass?.name).toBe(`${step.attributes['ot.function']} reconcile`);
-      // A pass that a domain event of the image woke has that as a link, too.
-      expect(pass?.links.map(({ context }) => context.traceId)).toContain(traceId);
-      expect(pass?.spanContext().traceId).not.toBe(traceId);
+      const reconcile = reconciles.get(step.links[0]?.context.spanId ?? '');
+      expect(reconcile?.name).toBe(`${step.attributes['ot.function']} reconcile`);
+      // A reconcile that a domain event of the image woke has that as a link, too.
+      expect(reconcile?.links.map(({ context }) => context.traceId)).toContain(traceId);
+      expect(reconcile?.spanContext().traceId).not.toBe(traceId);
     }
-    const preload = [...passes.values()].find(({ name, links }) => name === 'preload reconcile' && links.length > 0);
+    const preload = [...reconciles.values()].find(
+      ({ name, links }) => name === 'preload reconcile' && links.length > 0,
+    );
     expect(preload?.links.map(({ context }) => context)).toMatchObject([pipeline]);
 
     const told = JSON.stringify(

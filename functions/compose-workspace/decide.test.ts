@@ -85,7 +85,7 @@ const look = ({ inside, data = {}, image = ubuntu, ...more }: Given): Observed =
   imageNamespaces: new Map([['vmdi-farm', Namespace.parse({ metadata: { name: 'vmdi-farm' } })]]),
   ...more,
 });
-const pass = (given: Given) => decide(look(given));
+const reconcile = (given: Given) => decide(look(given));
 
 const statusIn = (actions: readonly Action[]) =>
   (actions.find((action) => action.do === 'patchStatus')?.status ?? {}) as WorkspaceStatus;
@@ -116,7 +116,7 @@ const bridge = { networkProvider: 'bridge' };
 const network = (name: string, text = '') => ours(NetworkAttachmentDefinition, name, { spec: { config: text } });
 
 describe('the order', () => {
-  test('namespace and right come first, and the rest is looked at in the same pass', () => {
+  test('namespace and right come first, and the rest is looked at in the same reconcile', () => {
     const open = decide(empty);
     expect(writes(open)).toEqual([
       'create Namespace ws-lab',
@@ -126,13 +126,13 @@ describe('the order', () => {
   });
   test('the NetworkPolicy is made before anything runs', () => {
     const spec = { containerClusters: [aClusterOf()] };
-    expect(writes(pass({ workspace: lab(spec) }))).toEqual([
+    expect(writes(reconcile({ workspace: lab(spec) }))).toEqual([
       'create NetworkPolicy ws-deny-all',
       'create Deployment app',
     ]);
   });
   test('the NetworkPolicy isolates every Pod except those of CDI, in both directions', () => {
-    expect(madeOf(pass({}), 'NetworkPolicy')).toMatchObject({
+    expect(madeOf(reconcile({}), 'NetworkPolicy')).toMatchObject({
       spec: {
         podSelector: {
           matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['containerized-data-importer'] }],
@@ -155,7 +155,7 @@ describe('the order', () => {
       volumes: [{ name: 'data', size: '1Gi' }],
       networks: [net],
     };
-    const actions = pass({ workspace: lab(spec), image: image ?? null });
+    const actions = reconcile({ workspace: lab(spec), image: image ?? null });
     expect(writes(actions)).toEqual(['create NetworkPolicy ws-deny-all']);
     expect(componentIn(actions, 'ubuntu')).toMatchObject({ reason, phase });
     expect(conditionIn(actions, 'VMDiskImagesReady')).toMatchObject({ status: 'False', reason });
@@ -164,7 +164,7 @@ describe('the order', () => {
   test('what was begun is kept as it should be while the image of another machine downloads', () => {
     const spec = { vms: [aMachineOf()], containerClusters: [aClusterOf()] };
     const inside = { claims: [ours(PersistentVolumeClaim, 'old')] };
-    const actions = pass({ workspace: lab(spec), inside, image: aVMDiskImage({ status: { phase: 'Syncing' } }) });
+    const actions = reconcile({ workspace: lab(spec), inside, image: aVMDiskImage({ status: { phase: 'Syncing' } }) });
     expect(writes(actions)).toContain('create Deployment app');
     expect(writes(actions)).not.toContain('create VirtualMachine vm');
   });
@@ -181,7 +181,7 @@ test.each<[VMDiskImageStatus, string]>([
     'Failed in namespace vmdi-farm: Not tried again: NoSuchKey.',
   ],
 ])('the workspace says what its image waits for, and names it once: %j', (status, cause) => {
-  const actions = pass({ workspace: lab({ vms: [aMachineOf()] }), image: aVMDiskImage({ status }) });
+  const actions = reconcile({ workspace: lab({ vms: [aMachineOf()] }), image: aVMDiskImage({ status }) });
   expect(statusIn(actions).message).toBe(`VMDiskImage ubuntu: ${cause}`);
 });
 
@@ -192,7 +192,7 @@ describe('a missing image', () => {
     imageSnapshotClass: 'ebs',
     imageSecretRef: 'reader',
   };
-  const made = (given: Given) => madeOf(pass({ image: null, ...given }), 'VMDiskImage');
+  const made = (given: Given) => madeOf(reconcile({ image: null, ...given }), 'VMDiskImage');
 
   test("is made of the policy's template, as large as the machine's disk where the policy does not say", () => {
     const workspace = lab({ vms: [aMachineOf({ version: '2.1', diskSize: '18Gi' })] });
@@ -219,13 +219,13 @@ describe('a missing image', () => {
     ['no size is given', { version: '1' }, data, 'imageDiskSize'],
     ['a key does not parse', { version: '1' }, { ...data, imageDiskSize: 'large' }, 'imageDiskSize does not parse'],
   ])('stays missing where %s', (_, more, policy, said) => {
-    const actions = pass({ image: null, workspace: lab({ vms: [aMachineOf(more)] }), data: policy });
+    const actions = reconcile({ image: null, workspace: lab({ vms: [aMachineOf(more)] }), data: policy });
     expect(writes(actions)).not.toContain('create VMDiskImage ubuntu');
     expect(conditionIn(actions, 'VMDiskImagesReady')).toMatchObject({ reason: 'ImageMissing' });
     expect(statusIn(actions).message).toContain(said);
   });
   test('that can neither be found nor made says so, and what to do, with its name once', () => {
-    const actions = pass({ image: null, workspace: lab({ vms: [aMachineOf()] }), data: {} });
+    const actions = reconcile({ image: null, workspace: lab({ vms: [aMachineOf()] }), data: {} });
     expect(statusIn(actions).message).toBe(
       "VMDiskImage ubuntu: It exists in none of the policy's imageNamespaces, and cannot be made: there is no vmDiskImageTemplate, and the policy has no imageUrlTemplate, imageStorageClass, imageSnapshotClass, imageDiskSize. Create it, or add what is missing.",
     );
@@ -236,7 +236,7 @@ describe('a missing image', () => {
       metadata: { ...ubuntu.metadata, labels: { 'app.kubernetes.io/created-by': 'ensure-vmdi' } },
     };
     const asking = (vmDiskImageTemplate: object) =>
-      pass({
+      reconcile({
         image,
         workspace: lab({ vms: [aMachineOf({ vmDiskImageTemplate: { ...ubuntu.spec, ...vmDiskImageTemplate } })] }),
       });
@@ -250,7 +250,7 @@ describe('a missing image', () => {
   });
   test('is looked for where the workspace holds it, whatever namespaces the policy names now', () => {
     const workspace = lab({ vms: [aMachineOf()] }, { images: [{ name: 'ubuntu', namespace: 'vmdi-farm' }] });
-    const machine = madeOf(pass({ workspace, data: { imageNamespaces: 'golden' } }), 'VirtualMachine');
+    const machine = madeOf(reconcile({ workspace, data: { imageNamespaces: 'golden' } }), 'VirtualMachine');
     expect(machine).toMatchObject({ spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'vmdi-farm' } } });
   });
 });
@@ -259,7 +259,7 @@ describe('a machine with deploy roles', () => {
   const ansible = { roles: { deploy: [{ role: 'router' }] } };
   const workspace = lab({ vms: [aMachineOf({ ansible })] });
   const data = { ansibleRunnerImage: 'runner:1', ansibleCredentials: 'true' };
-  const made = madeOf(pass({ workspace, data, site: aSite() }), 'VirtualMachine') as VirtualMachine;
+  const made = madeOf(reconcile({ workspace, data, site: aSite() }), 'VirtualMachine') as VirtualMachine;
   const found = { machines: [ours(VirtualMachine, 'vm', { spec: made.spec }, made.metadata)] };
 
   test('lets the key of its workspace in from its first start', () => {
@@ -267,12 +267,12 @@ describe('a machine with deploy roles', () => {
   });
   test('names its host key, which is made first', () => {
     expect(made.spec.sshHostKeySecretRef).toEqual({ name: 'ssh-host-keys', key: 'vm' });
-    const order = writes(pass({ workspace, data, site: aSite() }));
+    const order = writes(reconcile({ workspace, data, site: aSite() }));
     expect(order.filter((one) => /Secret|VirtualMachine/.test(one))).toEqual([
       'create Secret ssh-host-keys',
       'create VirtualMachine vm',
     ]);
-    expect(madeOf(pass({ workspace, data, site: aSite() }), 'Secret')).toMatchObject({
+    expect(madeOf(reconcile({ workspace, data, site: aSite() }), 'Secret')).toMatchObject({
       metadata: { labels: { 'pelotech.ot/use': 'host-key' } },
       data: { vm: expect.any(String) },
     });
@@ -281,12 +281,12 @@ describe('a machine with deploy roles', () => {
     const refusals = new Map([
       [refusalKey(Secret, { namespace: 'ws-lab', name: 'ssh-host-keys' }), { reason: 'Forbidden', message: 'quota' }],
     ]);
-    const actions = pass({ workspace, data, site: aSite(), refusals });
+    const actions = reconcile({ workspace, data, site: aSite(), refusals });
     expect(writes(actions)).not.toContain('create VirtualMachine vm');
     expect(componentIn(actions, 'vm')?.message).toContain('Secret ws-lab/ssh-host-keys was refused');
   });
   test('is not made without it, and says what to do', () => {
-    const actions = pass({ workspace, data });
+    const actions = reconcile({ workspace, data });
     expect(writes(actions)).not.toContain('create VirtualMachine vm');
     expect(componentIn(actions, 'vm')).toMatchObject({
       phase: 'Waiting',
@@ -298,9 +298,9 @@ describe('a machine with deploy roles', () => {
     ["while the site's key is gone for a moment", data],
     ['while the policy does not parse', { ...data, ansibleCredentials: 'perhaps' }],
   ])('keeps it %s, and is repaired in the rest', (_, policy) => {
-    expect(writes(pass({ workspace, data: policy, inside: found }))).not.toContain('replace VirtualMachine vm');
+    expect(writes(reconcile({ workspace, data: policy, inside: found }))).not.toContain('replace VirtualMachine vm');
     const machines = found.machines.map((one) => ({ ...one, spec: { ...one.spec, name: 'edited' } }));
-    const repair = pass({ workspace, data: policy, inside: { machines } }).find(
+    const repair = reconcile({ workspace, data: policy, inside: { machines } }).find(
       (action) => action.do === 'replace' && action.resource.kind === 'VirtualMachine',
     );
     expect(repair).toMatchObject({
@@ -312,7 +312,7 @@ describe('a machine with deploy roles', () => {
 describe('networks', () => {
   const workspace = lab({ networks: [net] });
   test('of kube-ovn are a router of its own, and a Subnet and a definition each', () => {
-    const actions = pass({ workspace });
+    const actions = reconcile({ workspace });
     expect(writes(actions).slice(1)).toEqual([
       'create Vpc ws-lab',
       expect.stringMatching(/^create Subnet ws-lab-net-[0-9a-f]{8}$/),
@@ -325,23 +325,23 @@ describe('networks', () => {
   test('wait for their router, and not for one another once it exists', () => {
     const groupsOf = (actions: Action[]) =>
       new Set(actions.filter(({ do: verb }) => verb === 'create').map(({ group }) => group)).size;
-    expect(groupsOf(pass({ workspace }).filter(({ group }) => group !== undefined))).toBe(1);
-    const made = madeOf(pass({ workspace }), 'Vpc');
+    expect(groupsOf(reconcile({ workspace }).filter(({ group }) => group !== undefined))).toBe(1);
+    const made = madeOf(reconcile({ workspace }), 'Vpc');
     const vpc = Vpc.parse({ ...made, metadata: { ...made?.metadata, uid: 'uid-vpc', resourceVersion: '1' } });
     const outside = { isServed: true, vpc, subnets: [] };
-    expect(groupsOf(pass({ workspace, outside }).filter(({ group }) => group !== undefined))).toBe(2);
+    expect(groupsOf(reconcile({ workspace, outside }).filter(({ group }) => group !== undefined))).toBe(2);
   });
   test('are not put on a router of another owner', () => {
     const vpc = Vpc.parse({ metadata: { name: 'ws-lab', uid: 'theirs' } });
-    const actions = pass({ workspace, outside: { isServed: true, vpc, subnets: [] } });
+    const actions = reconcile({ workspace, outside: { isServed: true, vpc, subnets: [] } });
     expect(writes(actions)).toEqual(['create NetworkPolicy ws-deny-all']);
     expect(componentIn(actions, 'net')).toMatchObject({ phase: 'Failed', reason: 'NameTaken' });
   });
   test('are looked at again as soon as they are defined, because no event reports it', () => {
-    expect(pass({ workspace, data: bridge })).toContainEqual(expect.objectContaining({ do: 'requeue' }));
+    expect(reconcile({ workspace, data: bridge })).toContainEqual(expect.objectContaining({ do: 'requeue' }));
   });
   test('on bridges are a pair of definitions', () => {
-    expect(writes(pass({ workspace, data: bridge })).slice(1)).toEqual([
+    expect(writes(reconcile({ workspace, data: bridge })).slice(1)).toEqual([
       'create NetworkAttachmentDefinition net',
       'create NetworkAttachmentDefinition net-ip',
     ]);
@@ -358,45 +358,51 @@ describe('networks', () => {
   ])(
     'stay with the provider that made them if the status is empty and the policy now says %s',
     (_, given, expected) => {
-      expect(statusIn(pass({ workspace, ...given }))).toMatchObject({ networkProvider: expected });
+      expect(statusIn(reconcile({ workspace, ...given }))).toMatchObject({ networkProvider: expected });
     },
   );
   test('say who makes them as soon as one is made or there, and not before', () => {
-    expect(statusIn(pass({ workspace }))).toMatchObject({ networkProvider: 'kube-ovn' });
+    expect(statusIn(reconcile({ workspace }))).toMatchObject({ networkProvider: 'kube-ovn' });
     const outside = { isServed: true, vpc: ours(Vpc, 'ws-lab'), subnets: [] };
     const hasMultus = { hasMultus: false };
-    expect(statusIn(pass({ workspace, outside, inside: hasMultus }))).toMatchObject({ networkProvider: 'kube-ovn' });
-    expect(statusIn(pass({ workspace, inside: hasMultus }))).not.toHaveProperty('networkProvider');
+    expect(statusIn(reconcile({ workspace, outside, inside: hasMultus }))).toMatchObject({
+      networkProvider: 'kube-ovn',
+    });
+    expect(statusIn(reconcile({ workspace, inside: hasMultus }))).not.toHaveProperty('networkProvider');
   });
   test('stay with who made them', () => {
     const begun = lab({ networks: [net] }, { networkProvider: 'kube-ovn' });
-    expect(writes(pass({ workspace: begun, data: bridge }))).toContain('create Vpc ws-lab');
+    expect(writes(reconcile({ workspace: begun, data: bridge }))).toContain('create Vpc ws-lab');
   });
   test.each([
     ['kube-ovn', { outside: { isServed: false, vpc: undefined, subnets: [] } }, 'KubeOvnMissing'],
     ['Multus', { inside: { hasMultus: false } }, 'MultusMissing'],
   ])('say so where %s is not installed', (_, given, reason) => {
-    expect(componentIn(pass({ workspace, ...given }), 'net')).toMatchObject({ phase: 'Failed', reason });
+    expect(componentIn(reconcile({ workspace, ...given }), 'net')).toMatchObject({ phase: 'Failed', reason });
   });
   test('that are no longer wanted stay while they have users, and are named', () => {
     const on = [{ name: 'net', namespace: 'ws-lab' }];
     const annotations = { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(on) };
     const pod = Pod.parse({ metadata: { name: 'runs', annotations }, status: { phase: 'Running' } });
-    const actions = pass({ workspace: lab(), inside: { definitions: [network('net')], pods: [pod] }, data: bridge });
+    const actions = reconcile({
+      workspace: lab(),
+      inside: { definitions: [network('net')], pods: [pod] },
+      data: bridge,
+    });
     expect(writes(actions)).not.toContain('delete NetworkAttachmentDefinition net');
     expect(conditionIn(actions, 'NetworksReady')).toMatchObject({ status: 'False', reason: 'NetworkInUse' });
     expect(conditionIn(actions, 'NetworksReady')?.message).toContain('net (Pod runs)');
-    expect(writes(pass({ inside: { definitions: [network('net')] } }))).toContain(
+    expect(writes(reconcile({ inside: { definitions: [network('net')] } }))).toContain(
       'delete NetworkAttachmentDefinition net',
     );
   });
   test('give the router only when no Subnet is on it any more', () => {
     const vpc = ours(Vpc, 'ws-lab');
     const subnet = ours(Subnet, 'ws-lab-old');
-    const going = pass({ outside: { isServed: true, vpc, subnets: [subnet] } });
+    const going = reconcile({ outside: { isServed: true, vpc, subnets: [subnet] } });
     expect(writes(going)).toContain('delete Subnet ws-lab-old');
     expect(writes(going)).not.toContain('delete Vpc ws-lab');
-    expect(writes(pass({ outside: { isServed: true, vpc, subnets: [] } }))).toContain('delete Vpc ws-lab');
+    expect(writes(reconcile({ outside: { isServed: true, vpc, subnets: [] } }))).toContain('delete Vpc ws-lab');
   });
 });
 
@@ -427,8 +433,8 @@ describe('a machine', () => {
       { network: 'two', ipAddress: `${two}/24` },
     ];
     const workspace = lab({ vms: [aMachineOf({ interfaces })], networks });
-    // The definitions are not as wanted, and are mended in this pass; the machine waits for nothing.
-    const made = madeOf(pass({ workspace, ...onBridge }), 'VirtualMachine') as
+    // The definitions are not as wanted, and are mended in this reconcile; the machine waits for nothing.
+    const made = madeOf(reconcile({ workspace, ...onBridge }), 'VirtualMachine') as
       | { spec?: { interfaces?: unknown } }
       | undefined;
     return made?.spec?.interfaces;
@@ -460,7 +466,7 @@ describe('a machine', () => {
   test('with another image stays as long as that is not there', () => {
     const spec = { resources: { cpu: '2', memory: '2Gi' }, vmDiskImageRef: { name: 'old', namespace: 'vmdi-farm' } };
     const machines = [ours(VirtualMachine, 'vm', { spec })];
-    const actions = pass({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines }, image: null });
+    const actions = reconcile({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines }, image: null });
     expect(writes(actions)).not.toContain('delete VirtualMachine vm');
     expect(componentIn(actions, 'vm')).toMatchObject({ phase: 'Waiting', reason: 'ImageNotReady' });
   });
@@ -475,7 +481,7 @@ describe('a machine', () => {
       rootDisk: { name: 'vm-root', image: 'uid-ubuntu', revision: 1, cloned: 'uid-volume' },
     };
     const machines = [ours(VirtualMachine, 'vm', { spec, status })];
-    const actions = pass({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines }, image });
+    const actions = reconcile({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines }, image });
     expect(componentIn(actions, 'ubuntu')).toMatchObject({ phase: 'Ready', reason: 'DiskCloned' });
   });
   test.each([
@@ -486,14 +492,14 @@ describe('a machine', () => {
     (status, phase, reason, words) => {
       const image = aVMDiskImage({ status: { phase: status } });
       const vmDiskImageTemplate = { ...image.spec, url: 'https://example.com/other.qcow2' };
-      const actions = pass({ workspace: lab({ vms: [aMachineOf({ vmDiskImageTemplate })] }), image });
+      const actions = reconcile({ workspace: lab({ vms: [aMachineOf({ vmDiskImageTemplate })] }), image });
       expect(componentIn(actions, 'ubuntu')).toMatchObject({ phase, reason, message: expect.stringContaining(words) });
     },
   );
   test('with another image is recreated', () => {
     const spec = { resources: { cpu: '2', memory: '2Gi' }, vmDiskImageRef: { name: 'old', namespace: 'vmdi-farm' } };
     const machines = [ours(VirtualMachine, 'vm', { spec })];
-    expect(writes(pass({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines } }))).toContain(
+    expect(writes(reconcile({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines } }))).toContain(
       'delete VirtualMachine vm',
     );
   });
@@ -503,7 +509,7 @@ describe('a machine', () => {
     ['Start', ['create VirtualMachine vm'], 'Provisioning'],
   ])('to be ignored, under policy %s', (ignoreOnDeploy, made, phase) => {
     const workspace = lab({ vms: [aMachineOf({ ignoreOnDeploy: true })] });
-    const actions = pass({ workspace, data: { ignoreOnDeploy } });
+    const actions = reconcile({ workspace, data: { ignoreOnDeploy } });
     expect(writes(actions).slice(1)).toEqual(made);
     expect(componentIn(actions, 'vm')?.phase).toBe(phase);
   });
@@ -522,7 +528,7 @@ describe('a container cluster', () => {
     ],
   ])('that a user lets out of its lab by %s is repaired, and only then', (_, edited) => {
     const workspace = lab({ containerClusters: [aClusterOf()] });
-    const made = madeOf(pass({ workspace }), 'Deployment') as unknown as Made;
+    const made = madeOf(reconcile({ workspace }), 'Deployment') as unknown as Made;
     const { hostNetwork: _1, hostPID: _2, hostIPC: _3, initContainers: _4, ...kept } = made.spec.template.spec;
     const found = (spec: object) => {
       const fields = { spec: { ...made.spec, template: { ...made.spec.template, spec } } };
@@ -531,12 +537,12 @@ describe('a container cluster', () => {
     const securityContext = { allowPrivilegeEscalation: false };
     const containers = kept.containers.map((container) => ({ ...container, securityContext }));
     const asKept = { ...kept, containers };
-    expect(writes(pass({ workspace, inside: found(asKept) }))).not.toContain('replace Deployment app');
-    expect(writes(pass({ workspace, inside: found(edited(asKept)) }))).toContain('replace Deployment app');
+    expect(writes(reconcile({ workspace, inside: found(asKept) }))).not.toContain('replace Deployment app');
+    expect(writes(reconcile({ workspace, inside: found(edited(asKept)) }))).toContain('replace Deployment app');
   });
   const templateOf = (given: Given) =>
     (
-      madeOf(pass(given), 'Deployment') as unknown as {
+      madeOf(reconcile(given), 'Deployment') as unknown as {
         spec: {
           replicas: number;
           strategy: object;
@@ -594,7 +600,7 @@ describe('a container cluster', () => {
     const interfaces = [{ network: 'net', ipAddress: '10.0.0.7/24' }];
     const workspace = lab({ containerClusters: [aClusterOf({ interfaces })], networks });
     const subnet = ours(Subnet, 'ws-lab-net-x', { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
-    const first = madeOf(pass({ workspace }), 'Subnet')?.metadata.name ?? '';
+    const first = madeOf(reconcile({ workspace }), 'Subnet')?.metadata.name ?? '';
     const outside = {
       isServed: true,
       vpc: ours(Vpc, 'ws-lab'),
@@ -635,7 +641,7 @@ describe('a container cluster', () => {
     ],
   ])('that is %s', (_, status, pods, phase, reason) => {
     const workspace = lab({ containerClusters: [aClusterOf()] });
-    const actions = pass({ workspace, inside: { deployments: [deployment(status)], pods } });
+    const actions = reconcile({ workspace, inside: { deployments: [deployment(status)], pods } });
     expect(componentIn(actions, 'app')).toMatchObject({ phase, reason });
   });
 });
@@ -648,14 +654,16 @@ describe('a volume', () => {
     inside: { claims: [found] },
   });
   test('may grow, and never becomes smaller', () => {
-    const grown = pass(given('2Gi', claim('1Gi', 'Bound')));
+    const grown = reconcile(given('2Gi', claim('1Gi', 'Bound')));
     expect(grown).toContainEqual(
       expect.objectContaining({
         do: 'replace',
         object: expect.objectContaining({ spec: { resources: { requests: { storage: '2Gi' } } } }),
       }),
     );
-    expect(componentIn(pass(given('1Gi', claim('2Gi', 'Bound'))), 'data')).toMatchObject({ reason: 'SizeNotApplied' });
+    expect(componentIn(reconcile(given('1Gi', claim('2Gi', 'Bound'))), 'data')).toMatchObject({
+      reason: 'SizeNotApplied',
+    });
   });
   test('whose claim belongs to another owner is not mounted', () => {
     const claims = [ours(PersistentVolumeClaim, 'data', { spec: {} }, { ownerReferences: [] })];
@@ -665,36 +673,36 @@ describe('a volume', () => {
       volumes: [{ name: 'data', size: '1Gi' }],
       containerClusters: [aClusterOf({ containers: [mounting as NonNullable<typeof container>] })],
     });
-    const actions = pass({ workspace, inside: { claims } });
+    const actions = reconcile({ workspace, inside: { claims } });
     expect(writes(actions)).not.toContain('create Deployment app');
     expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Waiting', reason: 'VolumeTaken' });
   });
   test('is written once to be made, and not again', () => {
     const workspace = lab({ volumes: [{ name: 'data', size: '1Gi' }] });
-    const { metadata, spec } = madeOf(pass({ workspace }), 'PersistentVolumeClaim') as PersistentVolumeClaim;
+    const { metadata, spec } = madeOf(reconcile({ workspace }), 'PersistentVolumeClaim') as PersistentVolumeClaim;
     const claims = [ours(PersistentVolumeClaim, 'data', { spec, status: { phase: 'Pending' } }, metadata)];
-    expect(writes(pass({ workspace, inside: { claims } }))).not.toContain('replace PersistentVolumeClaim data');
+    expect(writes(reconcile({ workspace, inside: { claims } }))).not.toContain('replace PersistentVolumeClaim data');
   });
   test('keeps its class, which is reported', () => {
     const spec = { storageClassName: 'slow', resources: { requests: { storage: '1Gi' } } };
     const claims = [ours(PersistentVolumeClaim, 'data', { spec, status: { phase: 'Bound' } })];
     const workspace = lab({ volumes: [{ name: 'data', size: '1Gi', storageClass: 'fast' }] });
-    const actions = pass({ workspace, inside: { claims } });
+    const actions = reconcile({ workspace, inside: { claims } });
     expect(componentIn(actions, 'data')).toMatchObject({ phase: 'Ready', reason: 'StorageClassNotApplied' });
   });
   test('grows once it is bound: Kubernetes refuses it before', () => {
-    const waiting = pass(given('2Gi', claim('1Gi', 'Pending')));
+    const waiting = reconcile(given('2Gi', claim('1Gi', 'Pending')));
     expect(JSON.stringify(waiting.filter((action) => action.do === 'replace'))).not.toContain('2Gi');
     expect(componentIn(waiting, 'data')).toMatchObject({ phase: 'Ready', reason: 'GrowsWhenBound' });
   });
   test('that nothing mounts is well unbound', () => {
-    expect(componentIn(pass(given('1Gi', claim('1Gi', 'Pending'))), 'data')).toMatchObject({
+    expect(componentIn(reconcile(given('1Gi', claim('1Gi', 'Pending'))), 'data')).toMatchObject({
       phase: 'Ready',
       reason: 'Unused',
     });
   });
   test('that is lost has failed', () => {
-    expect(componentIn(pass(given('1Gi', claim('1Gi', 'Lost'))), 'data')).toMatchObject({ phase: 'Failed' });
+    expect(componentIn(reconcile(given('1Gi', claim('1Gi', 'Lost'))), 'data')).toMatchObject({ phase: 'Failed' });
   });
 });
 
@@ -711,7 +719,7 @@ test.each<[string, Workspace['spec'], string]>([
     'app',
   ],
 ])('nothing that depends on %s is begun while it does not parse', (key, spec, name) => {
-  const actions = pass({ workspace: lab(spec), data: { [key]: 'perhaps' } });
+  const actions = reconcile({ workspace: lab(spec), data: { [key]: 'perhaps' } });
   expect(writes(actions)).toEqual(['create NetworkPolicy ws-deny-all']);
   expect(componentIn(actions, name)).toMatchObject({ phase: 'Waiting', reason: 'InvalidPolicy' });
 });
@@ -721,17 +729,17 @@ describe('what the API server refuses', () => {
     new Map([[refusalKey(Deployment, { namespace: 'ws-lab', name: 'app' }), { reason, message: 'no' }]]);
   const workspace = lab({ containerClusters: [aClusterOf(), aClusterOf({ name: 'other' })] });
   test('is reported, and blocks nothing else', () => {
-    const actions = pass({ workspace, refusals: refusals('Invalid') });
+    const actions = reconcile({ workspace, refusals: refusals('Invalid') });
     expect(writes(actions)).toContain('create Deployment other');
     expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Failed', reason: 'Rejected' });
     expect(statusIn(actions)).toMatchObject({ phase: 'Failed' });
   });
   test('for a right that is new is asked for again', () => {
     const roleBinding = ours(RoleBinding, 'grant', {}, { creationTimestamp: at(-5) });
-    const actions = pass({ workspace, roleBinding, refusals: refusals('Forbidden') });
+    const actions = reconcile({ workspace, roleBinding, refusals: refusals('Forbidden') });
     expect(componentIn(actions, 'app')).toMatchObject({ phase: 'Provisioning', reason: 'Forbidden' });
     expect(actions.at(-1)).toMatchObject({ do: 'redeliver' });
-    expect(componentIn(pass({ workspace, refusals: refusals('Forbidden') }), 'app')).toMatchObject({
+    expect(componentIn(reconcile({ workspace, refusals: refusals('Forbidden') }), 'app')).toMatchObject({
       phase: 'Failed',
     });
   });
@@ -787,7 +795,7 @@ describe('if the API server forbids reading in the namespace', () => {
     expect(shutOut({ workspace: said })).toEqual([]);
   });
   test('no image is made: the machines may have their disks', () => {
-    expect(writes(pass({ workspace, image: null }))).toContain('create VMDiskImage ubuntu');
+    expect(writes(reconcile({ workspace, image: null }))).toContain('create VMDiskImage ubuntu');
     expect(writes(shutOut({ workspace, image: null }))).toEqual([]);
   });
   test('a deleted workspace has its RoleBinding repaired, and reports it meanwhile', () => {
@@ -804,11 +812,13 @@ test.each<[string, object]>([
 ])(
   'a way %s through the NetworkPolicy is closed, and it is not written again when the API server drops what is empty',
   (_, way) => {
-    const policy = madeOf(pass({}), 'NetworkPolicy') as unknown as NetworkPolicy;
+    const policy = madeOf(reconcile({}), 'NetworkPolicy') as unknown as NetworkPolicy;
     const { ingress: _in, egress: _out, ...spec } = policy.spec as Record<string, unknown>;
     const found = (more: object) => ours(NetworkPolicy, 'ws-deny-all', { spec: { ...spec, ...more } }, policy.metadata);
-    expect(writes(pass({ inside: { networkPolicies: [found({})] } }))).toEqual([]);
-    expect(writes(pass({ inside: { networkPolicies: [found(way)] } }))).toEqual(['replace NetworkPolicy ws-deny-all']);
+    expect(writes(reconcile({ inside: { networkPolicies: [found({})] } }))).toEqual([]);
+    expect(writes(reconcile({ inside: { networkPolicies: [found(way)] } }))).toEqual([
+      'replace NetworkPolicy ws-deny-all',
+    ]);
   },
 );
 
@@ -829,7 +839,7 @@ describe('a deleted workspace', () => {
     ['then their router', { outside: { ...outside, subnets: [] } }, ['delete Vpc ws-lab']],
     ['then the namespace', {}, ['delete Namespace ws-lab']],
   ])('takes down %s', (_, given, expected) => {
-    expect(writes(pass({ workspace, ...given }))).toEqual(expected);
+    expect(writes(reconcile({ workspace, ...given }))).toEqual(expected);
   });
   test('is let go when nothing is left', () => {
     const last = decide({ ...look({ workspace, namespace: undefined, roleBinding: undefined }), inside: undefined });
@@ -837,7 +847,7 @@ describe('a deleted workspace', () => {
   });
   test('says what it waits for, and who holds that', () => {
     const stuck = ours(Deployment, 'app', {}, { deletionTimestamp: at(0), finalizers: ['example.org/held'] });
-    const actions = pass({ workspace, inside: { deployments: [stuck] } });
+    const actions = reconcile({ workspace, inside: { deployments: [stuck] } });
     expect(writes(actions)).toEqual([]);
     expect(statusIn(actions).message).toContain('Deployment ws-lab/app is being deleted, held by example.org/held');
     expect(conditionIn(actions, 'Ready')).toMatchObject({ status: 'False', reason: 'Terminating' });
@@ -864,9 +874,9 @@ describe('a deleted workspace', () => {
 });
 
 test('an empty workspace is Ready', () => {
-  const policy = pass({}).find((action) => action.do === 'create' && action.resource === NetworkPolicy);
+  const policy = reconcile({}).find((action) => action.do === 'create' && action.resource === NetworkPolicy);
   expect(policy).toBeDefined();
-  expect(statusIn(pass({}))).toMatchObject({ phase: 'Ready', ready: '1/1' });
+  expect(statusIn(reconcile({}))).toMatchObject({ phase: 'Ready', ready: '1/1' });
 });
 
 describe('of a workspace that is Ready for the first time', () => {
@@ -878,14 +888,14 @@ describe('of a workspace that is Ready for the first time', () => {
   const madeAnHourAgo = { ...workspace, metadata: { ...workspace.metadata, creationTimestamp: at(-3600) } };
 
   test('it is measured how long each stage that has parts took, and the whole', () => {
-    expect(measured(pass({ workspace: madeAnHourAgo }))).toEqual([
+    expect(measured(reconcile({ workspace: madeAnHourAgo }))).toEqual([
       ['NamespaceReady', 100],
       ['Ready', 3600],
     ]);
   });
   test('nothing is measured again when it was Ready before', () => {
     const again = { ...madeAnHourAgo, status: { ...madeAnHourAgo.status, readyAt: at(-60) } };
-    expect(measured(pass({ workspace: again }))).toEqual([]);
+    expect(measured(reconcile({ workspace: again }))).toEqual([]);
   });
 });
 
@@ -894,7 +904,7 @@ test('everything done for a workspace is in one trace, with its images and exist
   const machine = ours(VirtualMachine, 'vm', { spec });
   const another = ours(VirtualMachine, 'other', { spec }, { ownerReferences: [] });
   const workspace = lab({ vms: [aMachineOf({ name: 'vm', backingVMDiskImage: 'ubuntu' })] }, { phase: 'Provisioning' });
-  const traces = pass({ workspace, inside: { machines: [machine, another] } }).map(({ trace }) => trace);
+  const traces = reconcile({ workspace, inside: { machines: [machine, another] } }).map(({ trace }) => trace);
   expect(traces.length).toBeGreaterThan(1);
   for (const trace of traces)
     expect(trace).toEqual({

@@ -16,7 +16,7 @@ const taken = (status: VMDiskImageStatus = {}, more: ImageOptions = {}) =>
   aVMDiskImage({ status: { phase: 'Succeeded', ...status }, ...more });
 const image = taken();
 
-const pass = (
+const reconcile = (
   machines: readonly VirtualMachine[],
   more: Partial<Observed> & { data?: Record<string, string> } = {},
 ) => {
@@ -76,10 +76,10 @@ describe('the count', () => {
       ['lab/a'],
     ],
   ])('%s', (_, machines, data, count, by) => {
-    expect(statusIn(pass(machines, { data }))?.references).toEqual({ count, by });
+    expect(statusIn(reconcile(machines, { data }))?.references).toEqual({ count, by });
   });
   test('names the first twenty, however many there are', () => {
-    const { references } = statusIn(pass(many(1000))) as { references: { count: number; by: string[] } };
+    const { references } = statusIn(reconcile(many(1000))) as { references: { count: number; by: string[] } };
     expect(references.count).toBe(1000);
     expect(references.by).toEqual(many(20).map(({ metadata }) => `lab/${metadata.name}`));
   });
@@ -88,28 +88,31 @@ describe('the count', () => {
     ['another machine', [named('b')], counted(1, ['lab/a']), ['patchStatus', 'requeue']],
     ['no image of that name', [named('a')], undefined, []],
   ])('with %s is written where it differs, and is then looked at once more', (_, machines, found, actions) => {
-    expect(inWords(pass(machines, { image: found }))).toEqual(actions);
+    expect(inWords(reconcile(machines, { image: found }))).toEqual(actions);
   });
 });
 
 test('an image that has not been queued is not written to, because that would cost it its place', () => {
   const fresh = aVMDiskImage();
-  expect(inWords(pass([named('bare', { finalizers: [] })], { image: fresh }))).toEqual(['mark bare']);
-  expect(pass([], { image: aVMDiskImage({ deleted: true }) })).not.toEqual([]);
+  expect(inWords(reconcile([named('bare', { finalizers: [] })], { image: fresh }))).toEqual(['mark bare']);
+  expect(reconcile([], { image: aVMDiskImage({ deleted: true }) })).not.toEqual([]);
 });
 
 describe('an unfinished image that was never used', () => {
   const queued = (status: VMDiskImageStatus = {}) => aVMDiskImage({ status: { phase: 'Queued', ...status } });
   test('is not counted before it has come to its end, and then once', () => {
-    expect(pass([], { image: queued() })).toEqual([]);
-    const counted = pass([], { image: taken({ phase: 'Failed' }) });
+    expect(reconcile([], { image: queued() })).toEqual([]);
+    const counted = reconcile([], { image: taken({ phase: 'Failed' }) });
     expect(statusIn(counted)?.references).toEqual({ count: 0, by: [] });
     expect(inWords(counted)).toEqual(['patchStatus']);
   });
   test('is counted with its first machine, and when that goes', () => {
-    expect(statusIn(pass([named('a')], { image: queued() }))?.references).toEqual({ count: 1, by: ['lab/a'] });
+    expect(statusIn(reconcile([named('a')], { image: queued() }))?.references).toEqual({ count: 1, by: ['lab/a'] });
     const used = queued({ references: { count: 1, by: ['lab/a'] } });
-    expect(statusIn(pass([], { image: used }))).toEqual({ references: { count: 0, by: [] }, unreferencedSince: now });
+    expect(statusIn(reconcile([], { image: used }))).toEqual({
+      references: { count: 0, by: [] },
+      unreferencedSince: now,
+    });
   });
 });
 
@@ -121,11 +124,11 @@ describe('the time since when an image is unused', () => {
     ['is over when a machine comes', [named('a')], taken({ unreferencedSince: since }), null],
     ['stays where another field is mended', [], taken({ unreferencedSince: since, references: { count: 3 } }), since],
   ])('%s', (_, machines, found, expected) => {
-    expect(statusIn(pass(machines, { image: found }))?.unreferencedSince).toBe(expected);
+    expect(statusIn(reconcile(machines, { image: found }))?.unreferencedSince).toBe(expected);
   });
   test('is not written again', () => {
     const unused = taken({ unreferencedSince: since, references: { count: 0, by: [] } });
-    expect(pass([], { image: unused })).toEqual([]);
+    expect(reconcile([], { image: unused })).toEqual([]);
   });
 });
 
@@ -133,38 +136,38 @@ describe('the finalizer of a machine', () => {
   const bare = named('bare', { finalizers: [] });
   const going = named('going', { deleted: true, finalizers: ['other/one', 'pelotech.ot/image-reference'] });
   test('comes before the count and goes after it', () => {
-    expect(inWords(pass([bare, going]))).toEqual(['mark bare', 'patchStatus', 'requeue', 'let go going']);
+    expect(inWords(reconcile([bare, going]))).toEqual(['mark bare', 'patchStatus', 'requeue', 'let go going']);
   });
   test('comes and goes where there is no image, too', () => {
-    expect(inWords(pass([bare, going], { image: undefined }))).toEqual(['mark bare', 'let go going']);
+    expect(inWords(reconcile([bare, going], { image: undefined }))).toEqual(['mark bare', 'let go going']);
   });
   test("leaves others' finalizers where they are", () => {
-    expect(pass([going], { image: undefined })).toMatchObject([{ metadata: { finalizers: ['other/one'] } }]);
+    expect(reconcile([going], { image: undefined })).toMatchObject([{ metadata: { finalizers: ['other/one'] } }]);
   });
   test('is not asked for twice, nor of a machine that is being deleted', () => {
     const found = [named('a'), named('b', { deleted: true, finalizers: ['other/one'] })];
-    expect(inWords(pass(found, { image: undefined }))).toEqual([]);
+    expect(inWords(reconcile(found, { image: undefined }))).toEqual([]);
   });
   test('that was refused is skipped, and the machine is still counted', () => {
     const refusals = new Map([
       [refusalKey(VirtualMachine, bare.metadata), { reason: 'Forbidden', message: 'a webhook' }],
     ]);
-    const actions = pass([bare], { refusals });
+    const actions = reconcile([bare], { refusals });
     expect(inWords(actions)).toEqual(['patchStatus', 'requeue']);
     expect(statusIn(actions)?.references).toEqual({ count: 1, by: ['lab/bare'] });
   });
-  test('comes to fifty machines a pass, and the image is looked at again for the others; all are counted at once', () => {
-    const actions = pass(many(1000, { finalizers: [] }));
+  test('comes to fifty machines a reconcile, and the image is looked at again for the others; all are counted at once', () => {
+    const actions = reconcile(many(1000, { finalizers: [] }));
     expect(inWords(actions)).toContain('requeueAfter');
-    expect(inWords(pass(many(50, { finalizers: [] })))).not.toContain('requeueAfter');
+    expect(inWords(reconcile(many(50, { finalizers: [] })))).not.toContain('requeueAfter');
     expect(inWords(actions).filter((word) => word.startsWith('mark'))).toHaveLength(50);
     expect(statusIn(actions)).toMatchObject({ references: { count: 1000 } });
   });
-  test('goes from fifty machines a pass, and the event is wanted again for the others', () => {
-    const words = inWords(pass(many(51, { deleted: true })));
+  test('goes from fifty machines a reconcile, and the event is wanted again for the others', () => {
+    const words = inWords(reconcile(many(51, { deleted: true })));
     expect(words.filter((word) => word.startsWith('let go'))).toHaveLength(50);
     expect(words.at(-1)).toBe('redeliver');
-    expect(inWords(pass(many(50, { deleted: true }))).at(-1)).not.toBe('redeliver');
+    expect(inWords(reconcile(many(50, { deleted: true }))).at(-1)).not.toBe('redeliver');
   });
 });
 
@@ -173,11 +176,11 @@ describe('a workspace', () => {
   const byOf = (actions: readonly Action[]) => statusIn(actions)?.references;
 
   test('that waits for the image is a reference', () => {
-    expect(byOf(pass([], { workspaces: [lab] }))).toEqual({ count: 1, by: ['Workspace lab'] });
+    expect(byOf(reconcile([], { workspaces: [lab] }))).toEqual({ count: 1, by: ['Workspace lab'] });
   });
   test('is counted by its machines', () => {
     const machine = named('vm', { namespace: 'ws-lab' });
-    expect(byOf(pass([machine], { workspaces: [lab] }))).toEqual({ count: 1, by: ['ws-lab/vm'] });
+    expect(byOf(reconcile([machine], { workspaces: [lab] }))).toEqual({ count: 1, by: ['ws-lab/vm'] });
   });
   test.each([
     ['that is being deleted', aWorkspace({ spec: lab.spec, deleted: true }), {}],
@@ -188,15 +191,20 @@ describe('a workspace', () => {
     ],
     ['that the policy looks elsewhere for', lab, { imageNamespaces: 'golden' }],
   ])('%s is none', (_, workspace, data) => {
-    expect(byOf(pass([], { workspaces: [workspace], data }))).toEqual({ count: 0, by: [] });
+    expect(byOf(reconcile([], { workspaces: [workspace], data }))).toEqual({ count: 0, by: [] });
   });
   test('keeps the image it holds when the policy names other namespaces', () => {
     const holding = aWorkspace({ spec: lab.spec, status: { images: [{ name: 'ubuntu', namespace: 'vmdi-farm' }] } });
-    expect(byOf(pass([], { workspaces: [holding], data: { imageNamespaces: 'golden' } }))).toMatchObject({ count: 1 });
+    expect(byOf(reconcile([], { workspaces: [holding], data: { imageNamespaces: 'golden' } }))).toMatchObject({
+      count: 1,
+    });
   });
   test('that is gone lets the image made for it be known as unused, even while that downloads', () => {
     const made = aVMDiskImage({ status: { phase: 'Syncing' }, labels: { 'pelotech.ot/made-for': 'workspaces' } });
-    expect(statusIn(pass([], { image: made }))).toMatchObject({ references: { count: 0 }, unreferencedSince: now });
-    expect(statusIn(pass([], { image: aVMDiskImage({ status: { phase: 'Syncing' } }) }))).toBeUndefined();
+    expect(statusIn(reconcile([], { image: made }))).toMatchObject({
+      references: { count: 0 },
+      unreferencedSince: now,
+    });
+    expect(statusIn(reconcile([], { image: aVMDiskImage({ status: { phase: 'Syncing' } }) }))).toBeUndefined();
   });
 });

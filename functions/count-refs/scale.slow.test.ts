@@ -16,13 +16,13 @@ const deliveryMs = 10_000;
 const image = { name: 'crowd', namespace: 'vmdi-farm' };
 const ofMachine = (index: number) => ({ name: `vm-${index}`, namespace: 'lab' });
 
-async function tookMs(pass: () => Promise<number>, answer: number): Promise<number> {
+async function tookMs(reconcile: () => Promise<number>, answer: number): Promise<number> {
   const startedMs = performance.now();
-  expect(await pass()).toBe(answer);
+  expect(await reconcile()).toBe(answer);
   return performance.now() - startedMs;
 }
 
-test('a pass over a thousand machines of one image ends before its event is given up, be there nothing to do or all of them to mark or let go', async () => {
+test('a reconcile of a thousand machines of one image ends before its event is given up, be there nothing to do or all of them to mark or let go', async () => {
   await kube.create(Namespace, { metadata: { name: 'lab' } });
   const { apiVersion, kind, spec } = aVMDiskImage();
   await kube.create(VMDiskImage, { apiVersion, kind, metadata: image, spec });
@@ -39,8 +39,8 @@ test('a pass over a thousand machines of one image ends before its event is give
   const unmarked = async () =>
     (await kube.list(VirtualMachine)).filter(({ metadata }) => !metadata.finalizers?.includes(imageReferenceFinalizer))
       .length;
-  for (let passes = 1; (await unmarked()) > 0; passes++) {
-    expect(passes).toBeLessThan(30);
+  for (let reconciles = 1; (await unmarked()) > 0; reconciles++) {
+    expect(reconciles).toBeLessThan(30);
     await harness.audit();
   }
   took.nothing = await tookMs(() => harness.changed(VirtualMachine, ofMachine(0)), 202);
@@ -49,11 +49,11 @@ test('a pass over a thousand machines of one image ends before its event is give
   // The rest are wanted again.
   took.removeFinalizer = await tookMs(() => harness.changed(VirtualMachine, ofMachine(999)), 503);
   expect((await kube.get(VMDiskImage, image))?.status?.references).toEqual({ count: 0, by: [] });
-  for (let passes = 1; (await harness.changed(VirtualMachine, ofMachine(999))) === 503; passes++)
-    expect(passes).toBeLessThan(30);
+  for (let reconciles = 1; (await harness.changed(VirtualMachine, ofMachine(999))) === 503; reconciles++)
+    expect(reconciles).toBeLessThan(30);
   expect(await kube.list(VirtualMachine)).toEqual([]);
   console.log(
-    'a pass took, in ms:',
+    'a reconcile took, in ms:',
     Object.entries(took)
       .map(([what, ms]) => `${what} ${Math.round(ms)}`)
       .join(', '),

@@ -30,18 +30,18 @@ const ofTimer = letter({
 });
 const trigger = Trigger.parse({ metadata: { name: 'preload', namespace: 'sync-operator', uid: 'uid-t' } });
 
-function pass(letters: readonly DeadLetter[], more: Partial<Observed> = {}) {
+function reconcile(letters: readonly DeadLetter[], more: Partial<Observed> = {}) {
   const [group] = groupsOf(letters, new Set(['preload']));
   if (!group) throw new Error('expected a group of letters');
   return decide({ ...group, about: trigger, recorded: undefined, nowMs: start, refusals: new Map(), ...more });
 }
 
-const eventIn = (actions: ReturnType<typeof pass>) =>
+const eventIn = (actions: ReturnType<typeof reconcile>) =>
   actions.map((action) => action.do === 'apply' && action.object).find(Boolean) as Record<string, unknown>;
 
 describe('letters', () => {
   test('that are alike are one count and one Event', () => {
-    const actions = pass([letter(), letter({ id: 'e-2' })]);
+    const actions = reconcile([letter(), letter({ id: 'e-2' })]);
     expect(actions).toMatchObject([
       { do: 'measure', metric: 'ot.dead.letters', value: 2, attributes: { function: 'preload', event: 'message' } },
       { do: 'apply', resource: { kind: 'Event' } },
@@ -58,7 +58,7 @@ describe('letters', () => {
   });
   test('like earlier ones raise the count of their Event and keep its first time', () => {
     const recorded = Event.parse({ metadata: { name: 'x' }, count: 40, firstTimestamp: '2025-12-31T23:00:00Z' });
-    expect(eventIn(pass([letter()], { recorded }))).toMatchObject({
+    expect(eventIn(reconcile([letter()], { recorded }))).toMatchObject({
       count: 41,
       firstTimestamp: '2025-12-31T23:00:00Z',
       lastTimestamp: '2026-01-01T00:00:00Z',
@@ -82,11 +82,11 @@ describe('letters', () => {
     expect(groupsOf(letters, new Set(['preload']))).toMatchObject([{ failed: 'unknown' }]);
   });
   test('that cannot be shown are still counted', () => {
-    expect(pass([letter()], { about: undefined }).map(({ do: verb }) => verb)).toEqual(['measure']);
+    expect(reconcile([letter()], { about: undefined }).map(({ do: verb }) => verb)).toEqual(['measure']);
   });
-  test('are counted once where the API server refused their Event and the pass is made again', () => {
+  test('are counted once where the API server refused their Event and the reconcile is made again', () => {
     expect(
-      pass([letter()], {
+      reconcile([letter()], {
         refusals: new Map([['x', { reason: 'Forbidden', message: 'the namespace is being terminated' }]]),
       }),
     ).toEqual([]);
@@ -129,13 +129,14 @@ test.each([
   ['a name without a Trigger', letter({ failed: 'gone' }), 'gone, whose Trigger does not exist, answered 400 to'],
   ['an unnamed one', letter({ failed: undefined }), 'an unnamed subscriber answered 400 to'],
 ])('the Event names %s', (_, of, words) => {
-  expect(eventIn(pass([of])).message).toContain(words);
+  expect(eventIn(reconcile([of])).message).toContain(words);
 });
 
 test('the message of an Event is never longer than Kubernetes takes, and names event, source and fault however long they are', () => {
   const long = (text: string) => text + 'x'.repeat(253);
   const attributes = { id: long('id'), type: long('type'), source: long('source'), subject: long('subject') };
-  const message = eventIn(pass([letter({ ...attributes, faults: long('data.name: ').repeat(3) })])).message as string;
+  const message = eventIn(reconcile([letter({ ...attributes, faults: long('data.name: ').repeat(3) })]))
+    .message as string;
   expect(message.length).toBeLessThanOrEqual(1024);
   for (const part of ['idxxx', 'from sourcexxx', ': data.name: xxx', 'posts it again']) expect(message).toContain(part);
 });

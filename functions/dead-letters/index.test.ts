@@ -144,7 +144,7 @@ test('where no Trigger has the name it is shown at the Broker, under one Event f
   expect(new Set(counted.map((point) => (point as { function: string }).function))).toEqual(new Set(['unknown']));
 });
 
-test('at most ten Events are written by one pass, and every letter is counted', async () => {
+test('at most ten Events are written by one reconcile, and every letter is counted', async () => {
   const { post, drain, counted, writes } = served();
   const codes = Array.from({ length: 40 }, (_, i) => String(400 + i));
   await Promise.all(codes.map((knativeerrorcode, i) => post('/preload', { id: `e-${i}`, knativeerrorcode })));

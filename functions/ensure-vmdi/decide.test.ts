@@ -24,7 +24,7 @@ const observe = ({ data = {}, ...more }: Partial<Observed> & { data?: Record<str
   refusals: new Map(),
   ...more,
 });
-const pass = (more: Parameters<typeof observe>[0]) => decide(observe(more));
+const reconcile = (more: Parameters<typeof observe>[0]) => decide(observe(more));
 const made = (actions: readonly Action[]) => actions.filter((action) => action.do === 'create');
 /** What each machine was told, in order: "demo True ImageFound". */
 const told = (actions: readonly Action[]) =>
@@ -52,7 +52,7 @@ const rootDisk = { name: 'demo-root', image: 'uid-ubuntu', revision: 1 };
 
 describe('where the image is missing', () => {
   test('it is made from the template, held from the first moment, and says who asked', () => {
-    const actions = pass({});
+    const actions = reconcile({});
     expect(actions).toMatchObject([
       {
         do: 'create',
@@ -81,7 +81,7 @@ describe('where the image is missing', () => {
     const others = Array.from({ length: 199 }, (_, index) =>
       wanting({ vmDiskImageTemplate: { ...template, diskSize: '8Gi' } }, { name: `m${index}`, createdAfterSeconds: 1 }),
     );
-    const actions = pass({ machines: [...others, wanting({}, { name: 'first' })] });
+    const actions = reconcile({ machines: [...others, wanting({}, { name: 'first' })] });
     expect(made(actions)).toMatchObject([{ object: { spec: { diskSize: '24Gi' } } }]);
     expect(told(actions)).toHaveLength(200);
     expect(said(actions).filter((what) => what === 'Warning TemplateMismatch')).toHaveLength(199);
@@ -89,7 +89,10 @@ describe('where the image is missing', () => {
 
   test('a machine that must not create it uses the image that another creates', () => {
     const strict = wanting({ mode: 'FailIfNotExist' }, { name: 'strict' });
-    expect(told(pass({ machines: [strict, wanting()] }))).toEqual(['demo True ImageFound', 'strict True ImageFound']);
+    expect(told(reconcile({ machines: [strict, wanting()] }))).toEqual([
+      'demo True ImageFound',
+      'strict True ImageFound',
+    ]);
   });
 
   test.each<[string, string, Parameters<typeof observe>[0], string]>([
@@ -128,7 +131,7 @@ describe('where the image is missing', () => {
       'exceeded quota',
     ],
   ])('%s: nothing is made, reason %s', (_, reason, more, words) => {
-    const actions = pass(more);
+    const actions = reconcile(more);
     expect(made(actions)).toEqual([]);
     expect(told(actions)).toEqual([`demo False ${reason}`]);
     expect(said(actions)).toEqual([]);
@@ -139,7 +142,7 @@ describe('where the image is missing', () => {
     const refusal = { reason: 'Invalid', message: 'no' };
     expect(
       made(
-        pass({
+        reconcile({
           refusals: new Map([
             ['ubuntu', refusal],
             ['VMDiskImage lab/ubuntu', refusal],
@@ -151,18 +154,18 @@ describe('where the image is missing', () => {
 
   test('a machine in the namespace of the image needs no policy', () => {
     const machines = [wanting({}, { namespace: 'vmdi-farm' })];
-    expect(told(pass({ machines, data: { imageNamespaces: ',' } }))).toEqual(['demo True ImageFound']);
+    expect(told(reconcile({ machines, data: { imageNamespaces: ',' } }))).toEqual(['demo True ImageFound']);
   });
 
   test('one whose template is refused does not keep the next from making it', () => {
     const bad = wanting({ vmDiskImageTemplate: { ...template, url: 'https://x/y/z' } }, { name: 'a-bad' });
     const machines = [bad, wanting({}, { createdAfterSeconds: 1 })];
-    const actions = pass({ machines });
+    const actions = reconcile({ machines });
     expect(made(actions)).toMatchObject([{ object: { metadata: { labels: { 'pelotech.ot/requested-by': 'demo' } } } }]);
   });
 
   test('a machine that is being deleted asks for nothing', () => {
-    expect(pass({ machines: [wanting({}, { deleted: true })] })).toEqual([]);
+    expect(reconcile({ machines: [wanting({}, { deleted: true })] })).toEqual([]);
   });
 });
 
@@ -175,7 +178,7 @@ describe('if the image exists', () => {
     ['a field the image lacks', { name: 'Ubuntu' }, 'name (none, not Ubuntu)'],
     ['another class and another Secret', { storageClass: 'io2', secretRef: 'x' }, 'secretRef (s3-reader, not x)'],
   ])('it trumps a template with %s, and one Event names the field', (_, changes, words) => {
-    const actions = pass({ image, machines: [wanting({ vmDiskImageTemplate: { ...template, ...changes } })] });
+    const actions = reconcile({ image, machines: [wanting({ vmDiskImageTemplate: { ...template, ...changes } })] });
     expect(told(actions)).toEqual(['demo True ImageFound']);
     expect(actions.filter((action) => action.do === 'recordEvent')).toMatchObject([
       { reason: 'TemplateMismatch', once: '1' },
@@ -197,7 +200,7 @@ describe('if the image exists', () => {
     ['is none, in its own namespace', { namespace: 'lab' }, { vmDiskImageTemplate: undefined }, 'True ImageFound'],
   ])("an image of another author's template does not count where the machine's own %s", (_, more, spec, found) => {
     const others = aVMDiskImage({ labels: { 'app.kubernetes.io/created-by': 'ensure-vmdi' }, ...more });
-    const actions = pass({ image: others, machines: [wanting(spec)] });
+    const actions = reconcile({ image: others, machines: [wanting(spec)] });
     expect(told(actions)).toEqual([`demo ${found}`]);
     expect(conditionIn(actions)).not.toContain('s3.eu-west-1');
   });
@@ -205,15 +208,15 @@ describe('if the image exists', () => {
   test('the same size in other words is no difference, nor is a field the template leaves out', () => {
     const { name: _, ...rest } = template;
     const machines = [wanting({ vmDiskImageTemplate: { ...rest, diskSize: '24576Mi' } })];
-    expect(said(pass({ image: aVMDiskImage({ spec: { name: 'Ubuntu' } }), machines }))).toEqual([]);
+    expect(said(reconcile({ image: aVMDiskImage({ spec: { name: 'Ubuntu' } }), machines }))).toEqual([]);
   });
 
   test('what was said is not said again, until the machine has another generation', () => {
     const machine = wanting({ vmDiskImageTemplate: { ...template, diskSize: '8Gi' } });
-    const [first] = pass({ image, machines: [machine] });
+    const [first] = reconcile({ image, machines: [machine] });
     const status = (first as unknown as { object: { status: object } }).object.status;
     const again = (generation: number) =>
-      pass({
+      reconcile({
         image,
         nowMs: start + 5000,
         machines: [{ ...machine, metadata: { ...machine.metadata, generation }, status }],
@@ -224,13 +227,13 @@ describe('if the image exists', () => {
   });
 
   test('a machine that waited for it continues', () => {
-    expect(told(pass({ image, machines: [bare({ status: resolved('False', 'ImageMissing') })] }))).toEqual([
+    expect(told(reconcile({ image, machines: [bare({ status: resolved('False', 'ImageMissing') })] }))).toEqual([
       'demo True ImageFound',
     ]);
   });
 
   test('a source that the policy forbids now matters to new images only', () => {
-    expect(told(pass({ image, data: { allowedSources: 'https://h/*' } }))).toEqual(['demo True ImageFound']);
+    expect(told(reconcile({ image, data: { allowedSources: 'https://h/*' } }))).toEqual(['demo True ImageFound']);
   });
 
   test.each<[string, MachineOptions, Record<string, string>, string]>([
@@ -244,7 +247,7 @@ describe('if the image exists', () => {
     ],
     ['a policy that was broken before', {}, { imageNamespaces: ',' }, 'False InvalidPolicy'],
   ])('%s', (_, machine, data, expected) => {
-    expect(told(pass({ image, data, machines: [bare(machine)] }))).toEqual([`demo ${expected}`]);
+    expect(told(reconcile({ image, data, machines: [bare(machine)] }))).toEqual([`demo ${expected}`]);
   });
 });
 
@@ -264,7 +267,7 @@ describe('where the image is gone under a machine that was let name it before', 
       'InvalidPolicy',
     ],
   ])('%s', (_, machine, data, reason) => {
-    const actions = pass({ data, machines: [wanting({}, machine)] });
+    const actions = reconcile({ data, machines: [wanting({}, machine)] });
     expect(made(actions)).toEqual([]);
     expect(told(actions)).toEqual([`demo False ${reason}`]);
   });
@@ -299,7 +302,7 @@ describe('where the image is being deleted', () => {
       'waiting until it is gone',
     ],
   ])('%s', (_, image, machine, expected, words) => {
-    const actions = pass({ image, machines: [wanting({}, machine)] });
+    const actions = reconcile({ image, machines: [wanting({}, machine)] });
     expect(told(actions)).toEqual([`demo ${expected}`]);
     expect(made(actions)).toEqual([]);
     expect(conditionIn(actions)).toContain(words);
@@ -308,7 +311,7 @@ describe('where the image is being deleted', () => {
 
   test('an end that no fact will tell of is awaited, and only that', () => {
     const looks = (image: VMDiskImage, ...finalizers: string[]) =>
-      pass({ image: { ...image, metadata: { ...image.metadata, finalizers } }, machines: [wanting()] }).filter(
+      reconcile({ image: { ...image, metadata: { ...image.metadata, finalizers } }, machines: [wanting()] }).filter(
         (action) => action.do === 'requeueAfter',
       );
     expect(looks(going(), diskImageFinalizer)).toEqual([]);
@@ -320,6 +323,6 @@ describe('where the image is being deleted', () => {
 
   test('without a template it waits for another of that name', () => {
     const machines = [bare({ createdAfterSeconds: 5 })];
-    expect(conditionIn(pass({ image: going(), machines }))).toContain('then for a new image of that name');
+    expect(conditionIn(reconcile({ image: going(), machines }))).toContain('then for a new image of that name');
   });
 });

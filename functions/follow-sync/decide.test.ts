@@ -17,7 +17,7 @@ const seen = image({
 const cut = { running: { status: 'False', reason: 'Error', message: 'Unable to process data: unexpected EOF' } };
 const bound = { phase: 'Succeeded', running: { status: 'False', reason: 'Completed' }, bound: { status: 'True' } };
 
-function pass({ image, ...more }: Partial<Observed> & Pick<Observed, 'image'>, data: Record<string, string> = {}) {
+function reconcile({ image, ...more }: Partial<Observed> & Pick<Observed, 'image'>, data: Record<string, string> = {}) {
   const actions = followSyncOf(image, { data, ...more });
   return { actions, verbs: verbsIn(actions), status: statusesIn(actions)[0] };
 }
@@ -27,7 +27,7 @@ const measured = (actions: readonly Action[]) =>
 
 describe('an attempt that fails', () => {
   test('is written down before its DataVolume is deleted', () => {
-    const { actions, verbs, status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
+    const { actions, verbs, status } = reconcile({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
     expect(verbs).toEqual(['patchStatus', 'delete']);
     // Only as it was observed: its download may have ended since.
     expect(actions.at(-1)).toMatchObject({ do: 'delete', unchanged: true });
@@ -41,12 +41,12 @@ describe('an attempt that fails', () => {
     [9, 60],
   ])('number %i is tried again after %i minutes', (attempt, minutes) => {
     const failed = image({ ...seen.status, attempt, attempts: attempt });
-    const { status } = pass({ image: failed, dataVolumes: [aDataVolume(failed, cut)] }, { retryLimit: '100' });
+    const { status } = reconcile({ image: failed, dataVolumes: [aDataVolume(failed, cut)] }, { retryLimit: '100' });
     expect(Date.parse(status?.nextAttemptAt as string) - start - 60_000).toBe(minutes * 60_000);
   });
   test('the last counted failure fails the image', () => {
     const last = image({ ...seen.status, attempt: 3, attempts: 3 });
-    expect(pass({ image: last, dataVolumes: [aDataVolume(last, cut)] }).status).toMatchObject({
+    expect(reconcile({ image: last, dataVolumes: [aDataVolume(last, cut)] }).status).toMatchObject({
       phase: 'Failed',
       attempts: 3,
       message:
@@ -61,7 +61,7 @@ describe('an attempt that fails', () => {
         message: 'expected status code 200, got 404. Status: 404 Not Found',
       },
     };
-    const { status, actions } = pass({ image: seen, dataVolumes: [aDataVolume(seen, gone)] });
+    const { status, actions } = reconcile({ image: seen, dataVolumes: [aDataVolume(seen, gone)] });
     expect(status).toMatchObject({
       phase: 'Failed',
       conditions: [
@@ -73,13 +73,13 @@ describe('an attempt that fails', () => {
   });
   test('because the disk is too small says that the spec helps, and not another attempt', () => {
     const running = { status: 'False', reason: 'Error', message: 'DataVolume too small to contain image' };
-    const { status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, { running })] });
+    const { status } = reconcile({ image: seen, dataVolumes: [aDataVolume(seen, { running })] });
     expect(status?.message).toBe(
       'Not tried again: DataVolume too small to contain image. Make diskSize at least the virtual size of the image; that change starts a new download.',
     );
   });
   test('is counted with the bytes it may have cost, where the server gave any out', () => {
-    const { actions } = pass({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
+    const { actions } = reconcile({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
     expect(measured(actions)).toContain('ot.image.download.estimated');
   });
   test('without having started does not count, and never fails the image', () => {
@@ -88,13 +88,13 @@ describe('an attempt that fails', () => {
       phase: 'ImportScheduled',
       running: { status: 'False', reason: 'CreateContainerConfigError', message: 'secret "s3-reader" not found' },
     });
-    const { status } = pass({ image: waiting, dataVolumes: [stuck], nowMs: start + 900_000 });
+    const { status } = reconcile({ image: waiting, dataVolumes: [stuck], nowMs: start + 900_000 });
     expect(status).toMatchObject({ phase: 'Retrying', attempts: 2 });
     expect(status?.message).toContain('secret "s3-reader" not found');
   });
   test('under a retryLimit that does not parse waits for a decision', () => {
     const last = image({ ...seen.status, attempts: 30 });
-    expect(pass({ image: last, dataVolumes: [aDataVolume(last, cut)] }, { retryLimit: 'x' }).status?.phase).toBe(
+    expect(reconcile({ image: last, dataVolumes: [aDataVolume(last, cut)] }, { retryLimit: 'x' }).status?.phase).toBe(
       'Retrying',
     );
   });
@@ -107,20 +107,20 @@ describe('a download that is done', () => {
     ['after syncTimeout', { image: syncing, nowMs: start + 5 * 3_600_000 }],
     ['beside an evicted Pod', { image: syncing, pods: [anImporter(syncing, { phase: 'Failed', reason: 'Evicted' })] }],
   ])('is kept %s', (_, observed) => {
-    expect(pass({ ...observed, dataVolumes: [done()] }).status?.phase).toBe('Snapshotting');
+    expect(reconcile({ ...observed, dataVolumes: [done()] }).status?.phase).toBe('Snapshotting');
   });
   test('and waits for its claim is not called never started', () => {
     const unbound = aDataVolume(syncing, { ...bound, bound: { status: 'False' } });
-    expect(pass({ image: syncing, dataVolumes: [unbound], nowMs: start + 16 * 60_000 }).actions).toEqual([]);
+    expect(reconcile({ image: syncing, dataVolumes: [unbound], nowMs: start + 16 * 60_000 }).actions).toEqual([]);
   });
 });
 
 describe('an attempt under way', () => {
   test('is left alone while nothing is new', () => {
-    expect(pass({ image: seen, dataVolumes: [aDataVolume(seen)], pods: [anImporter(seen)] }).actions).toEqual([]);
+    expect(reconcile({ image: seen, dataVolumes: [aDataVolume(seen)], pods: [anImporter(seen)] }).actions).toEqual([]);
   });
   test('shows its importer once it is at work', () => {
-    const { status } = pass({
+    const { status } = reconcile({
       image: syncing,
       dataVolumes: [aDataVolume(syncing, { progress: 'N/A' })],
       pods: [anImporter(syncing)],
@@ -141,7 +141,7 @@ describe('an attempt under way', () => {
   test('says what keeps its importer from starting, once', () => {
     const trouble = { status: 'False', reason: 'CreateContainerConfigError', message: 'secret "x" not found' };
     const dataVolume = aDataVolume(syncing, { phase: 'ImportScheduled', running: trouble });
-    const { actions, status } = pass({ image: syncing, dataVolumes: [dataVolume] });
+    const { actions, status } = reconcile({ image: syncing, dataVolumes: [dataVolume] });
     const message = 'Waiting for the importer, attempt 1. CreateContainerConfigError: secret "x" not found.';
     expect(actions.map((action) => action.do)).toEqual(['patchStatus', 'recordEvent']);
     expect(status).toMatchObject({
@@ -152,9 +152,9 @@ describe('an attempt under way', () => {
       ],
     });
     const said = image({ ...syncing.status, ...status });
-    expect(pass({ image: said, dataVolumes: [dataVolume] }).actions).toEqual([]);
+    expect(reconcile({ image: said, dataVolumes: [dataVolume] }).actions).toEqual([]);
     const other = aDataVolume(syncing, { phase: 'ImportScheduled', running: { ...trouble, message: 'no key "y"' } });
-    expect(pass({ image: said, dataVolumes: [other] }).actions).toMatchObject([{ do: 'patchStatus' }]);
+    expect(reconcile({ image: said, dataVolumes: [other] }).actions).toMatchObject([{ do: 'patchStatus' }]);
   });
   test('that no node takes is reported in the words of the scheduler, once it has lasted: a new claim is waited for as well', () => {
     const running = { status: 'False', reason: 'Unschedulable', message: 'Importer pod cannot be scheduled' };
@@ -163,8 +163,8 @@ describe('an attempt under way', () => {
       dataVolumes: [aDataVolume(syncing, { phase: 'ImportScheduled', running })],
       pods: [anImporter(syncing, { phase: 'Pending', nodeless: '0/1 nodes are available: 1 Insufficient cpu.' })],
     };
-    expect(pass({ ...seen, nowMs: start + 30_000 }).actions).toEqual([]);
-    expect(pass({ ...seen, nowMs: start + 61_000 }).status?.message).toBe(
+    expect(reconcile({ ...seen, nowMs: start + 30_000 }).actions).toEqual([]);
+    expect(reconcile({ ...seen, nowMs: start + 61_000 }).status?.message).toBe(
       'Waiting for the importer, attempt 1. Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.',
     );
   });
@@ -176,17 +176,17 @@ describe('an attempt under way', () => {
   ])('at %s and then %s writes %s', (before, after, written) => {
     const going = image({ ...seen.status, progress: before });
     expect(
-      pass({ image: going, dataVolumes: [aDataVolume(going, { progress: after })], pods: [anImporter(going)] }).status
-        ?.progress,
+      reconcile({ image: going, dataVolumes: [aDataVolume(going, { progress: after })], pods: [anImporter(going)] })
+        .status?.progress,
     ).toBe(written);
   });
   test('is not done before its claim is bound', () => {
     expect(
-      pass({ image: seen, dataVolumes: [aDataVolume(seen, { ...bound, bound: { status: 'False' } })] }).actions,
+      reconcile({ image: seen, dataVolumes: [aDataVolume(seen, { ...bound, bound: { status: 'False' } })] }).actions,
     ).toEqual([]);
   });
   test('once downloaded and bound becomes a snapshot', () => {
-    const { verbs, status } = pass({ image: seen, dataVolumes: [aDataVolume(seen, bound)] });
+    const { verbs, status } = reconcile({ image: seen, dataVolumes: [aDataVolume(seen, bound)] });
     expect(verbs).toEqual(['patchStatus', 'create']);
     expect(status).toMatchObject({ phase: 'Snapshotting', progress: '100%' });
   });
@@ -196,7 +196,7 @@ describe('a snapshot', () => {
   const snapshotting = image({ phase: 'Snapshotting', snapshottingAt: at(0) });
   const volume = aDataVolume(snapshotting, bound);
   test('that is ready makes the image Succeeded, and then its source volume is deleted, unless the policy retains it', () => {
-    const { verbs, status } = pass({
+    const { verbs, status } = reconcile({
       image: snapshotting,
       dataVolumes: [volume],
       snapshots: [aSnapshot(snapshotting, { ready: true })],
@@ -208,11 +208,11 @@ describe('a snapshot', () => {
     });
     expect(verbs).toEqual(['patchStatus', 'delete']);
     const done = image({ phase: 'Succeeded', snapshot: { name: aSnapshot(snapshotting).metadata.name, revision: 1 } });
-    expect(pass({ image: done, dataVolumes: [volume], snapshots: [aSnapshot(done, { ready: true })] }).verbs).toEqual([
-      'delete',
-    ]);
     expect(
-      pass(
+      reconcile({ image: done, dataVolumes: [volume], snapshots: [aSnapshot(done, { ready: true })] }).verbs,
+    ).toEqual(['delete']);
+    expect(
+      reconcile(
         { image: done, dataVolumes: [volume], snapshots: [aSnapshot(done, { ready: true })] },
         { retainSourceVolume: 'true' },
       ).verbs,
@@ -220,7 +220,7 @@ describe('a snapshot', () => {
   });
   test('that is ready wins over an error that lingers', () => {
     const snapshots = [aSnapshot(snapshotting, { ready: true, error: 'earlier' })];
-    expect(pass({ image: snapshotting, dataVolumes: [volume], snapshots }).status?.phase).toBe('Succeeded');
+    expect(reconcile({ image: snapshotting, dataVolumes: [volume], snapshots }).status?.phase).toBe('Succeeded');
   });
   test('is not waited for longer if a user removed its start from the status', () => {
     const { snapshottingAt: _, startedAt: __, ...status } = snapshotting.status ?? {};
@@ -229,18 +229,18 @@ describe('a snapshot', () => {
       dataVolumes: [volume],
       snapshots: [aSnapshot(snapshotting)],
     };
-    expect(pass({ ...observed, nowMs: start + 14_400_000 }).status?.phase).toBe('Failed');
+    expect(reconcile({ ...observed, nowMs: start + 14_400_000 }).status?.phase).toBe('Failed');
   });
   test('that shows an error is waited for until snapshotTimeout; then the image fails and the volume is kept', () => {
     const snapshots = [aSnapshot(snapshotting, { error: 'throttled' })];
     const observed = { image: snapshotting, dataVolumes: [volume], snapshots };
-    expect(pass(observed).status).not.toHaveProperty('phase');
-    const { verbs, status } = pass({ ...observed, nowMs: start + 7_200_000 });
+    expect(reconcile(observed).status).not.toHaveProperty('phase');
+    const { verbs, status } = reconcile({ ...observed, nowMs: start + 7_200_000 });
     expect(status).toMatchObject({ phase: 'Failed', conditions: [{ reason: 'SnapshotTimeout' }, { type: 'Stalled' }] });
     expect(status?.message).toContain('throttled');
     expect(verbs).toEqual(['patchStatus']);
     const failed = image({ phase: 'Failed', snapshottingAt: at(0) });
-    expect(pass({ image: failed, dataVolumes: [volume] }).verbs).toEqual([]);
+    expect(reconcile({ image: failed, dataVolumes: [volume] }).verbs).toEqual([]);
   });
   test.each([
     ['was cut from the claim of another attempt', { attempt: 7 }],
@@ -249,11 +249,11 @@ describe('a snapshot', () => {
     const made = { ...volume, metadata: { ...volume.metadata, creationTimestamp: at(0) } };
     const other = aSnapshot(snapshotting, { ...options, ready: true });
     const observed = { image: snapshotting, dataVolumes: [made], snapshots: [other] };
-    expect(pass(observed).actions).toMatchObject([
+    expect(reconcile(observed).actions).toMatchObject([
       { do: 'patchStatus', status: {} },
       { do: 'delete', of: { metadata: { name: other.metadata.name } } },
     ]);
-    expect(pass({ ...observed, snapshots: [] }).verbs).toEqual(['create']);
+    expect(reconcile({ ...observed, snapshots: [] }).verbs).toEqual(['create']);
   });
   test('of another download is kept if machines are cloned from it or it is not the image’s, and the image fails', () => {
     const other = aSnapshot(snapshotting, { attempt: 7, ready: true });
@@ -263,17 +263,17 @@ describe('a snapshot', () => {
       { image: used, snapshots: [other] },
       { image: snapshotting, snapshots: [strange] },
     ]) {
-      const { verbs, status } = pass({ ...observed, dataVolumes: [volume] });
+      const { verbs, status } = reconcile({ ...observed, dataVolumes: [volume] });
       expect(verbs).toEqual(['patchStatus']);
       expect(status).toMatchObject({ phase: 'Failed' });
       expect(status?.message).toContain(`VolumeSnapshot ${other.metadata.name} was not cut from the volume`);
     }
   });
   test('that a crash left unmade is made', () => {
-    expect(pass({ image: snapshotting, dataVolumes: [volume] }).verbs).toEqual(['create']);
+    expect(reconcile({ image: snapshotting, dataVolumes: [volume] }).verbs).toEqual(['create']);
   });
   test('whose volume is lost fails the image', () => {
-    expect(pass({ image: snapshotting }).status).toMatchObject({
+    expect(reconcile({ image: snapshotting }).status).toMatchObject({
       phase: 'Failed',
       conditions: [{ reason: 'VolumeLost' }, { type: 'Stalled' }],
     });
@@ -287,7 +287,8 @@ describe('a snapshot', () => {
     });
     const old = aSnapshot(second, { revision: 1, ready: true });
     expect(
-      pass({ image: second, dataVolumes: [aDataVolume(second, bound)], snapshots: [old, aSnapshot(second)] }).verbs,
+      reconcile({ image: second, dataVolumes: [aDataVolume(second, bound)], snapshots: [old, aSnapshot(second)] })
+        .verbs,
     ).toEqual([]);
     const done = image({
       phase: 'Succeeded',
@@ -295,17 +296,17 @@ describe('a snapshot', () => {
       snapshot: { name: aSnapshot(second).metadata.name, revision: 2 },
     });
     const both = { image: done, snapshots: [old, aSnapshot(done, { ready: true })] };
-    expect(pass(both, { keepRevisions: '1' }).verbs).toEqual(['patchStatus', 'delete']);
-    expect(pass(both).verbs).toEqual([]);
+    expect(reconcile(both, { keepRevisions: '1' }).verbs).toEqual(['patchStatus', 'delete']);
+    expect(reconcile(both).verbs).toEqual([]);
   });
   const done = image({ phase: 'Succeeded', snapshot: { name: aSnapshot(snapshotting).metadata.name, revision: 1 } });
   test('that answers 404 is lost; a snapshot missing from a list is not', () => {
-    expect(pass({ image: done, isSnapshotGone: true }).status?.conditions).toMatchObject([
+    expect(reconcile({ image: done, isSnapshotGone: true }).status?.conditions).toMatchObject([
       { type: 'Ready', status: 'False' },
       { type: 'SnapshotLost', status: 'True' },
       { type: 'Stalled', status: 'True' },
     ]);
-    expect(pass({ image: done }).actions).toEqual([]);
+    expect(reconcile({ image: done }).actions).toEqual([]);
   });
   test.each([
     ['whose content is missing', 'VolumeSnapshotContent is missing'],
@@ -316,7 +317,7 @@ describe('a snapshot', () => {
       'Failed to create snapshot content with error snapshot controller failed to update ready-10af0f2d-r1 on API server: cannot get claim from snapshot',
     ],
   ])('%s is lost', (_, error) => {
-    expect(pass({ image: done, snapshots: [aSnapshot(done, { error })] }).status?.conditions).toMatchObject([
+    expect(reconcile({ image: done, snapshots: [aSnapshot(done, { error })] }).status?.conditions).toMatchObject([
       { type: 'Ready', status: 'False' },
       { type: 'SnapshotLost', status: 'True' },
       { type: 'Stalled', status: 'True' },
@@ -328,7 +329,7 @@ describe('a snapshot', () => {
     ['that is not ready, without an error', { readyToUse: false }],
     ['whose class is missing', { error: { message: 'Failed to get snapshot class with error "x" not found' } }],
   ])('%s is not lost', (_, status) => {
-    expect(pass({ image: done, snapshots: [{ ...unready, status }] }).actions).toEqual([]);
+    expect(reconcile({ image: done, snapshots: [{ ...unready, status }] }).actions).toEqual([]);
   });
 });
 
@@ -336,7 +337,7 @@ test('a snapshot that was taken again and is not ready yet is waited for, while 
   const snapshot = { name: aSnapshot(syncing).metadata.name, revision: 1 };
   const done = image({ phase: 'Succeeded', dataVolume: aDataVolume(syncing).metadata.name, snapshot });
   const taken = { ...aSnapshot(done), status: { readyToUse: false } };
-  const { status } = pass({ image: done, dataVolumes: [aDataVolume(done, bound)], snapshots: [taken] });
+  const { status } = reconcile({ image: done, dataVolumes: [aDataVolume(done, bound)], snapshots: [taken] });
   expect(status).toMatchObject({ phase: 'Snapshotting', snapshottingAt: expect.any(String) });
   expect(status?.message).toContain('is not ready; waiting');
   // Or start-sync would download it again once snapshotTimeout is over.
@@ -352,9 +353,9 @@ test("another user's object with the name of the snapshot is no snapshot of the 
   const held = { name: ours.metadata.name, revision: 1 };
   const lost = [{ type: 'SnapshotLost', status: 'True' as const, reason: 'x', message: '', lastTransitionTime: at(0) }];
   const isLost = image({ phase: 'Succeeded', snapshot: held, conditions: lost });
-  expect(pass({ image: isLost, snapshots: [theirs] }).actions).toEqual([]);
-  expect(pass({ image: isLost, snapshots: [ours] }).status?.message).toBe('The snapshot exists.');
-  const found = pass({ image: image({ phase: 'Succeeded', snapshot: held }), snapshots: [theirs] }).status;
+  expect(reconcile({ image: isLost, snapshots: [theirs] }).actions).toEqual([]);
+  expect(reconcile({ image: isLost, snapshots: [ours] }).status?.message).toBe('The snapshot exists.');
+  const found = reconcile({ image: image({ phase: 'Succeeded', snapshot: held }), snapshots: [theirs] }).status;
   expect(found?.conditions).toMatchObject([
     { type: 'Ready', status: 'False' },
     { type: 'SnapshotLost', status: 'True' },
@@ -373,7 +374,7 @@ describe('the snapshot of an image that is being deleted', () => {
     ['of an earlier revision is lost', 'Syncing', isReady('True', 'Queued'), ['patchStatus', 'recordEvent']],
     ['is deleted by prune, and not lost', 'Succeeded', isReady('False', 'TakenDown'), []],
   ] as const)('%s', (_, phase, conditions, verbs) => {
-    const found = pass({
+    const found = reconcile({
       image: image({ phase, snapshot, conditions: [...conditions] }, { deleted: true }),
       isSnapshotGone: true,
     });
@@ -387,35 +388,35 @@ describe('the snapshot of an image that is being deleted', () => {
   });
   test('that exists is not reported', () => {
     const leaving = image({ phase: 'Succeeded', snapshot, conditions: isReady('True', 'x') }, { deleted: true });
-    expect(pass({ image: leaving }).actions).toEqual([]);
+    expect(reconcile({ image: leaving }).actions).toEqual([]);
   });
 });
 
 describe('a DataVolume that is not the current attempt', () => {
   const queued = image({ phase: 'Queued', attempt: 1 });
   test('is deleted on sight', () => {
-    expect(pass({ image: queued, dataVolumes: [aDataVolume(queued)] }).verbs).toEqual(['delete']);
+    expect(reconcile({ image: queued, dataVolumes: [aDataVolume(queued)] }).verbs).toEqual(['delete']);
     const second = image({ phase: 'Syncing', revision: 2 });
-    expect(pass({ image: second, dataVolumes: [aDataVolume(second, { revision: 1 })] }).verbs).toEqual(['delete']);
+    expect(reconcile({ image: second, dataVolumes: [aDataVolume(second, { revision: 1 })] }).verbs).toEqual(['delete']);
   });
   test('is deleted only as it was observed: it may have been downloaded since', () => {
-    const { actions } = pass({ image: queued, dataVolumes: [aDataVolume(queued)] });
+    const { actions } = reconcile({ image: queued, dataVolumes: [aDataVolume(queued)] });
     expect(actions).toMatchObject([{ do: 'delete', unchanged: true }]);
   });
   test('is left alone where it is newer than the image that was read', () => {
-    expect(pass({ image: queued, dataVolumes: [aDataVolume(queued, { attempt: 2 })] }).verbs).toEqual([]);
+    expect(reconcile({ image: queued, dataVolumes: [aDataVolume(queued, { attempt: 2 })] }).verbs).toEqual([]);
   });
   test('and newer than an image that is ready is deleted, if the image is still as it was read', () => {
     const name = 'ubuntu-r1';
     const ready = image({ phase: 'Succeeded', snapshot: { name, revision: 1 } });
     const [dataVolumes, snapshot] = [[aDataVolume(ready, { revision: 2 })], aSnapshot(ready, { ready: true })];
     const usable = { ...snapshot, metadata: { ...snapshot.metadata, name } };
-    const { actions } = pass({ image: ready, dataVolumes, snapshots: [usable] });
+    const { actions } = reconcile({ image: ready, dataVolumes, snapshots: [usable] });
     expect(actions).toMatchObject([
       { do: 'patchStatus', of: ready, status: {} },
       { do: 'delete', of: dataVolumes[0], unchanged: true },
     ]);
-    expect(pass({ image: ready, dataVolumes, snapshots: [] }).verbs).not.toContain('delete');
+    expect(reconcile({ image: ready, dataVolumes, snapshots: [] }).verbs).not.toContain('delete');
   });
 });
 
@@ -423,12 +424,13 @@ test('an image in a phase of another version, and its volumes and snapshots, are
   const unknown = image({ phase: 'Verifying', revision: 3, attempt: 1, snapshottingAt: at(0) });
   const dataVolumes = [aDataVolume(unknown, { revision: 2 }), aDataVolume(unknown, bound)];
   const snapshots = [aSnapshot(unknown, { revision: 1, ready: true }), aSnapshot(unknown, { ready: true })];
-  expect(pass({ image: unknown, dataVolumes, snapshots, isAudit: true }).actions).toEqual([]);
+  expect(reconcile({ image: unknown, dataVolumes, snapshots, isAudit: true }).actions).toEqual([]);
 });
 
 test('an image that is being deleted is left to prune', () => {
   expect(
-    pass({ image: image({ phase: 'Syncing' }, { deleted: true }), dataVolumes: [aDataVolume(syncing, cut)] }).actions,
+    reconcile({ image: image({ phase: 'Syncing' }, { deleted: true }), dataVolumes: [aDataVolume(syncing, cut)] })
+      .actions,
   ).toEqual([]);
 });
 
@@ -438,7 +440,7 @@ describe('word that an image is to be pruned', () => {
     { labels: { 'pelotech.ot/made-for': 'workspaces' } },
   );
   const told = (observed: Pick<Observed, 'image'> & Partial<Observed>) =>
-    pass({ isNamed: true, ...observed }).actions.filter(
+    reconcile({ isNamed: true, ...observed }).actions.filter(
       (action) => action.do === 'publish' && action.type === diskImageFact('prunable'),
     );
 

@@ -3,7 +3,7 @@ import { credentialsFinalizer } from '../../shared/kinds/kupenstack/condition.ts
 import { aCredentialsSecret, type SecretOptions } from '../../test/support/builders/openstack.ts';
 import { decide } from './decide.ts';
 
-const pass = (isNeeded: boolean, options: SecretOptions) =>
+const reconcile = (isNeeded: boolean, options: SecretOptions) =>
   decide({ secret: aCredentialsSecret('x', options), isNeeded });
 
 describe('the credentials of a namespace', () => {
@@ -23,7 +23,7 @@ describe('the credentials of a namespace', () => {
     ['that are deleted go once nothing needs them', false, { deleted: true }, []],
     ['that nothing needs are left alone', false, { finalizers: [] }, undefined],
   ])('%s', (_, isNeeded, options, finalizers) => {
-    const found = pass(isNeeded, options);
+    const found = reconcile(isNeeded, options);
     if (finalizers === undefined) expect(found).toEqual([]);
     else expect(found).toMatchObject([{ do: 'patchMetadata', metadata: { finalizers } }]);
   });

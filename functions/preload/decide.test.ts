@@ -13,7 +13,7 @@ const data = {
 };
 const message = { id: 'e-1', type: 't', source: 'https://ci.example/42', time: '2026-01-01T00:00:10Z', data: {} };
 
-function pass(more: Partial<Observed> & { data?: Record<string, string> } = {}) {
+function reconcile(more: Partial<Observed> & { data?: Record<string, string> } = {}) {
   const { data: policyData = data, ...rest } = more;
   const policyMap = ConfigMap.parse({
     metadata: { name: 'sync-operator-policy', namespace: 'sync-operator' },
@@ -32,7 +32,7 @@ function pass(more: Partial<Observed> & { data?: Record<string, string> } = {}) 
 }
 
 test('namespace, Secret, classes and size come from the policy, the url from its template', () => {
-  expect(pass()).toMatchObject([
+  expect(reconcile()).toMatchObject([
     {
       do: 'apply',
       object: {
@@ -50,55 +50,59 @@ test('namespace, Secret, classes and size come from the policy, the url from its
   ]);
 });
 test('the Secret is named for S3 only', () => {
-  const [action] = pass({ published: { name: 'ubuntu', url: 'https://mirror.example/u.img', sourceType: 'http' } });
+  const [action] = reconcile({
+    published: { name: 'ubuntu', url: 'https://mirror.example/u.img', sourceType: 'http' },
+  });
   expect(action).not.toHaveProperty('object.spec.secretRef');
 });
-const requested = (actions: ReturnType<typeof pass>) =>
+const requested = (actions: ReturnType<typeof reconcile>) =>
   (actions[0] as unknown as { object: { metadata: { annotations: Record<string, string> } } }).object.metadata
     .annotations['pelotech.ot/published-content'];
 test('the same event asks for the same sync, another event for another', () => {
-  expect(requested(pass())).toBe(requested(pass()));
-  expect(requested(pass({ message: { ...message, id: 'e-2' } }))).not.toBe(requested(pass()));
+  expect(requested(reconcile())).toBe(requested(reconcile()));
+  expect(requested(reconcile({ message: { ...message, id: 'e-2' } }))).not.toBe(requested(reconcile()));
 });
 test('the same digest asks for no second download', () => {
   const published = { name: 'ubuntu', version: '1', digest: 'sha256:abc' };
-  expect(requested(pass({ published, message: { ...message, id: 'e-2' } }))).toBe(requested(pass({ published })));
+  expect(requested(reconcile({ published, message: { ...message, id: 'e-2' } }))).toBe(
+    requested(reconcile({ published })),
+  );
 });
 test.each([
   ['an older event that comes late', message.time, 'not after 2026-01-01T00:00:11Z'],
   ['an event of next year', '2027-01-01T00:00:00Z', 'in the future'],
 ])('%s changes nothing, and is reported', (_, time, words) => {
   const image = aVMDiskImage({ annotations: { 'pelotech.ot/published-at': '2026-01-01T00:00:11Z' } });
-  const [action, ...others] = pass({ image, message: { ...message, time } });
+  const [action, ...others] = reconcile({ image, message: { ...message, time } });
   expect(action).toMatchObject({ do: 'recordEvent', reason: 'PublishedImageNotMade' });
   expect([JSON.stringify(action), others]).toEqual([expect.stringContaining(words), []]);
 });
 test('the same event again changes nothing, and is not reported', () => {
   const annotations = {
     'pelotech.ot/published-at': message.time,
-    'pelotech.ot/published-content': requested(pass()) ?? '',
+    'pelotech.ot/published-content': requested(reconcile()) ?? '',
   };
-  expect(pass({ image: aVMDiskImage({ annotations }) })).toEqual([]);
+  expect(reconcile({ image: aVMDiskImage({ annotations }) })).toEqual([]);
 });
 test('what a stranger posts is reported once, and does nothing', () => {
   const stranger = { kind: 'Unsigned', message: 'it is not signed' } as const;
-  expect([pass({ stranger }), pass({ stranger, message: { ...message, id: 'e-2' } })]).toMatchObject(
+  expect([reconcile({ stranger }), reconcile({ stranger, message: { ...message, id: 'e-2' } })]).toMatchObject(
     [1, 2].map(() => [{ do: 'recordEvent', reason: 'PublisherNotAuthenticated', once: 'Unsigned' }]),
   );
 });
 test('it takes over what a template made, and nothing else', () => {
   const force = (labels: Record<string, string>) =>
-    pass({ image: aVMDiskImage({ labels }) }).map((action) => 'force' in action && action.force);
+    reconcile({ image: aVMDiskImage({ labels }) }).map((action) => 'force' in action && action.force);
   expect(force({ 'app.kubernetes.io/created-by': 'ensure-vmdi' })).toEqual([true]);
   expect(force({ 'app.kubernetes.io/created-by': 'preload' })).toEqual([false]);
   expect(force({})).toEqual([false]);
 });
 test('a url needs a line of allowedSources, and that of the policy none', () => {
   const published = { name: 'ubuntu', url: 'https://s3.eu-west-1.amazonaws.com/images/u.img' };
-  expect(JSON.stringify(pass({ published }))).toContain(
+  expect(JSON.stringify(reconcile({ published }))).toContain(
     'add the line \\"https://s3.eu-west-1.amazonaws.com/images/** s3-reader\\"',
   );
-  expect(pass({ published, data: { ...data, allowedSources } })).toMatchObject([{ do: 'apply' }]);
+  expect(reconcile({ published, data: { ...data, allowedSources } })).toMatchObject([{ do: 'apply' }]);
 });
 test.each([
   [
@@ -123,7 +127,7 @@ test.each([
     'conflict with "kubectl". Delete the image, or the fields that the message names, and publish again; a hand-made image stays the person’s.',
   ],
 ])('%s creates nothing and reports it', (_, more, word) => {
-  const actions = pass(more as Partial<Observed>);
+  const actions = reconcile(more as Partial<Observed>);
   expect(actions).toMatchObject([{ do: 'recordEvent', type: 'Warning' }]);
   expect((actions[0] as { message: string }).message).toContain(word);
 });

@@ -34,7 +34,7 @@ const seeing = ({ networks = [], subnets = [], fault, ...more }: Given): Observe
     : { networks: networks, subnets: subnets },
   ...more,
 });
-const pass = (given: Given = {}) => decide(seeing(given));
+const reconcile = (given: Given = {}) => decide(seeing(given));
 const status = (actions: readonly Action[]) => statusIn<VirtualNetworkStatus>(actions);
 
 /** A network that its status reports as created. */
@@ -96,23 +96,23 @@ describe('a network', () => {
       ['patchStatus', 'requeueAfter 500'],
     ],
   ])('%s', (_, given, done) => {
-    expect(saying(pass(given))).toEqual(done);
+    expect(saying(reconcile(given))).toEqual(done);
   });
 
   test('is asked for by name, uid and mtu', () => {
-    expect(requestsIn(pass({ network: asked }))).toEqual([createNetwork('uid-net', 'net', 1400)]);
+    expect(requestsIn(reconcile({ network: asked }))).toEqual([createNetwork('uid-net', 'net', 1400)]);
   });
   test('keeps the finalizers that others put there', () => {
-    const [patch] = pass({ network: aVirtualNetwork({ finalizers: ['other/one'] }) });
+    const [patch] = reconcile({ network: aVirtualNetwork({ finalizers: ['other/one'] }) });
     expect(patch).toMatchObject({ metadata: { finalizers: ['other/one', 'kupenstack.io/finalizer'] } });
   });
   test('has the addresses of its spec, or else free ones', () => {
     const named = { ...asked, networks: [aNetwork(asked, { subnets: [], mtu: 1400 })] };
-    const [subnet] = requestsIn(pass({ network: asked, networks: named.networks }));
+    const [subnet] = requestsIn(reconcile({ network: asked, networks: named.networks }));
     const of = { uid: 'uid-net', name: 'net', networkId: 'id-net', cidr: '10.9.0.0/16' };
     expect(subnet).toEqual(createSubnet(of, { enable_dhcp: true, gateway_ip: '10.9.0.9' }));
     const cidrAmong = (subnets: Subnet[]) => {
-      const [request] = requestsIn(pass({ ...bare, subnets }));
+      const [request] = requestsIn(reconcile({ ...bare, subnets }));
       const { subnet } = { ...(request?.body as { subnet?: { cidr: string } } | undefined) };
       return subnet?.cidr ?? '';
     };
@@ -121,7 +121,7 @@ describe('a network', () => {
     expect(cidrAmong([aSubnet(aVirtualNetwork({ name: 'x' }), { cidr })])).not.toBe(cidr);
   });
   test('is Failed where no addresses are free', () => {
-    const found = pass({ ...bare, subnets: [aSubnet(aVirtualNetwork({ name: 'x' }), { cidr: '10.0.0.0/8' })] });
+    const found = reconcile({ ...bare, subnets: [aSubnet(aVirtualNetwork({ name: 'x' }), { cidr: '10.0.0.0/8' })] });
     expect(status(found)).toMatchObject({ phase: 'Failed', id: 'id-net', ready: false });
     expect(conditionsIn(found)).toEqual({
       CloudReady: 'True Reached',
@@ -130,11 +130,11 @@ describe('a network', () => {
     });
   });
   test('has no say in what is done with a subnet it does not ask for', () => {
-    expect(requestsIn(pass(made(network, { gateway_ip: '10.1.2.200', cidr: '10.1.0.0/16' })))).toEqual([]);
+    expect(requestsIn(reconcile(made(network, { gateway_ip: '10.1.2.200', cidr: '10.1.0.0/16' })))).toEqual([]);
   });
   test('leaves a subnet alone that a user added to it', () => {
     const theirs = aSubnet(network, { id: 'id-theirs', description: '', enable_dhcp: false });
-    const found = pass({ networks: [aNetwork(network)], subnets: [theirs, aSubnet(network)] });
+    const found = reconcile({ networks: [aNetwork(network)], subnets: [theirs, aSubnet(network)] });
     expect(requestsIn(found)).toEqual([]);
   });
 });
@@ -142,7 +142,7 @@ describe('a network', () => {
 describe('the status', () => {
   const network = aVirtualNetwork();
   test('tells what Neutron says', () => {
-    expect(status(pass(made(network)))).toMatchObject({
+    expect(status(reconcile(made(network)))).toMatchObject({
       id: 'id-net',
       subnetID: 'id-net-subnet',
       cidr: '10.1.2.0/24',
@@ -153,14 +153,14 @@ describe('the status', () => {
     });
   });
   test('is written once', () => {
-    const said = { ...status(pass(made(network))) } as Partial<VirtualNetworkStatus>;
-    expect(pass(made(aVirtualNetwork({ status: said })))).toEqual([]);
+    const said = { ...status(reconcile(made(network))) } as Partial<VirtualNetworkStatus>;
+    expect(reconcile(made(aVirtualNetwork({ status: said })))).toEqual([]);
   });
   test.each<[string, Given, string, boolean | undefined, string]>([
     ['Pending where it was never made', { fault: 'CredentialsMissing' }, 'Pending', false, 'CredentialsMissing'],
     ['Unknown where it was', { fault: 'Unreachable', network: known() }, 'Unknown', false, 'Unreachable'],
   ])('is %s and OpenStack is out of reach', (_, given, phase, ready, reason) => {
-    const found = pass(given);
+    const found = reconcile(given);
     expect(status(found)).toMatchObject({ phase, ready, message: 'why it is so' });
     expect(conditionsIn(found)).toEqual({
       CloudReady: `False ${reason}`,
@@ -169,16 +169,16 @@ describe('the status', () => {
     });
   });
   test('keeps what it knew while OpenStack is out of reach', () => {
-    const found = status(pass({ fault: 'Unreachable', network: known({ status: { cidr: '10.1.2.0/24' } }) }));
+    const found = status(reconcile({ fault: 'Unreachable', network: known({ status: { cidr: '10.1.2.0/24' } }) }));
     for (const field of ['id', 'subnetID', 'cidr'] as const) expect(found).not.toHaveProperty(field);
   });
   test('forgets the gateway that is no more', () => {
     const before = known({ status: { gatewayIP: '10.1.2.1' } });
-    expect(status(pass(made(before, { gateway_ip: null })))).toMatchObject({ gatewayIP: null });
+    expect(status(reconcile(made(before, { gateway_ip: null })))).toMatchObject({ gatewayIP: null });
   });
   test('names those that are too many', () => {
     const networks = ['id-b', 'id-a'].map((id) => aNetwork(network, { id }));
-    expect(status(pass({ networks }))?.message).toContain('found id-a, id-b');
+    expect(status(reconcile({ networks }))?.message).toContain('found id-a, id-b');
   });
 });
 
@@ -192,7 +192,7 @@ describe('a request that is refused', () => {
     ['Refused: mtu', 'Failed', 'Refused'],
     ['Forbidden: by policy', 'Failed', 'Forbidden'],
   ])('for %s leaves a network that is not there %s', (words, phase, reason) => {
-    const found = pass({ refusals: refusing(network, [create, words]) });
+    const found = reconcile({ refusals: refusing(network, [create, words]) });
     expect(requestsIn(found)).toEqual([]);
     expect(status(found)).toMatchObject({ phase, ready: false });
     expect(status(found)?.message).toMatch(/^OpenStack refuses the network as it is asked for: .*\.$/);
@@ -201,18 +201,18 @@ describe('a request that is refused', () => {
   test('leaves an existing network in use, and reports why it differs from the spec', () => {
     const asked = aVirtualNetwork({ spec: { gatewayIP: '10.1.2.9' } });
     const refusals = refusing(asked, [updateSubnet('id-net-subnet', {}), 'Conflict: a port has 10.1.2.1']);
-    const found = pass({ ...made(asked), refusals });
+    const found = reconcile({ ...made(asked), refusals });
     expect(status(found)).toMatchObject({ phase: 'Available', ready: true });
     expect(conditionsIn(found).Ready).toBe('False Conflict');
   });
   test('holds up no other', () => {
     const asked = aVirtualNetwork({ spec: { gatewayIP: '10.1.2.9', mtu: 1400 } });
     const refusals = refusing(asked, [updateSubnet('id-net-subnet', {}), 'Conflict: x']);
-    expect(saying(pass({ ...made(asked), refusals }))).toEqual(['updateNetwork']);
+    expect(saying(reconcile({ ...made(asked), refusals }))).toEqual(['updateNetwork']);
   });
   test('of another object is not its own', () => {
     const refusals = refusing(aVirtualNetwork({ name: 'other' }), [create, 'Refused: x']);
-    expect(saying(pass({ refusals }))).toEqual(['createNetwork']);
+    expect(saying(reconcile({ refusals }))).toEqual(['createNetwork']);
   });
 });
 
@@ -243,15 +243,15 @@ describe('a deleted network', () => {
     ],
     ['without our finalizer is not ours', { network: known({ deleted: true, finalizers: ['other/one'] }) }, []],
   ])('%s', (_, given, done) => {
-    expect(saying(pass(given))).toEqual(done);
+    expect(saying(reconcile(given))).toEqual(done);
   });
   test('says what holds it', () => {
-    const found = pass({ ...there, refusals: inUse });
+    const found = reconcile({ ...there, refusals: inUse });
     expect(status(found)).toMatchObject({ phase: 'Terminating', ready: false });
     expect(conditionsIn(found)).toMatchObject({ DeletionHeld: 'True InUse', Ready: 'False InUse' });
   });
   test('says that OpenStack is out of reach', () => {
-    const found = pass({ network: leaving, fault: 'Unreachable' });
+    const found = reconcile({ network: leaving, fault: 'Unreachable' });
     expect(status(found)).toMatchObject({ phase: 'Terminating', ready: false });
     expect(conditionsIn(found)).toEqual({
       CloudReady: 'False Unreachable',
@@ -261,6 +261,6 @@ describe('a deleted network', () => {
   });
   test("leaves another's finalizer", () => {
     const shared = known({ deleted: true, finalizers: ['other/one', 'kupenstack.io/finalizer'] });
-    expect(pass({ network: shared })).toMatchObject([{ metadata: { finalizers: ['other/one'] } }]);
+    expect(reconcile({ network: shared })).toMatchObject([{ metadata: { finalizers: ['other/one'] } }]);
   });
 });

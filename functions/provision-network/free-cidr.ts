@@ -6,7 +6,7 @@ const places = 65_536;
 
 /**
  * A 10.x.y.0/24 that overlaps with none of the project's networks: the same one for the same network while nothing else changes,
- * so that a repeated pass chooses the same. Undefined if all 65,536 are taken.
+ * so that a repeated reconcile chooses the same. Undefined if all 65,536 are taken.
  */
 export function freeCidr(uid: string, taken: readonly string[]): string | undefined {
   const isTaken = new Uint8Array(places);

@@ -14,7 +14,7 @@ import {
   heldBy,
   refusing,
 } from '../../test/support/builders/openstack.ts';
-import { bootedDisk, freeDisk, type Given, pass, running } from '../../test/support/harness/provision-server.ts';
+import { bootedDisk, freeDisk, type Given, reconcile, running } from '../../test/support/harness/provision-server.ts';
 
 const machine = aKupenStackMachine();
 const off = aKupenStackMachine({ spec: { running: false } });
@@ -75,11 +75,11 @@ describe('a machine', () => {
       ['patchStatus', 'recordEvent Normal Running'],
     ],
   ])('%s', (_, given, done) => {
-    expect(pass(given).done).toEqual(done);
+    expect(reconcile(given).done).toEqual(done);
   });
   test('that is as its status says is left alone', () => {
-    const said = pass(running()).status as Partial<KupenStackMachineStatus>;
-    expect(pass(running({ machine: aKupenStackMachine({ status: said }) })).actions).toEqual([]);
+    const said = reconcile(running()).status as Partial<KupenStackMachineStatus>;
+    expect(reconcile(running({ machine: aKupenStackMachine({ status: said }) })).actions).toEqual([]);
   });
 });
 
@@ -108,7 +108,7 @@ describe('what a machine waits for', () => {
       'Expected a bootable volume among diskAttachments',
     ],
   ])('is %s, and nothing is made', (_, given, reason, message) => {
-    const found = pass(given);
+    const found = reconcile(given);
     expect(found.requests).toEqual([]);
     expect(found.status).toMatchObject({ phase: 'Pending', message: expect.stringContaining(message) });
     expect(found.conditions).toMatchObject({
@@ -118,15 +118,17 @@ describe('what a machine waits for', () => {
     });
   });
   test('is reported for networks and volumes, each in their condition', () => {
-    const found = pass({ machine: on, disks: [] });
+    const found = reconcile({ machine: on, disks: [] });
     expect(found.conditions).toMatchObject({
       NetworksReady: 'False NetworkMissing',
       VolumesReady: 'False VolumeMissing',
     });
-    expect(pass({ machine: on, nets: [net], disks: [] }).conditions).toMatchObject({ NetworksReady: 'True Found' });
+    expect(reconcile({ machine: on, nets: [net], disks: [] }).conditions).toMatchObject({
+      NetworksReady: 'True Found',
+    });
   });
   test('is reported for a running server as well, which keeps running', () => {
-    const found = pass(running({ machine: on, server: {} }));
+    const found = reconcile(running({ machine: on, server: {} }));
     expect(found.status).toMatchObject({ phase: 'Running' });
     expect(found.conditions).toMatchObject({ ServerReady: 'True Running', Ready: 'False NetworkMissing' });
   });
@@ -139,7 +141,7 @@ describe('the status', () => {
     aPort(both, net, { device_id: 'id-server', fixed_ips: [{ ip_address: `10.0.${index}.5`, subnet_id: '' }] }),
   );
   test('tells what Nova and Neutron say, addresses in the order of the spec', () => {
-    expect(pass({ ...running({ machine: both, ports }), nets }).status).toMatchObject({
+    expect(reconcile({ ...running({ machine: both, ports }), nets }).status).toMatchObject({
       id: 'id-server',
       node: 'host-1',
       ip: 'b(10.0.1.5), a(10.0.0.5)',
@@ -150,19 +152,19 @@ describe('the status', () => {
   });
   test('names no address of a port that another server has', () => {
     const former = ports.map((port) => ({ ...port, device_id: 'id-former' }));
-    expect(pass({ ...running({ machine: both, ports: former }), nets }).status).not.toHaveProperty('ip');
+    expect(reconcile({ ...running({ machine: both, ports: former }), nets }).status).not.toHaveProperty('ip');
   });
   test('forgets server, node and addresses with the server', () => {
     const known = aKupenStackMachine({
       status: { id: 'id-server', node: 'host-1', ip: 'a(10.0.0.5)', readyAt: at(1) },
     });
-    const found = pass({ machine: known, disks: [] }).status;
+    const found = reconcile({ machine: known, disks: [] }).status;
     expect(found).toMatchObject({ id: null, node: null, ip: null });
     expect(found).not.toHaveProperty('readyAt');
   });
   test('says when it was Ready first, and keeps that', () => {
     const known = aKupenStackMachine({ status: { readyAt: at(1) } });
-    expect(pass(running({ machine: known })).status).not.toHaveProperty('readyAt');
+    expect(reconcile(running({ machine: known })).status).not.toHaveProperty('readyAt');
   });
   test.each<[string, Given, string]>([
     ['Pending where it never had a server', { fault: 'CredentialsMissing' }, 'Pending'],
@@ -172,7 +174,7 @@ describe('the status', () => {
       'Unknown',
     ],
   ])('is %s and OpenStack is out of reach', (_, given, phase) => {
-    const found = pass(given);
+    const found = reconcile(given);
     expect(found.status).toMatchObject({ phase, message: 'why it is so' });
     for (const field of ['id', 'ip']) expect(found.status).not.toHaveProperty(field);
   });
@@ -180,7 +182,7 @@ describe('the status', () => {
     const other = aKupenStackMachine({ spec: { diskAttachments: [{ name: 'data' }] } });
     const data = { ...freeDisk, id: 'id-data', name: 'data', ...heldBy('id-server', '/dev/vdb') };
     const server = { 'os-extended-volumes:volumes_attached': [{ id: 'id-disk' }, { id: 'id-data' }] };
-    const found = pass(running({ machine: other, disks: [bootedDisk, data], server }));
+    const found = reconcile(running({ machine: other, disks: [bootedDisk, data], server }));
     expect(found.status).toMatchObject({
       phase: 'Running',
       message: expect.stringContaining('booted from volume disk'),
@@ -199,7 +201,7 @@ describe('a request that is refused', () => {
     volumes: [],
   });
   test.each(['QuotaExceeded', 'Conflict', 'Refused', 'Unavailable'])('for %s leaves a machine Pending', (reason) => {
-    const found = pass({ refusals: refusing(machine, [create, `${reason}: for this: and that`]) });
+    const found = reconcile({ refusals: refusing(machine, [create, `${reason}: for this: and that`]) });
     expect(found.requests).toEqual([]);
     expect(found.status).toMatchObject({
       phase: 'Pending',
@@ -214,7 +216,9 @@ describe('a request that is refused', () => {
     ['QuotaExceeded', false],
     ['Forbidden', false],
   ])('for %s leaves a running server running, and is tried again soon: %s', (reason, isTried) => {
-    const found = pass(running({ machine: off, refusals: refusing(off, [stopServer('id-server'), `${reason}: x`]) }));
+    const found = reconcile(
+      running({ machine: off, refusals: refusing(off, [stopServer('id-server'), `${reason}: x`]) }),
+    );
     expect(found.status).toMatchObject({ phase: 'Running', message: 'OpenStack refuses a change: x.' });
     expect(found.conditions).toMatchObject({ ServerReady: `False ${reason}`, Ready: `False ${reason}` });
     expect(found.done.includes(later)).toBe(isTried);

@@ -10,7 +10,7 @@ import {
   aServer,
   refusing,
 } from '../../test/support/builders/openstack.ts';
-import { bootedDisk, type Given, pass } from '../../test/support/harness/provision-server.ts';
+import { bootedDisk, type Given, reconcile } from '../../test/support/harness/provision-server.ts';
 
 const leaving = aKupenStackMachine({ deleted: true, status: { id: 'id-server', phase: 'Running' } });
 const net = aNetwork(undefined, { id: 'id-net', name: 'net' });
@@ -65,11 +65,11 @@ describe('a deleted machine', () => {
       [],
     ],
   ])('%s', (_, given, done) => {
-    expect(pass({ machine: leaving, ...given }).done).toEqual(done);
+    expect(reconcile({ machine: leaving, ...given }).done).toEqual(done);
   });
   test('says why it is still there', () => {
     const refusals = refusing(leaving, [deleteServer('id-server'), 'Conflict: It is locked']);
-    const found = pass({ machine: leaving, servers: [server], refusals });
+    const found = reconcile({ machine: leaving, servers: [server], refusals });
     expect(found.status).toMatchObject({ phase: 'Terminating', message: 'It is locked' });
     expect(found.conditions).toEqual({
       CloudReady: 'True Reached',
@@ -79,15 +79,15 @@ describe('a deleted machine', () => {
   });
   test("leaves another's finalizer", () => {
     const machine = aKupenStackMachine({ deleted: true, finalizers: ['other/one', 'kupenstack.io/finalizer'] });
-    expect(pass({ machine }).actions).toMatchObject([{ metadata: { finalizers: ['other/one'] } }]);
+    expect(reconcile({ machine }).actions).toMatchObject([{ metadata: { finalizers: ['other/one'] } }]);
   });
   test('of an account that may not delete flavors is still released', () => {
     const refusals = refusing(leaving, [deleteFlavor('id-kup-1c-64m-0s'), 'Forbidden: by policy']);
-    expect(pass({ machine: leaving, unusedFlavors: [aFlavor()], refusals }).done).toEqual(['patchMetadata']);
+    expect(reconcile({ machine: leaving, unusedFlavors: [aFlavor()], refusals }).done).toEqual(['patchMetadata']);
   });
   test('stays while OpenStack gives no answer about its flavor', () => {
     const refusals = refusing(leaving, [deleteFlavor('id-kup-1c-64m-0s'), 'Unavailable: no answer']);
-    expect(pass({ machine: leaving, unusedFlavors: [aFlavor()], refusals }).done).toEqual([
+    expect(reconcile({ machine: leaving, unusedFlavors: [aFlavor()], refusals }).done).toEqual([
       'patchStatus',
       'requeueAfter 2000',
     ]);
@@ -95,7 +95,7 @@ describe('a deleted machine', () => {
   test('stays where its key pair does, also when a port was gone already', () => {
     const refused = refusing(leaving, [deletePort(port.id), 'NotFound: x']);
     refused.set('uid-demo deleteKeyPair ', { reason: 'Unavailable', message: 'no answer' });
-    expect(pass({ machine: leaving, ports: [port], hasKeyPair: true, refusals: refused }).done).not.toContain(
+    expect(reconcile({ machine: leaving, ports: [port], hasKeyPair: true, refusals: refused }).done).not.toContain(
       'patchMetadata',
     );
   });

@@ -4,7 +4,7 @@ import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { at, start } from '../../test/support/builders/images.ts';
 import { aKupenStackMachine, refusing } from '../../test/support/builders/openstack.ts';
-import { freeDisk, type Given, pass, running } from '../../test/support/harness/provision-server.ts';
+import { freeDisk, type Given, reconcile, running } from '../../test/support/harness/provision-server.ts';
 
 const moment = (seconds: number) => toTime(start + seconds * 1000);
 const inError = { status: 'ERROR', fault: { message: 'No valid host was found.' } };
@@ -14,7 +14,7 @@ const known = (status: Partial<KupenStackMachineStatus>) =>
 
 describe('a boot that failed', () => {
   test('is written down, then its server goes', () => {
-    const found = pass(running({ server: failed }));
+    const found = reconcile(running({ server: failed }));
     expect(found.done).toEqual([
       'patchStatus',
       'recordEvent Warning BootFailed',
@@ -33,15 +33,18 @@ describe('a boot that failed', () => {
   });
   test("is reported in sentences, whatever follows Nova's full stop", () => {
     const server = { ...failed, fault: { message: 'No valid host was found. ' } };
-    expect(pass(running({ server })).status.message).toMatch(/was found\. It is tried/);
+    expect(reconcile(running({ server })).status.message).toMatch(/was found\. It is tried/);
   });
   test('is counted once, however long its server is seen', () => {
     const machine = known({ attempts: 1, failed: 'id-server', nextAttemptAt: moment(310) });
-    expect(pass(running({ machine, server: failed })).done).toEqual(['deleteServer id-server', 'requeueAfter 2000']);
+    expect(reconcile(running({ machine, server: failed })).done).toEqual([
+      'deleteServer id-server',
+      'requeueAfter 2000',
+    ]);
   });
   test('waits longer each time, up to the longest', () => {
     const next = (attempts: number) =>
-      pass(running({ machine: known({ attempts, failed: 'another' }), server: failed })).status.nextAttemptAt;
+      reconcile(running({ machine: known({ attempts, failed: 'another' }), server: failed })).status.nextAttemptAt;
     expect([0, 1, 3, 9].map(next)).toEqual([310, 610, 2410, 3610].map(moment));
   });
   test.each<[string, Partial<KupenStackMachineStatus>, string[]]>([
@@ -54,16 +57,16 @@ describe('a boot that failed', () => {
     ['is repeated then', { nextAttemptAt: moment(10) }, ['createServer']],
   ])('%s', (_, status, done) => {
     const machine = aKupenStackMachine({ status: { phase: 'Failed', attempts: 1, failed: 'x', ...status } });
-    expect(pass({ machine }).done.filter((one) => one !== 'patchStatus' && !one.startsWith('recordEvent'))).toEqual(
-      done,
-    );
+    expect(
+      reconcile({ machine }).done.filter((one) => one !== 'patchStatus' && !one.startsWith('recordEvent')),
+    ).toEqual(done);
   });
   test('is repeated at once for a spec that was changed since: that may be what mends it', () => {
     const status = { attempts: 5, nextAttemptAt: moment(310) };
     const once = aKupenStackMachine({ generation: 2, status: { ...status, observedGeneration: 1 } });
-    expect(pass({ machine: once }).done).toEqual(['createServer']);
+    expect(reconcile({ machine: once }).done).toEqual(['createServer']);
     const machine = aKupenStackMachine({ generation: 2, status: { ...status, observedGeneration: 2 } });
-    expect(pass({ machine }).done).not.toContain('createServer');
+    expect(reconcile({ machine }).done).not.toContain('createServer');
   });
   test('is reported for as long as it waits', () => {
     const machine = aKupenStackMachine({
@@ -74,35 +77,37 @@ describe('a boot that failed', () => {
         nextAttemptAt: moment(60),
       },
     });
-    const found = pass({ machine });
+    const found = reconcile({ machine });
     expect(found.conditions).toMatchObject({ ServerReady: 'False BootFailed', Ready: 'False BootFailed' });
     expect(found.status).not.toHaveProperty('message');
   });
   test('is reported also after OpenStack was unreachable in the meantime', () => {
-    const boot = pass(running({ server: failed })).status as Partial<KupenStackMachineStatus>;
-    const lost = pass({ machine: known(boot), fault: 'Unreachable' }).status as Partial<KupenStackMachineStatus>;
-    const back = pass({ machine: known({ ...boot, ...lost }) }).status;
+    const boot = reconcile(running({ server: failed })).status as Partial<KupenStackMachineStatus>;
+    const lost = reconcile({ machine: known(boot), fault: 'Unreachable' }).status as Partial<KupenStackMachineStatus>;
+    const back = reconcile({ machine: known({ ...boot, ...lost }) }).status;
     expect(back).toMatchObject({ phase: 'Failed' });
     expect({ ...boot, ...lost, ...back }.message).toMatch(/booted/);
   });
   test('is forgotten once a server runs', () => {
     const machine = known({ attempts: 2, failed: 'x', nextAttemptAt: moment(0) });
-    expect(pass(running({ machine })).status).toMatchObject({ attempts: null, failed: null, nextAttemptAt: null });
+    expect(reconcile(running({ machine })).status).toMatchObject({ attempts: null, failed: null, nextAttemptAt: null });
   });
   test('is not forgotten while the next one is built', () => {
     const machine = known({ attempts: 2, failed: 'x', nextAttemptAt: moment(0) });
-    const { status } = pass(running({ machine, server: { status: 'BUILD', 'OS-EXT-STS:task_state': 'spawning' } }));
+    const { status } = reconcile(
+      running({ machine, server: { status: 'BUILD', 'OS-EXT-STS:task_state': 'spawning' } }),
+    );
     for (const field of ['attempts', 'failed', 'nextAttemptAt']) expect(status).not.toHaveProperty(field);
   });
   test('whose server Nova does not delete is looked at again', () => {
     const machine = known({ attempts: 1, failed: 'id-server' });
     const refusals = refusing(machine, [deleteServer('id-server'), 'Conflict: locked']);
-    expect(pass(running({ machine, server: failed, refusals })).done).toEqual(['requeueAfter 2000']);
+    expect(reconcile(running({ machine, server: failed, refusals })).done).toEqual(['requeueAfter 2000']);
   });
   test('whose server Nova is deleting is not deleted again', () => {
     const machine = known({ attempts: 1, failed: 'id-server' });
     const server = { ...failed, 'OS-EXT-STS:task_state': 'deleting' };
-    expect(pass(running({ machine, server })).requests).toEqual([]);
+    expect(reconcile(running({ machine, server })).requests).toEqual([]);
   });
 });
 
@@ -129,20 +134,20 @@ describe('a server that ran and is in trouble', () => {
       ['patchStatus', 'recordEvent Warning ServerError', 'deleteServer id-server', 'requeueAfter 2000'],
     ],
   ])('%s', (_, given, done) => {
-    expect(pass(given).done).toEqual(done);
+    expect(reconcile(given).done).toEqual(done);
   });
   test('is left alone where the policy does not say for how long in words that can be read', () => {
     const machine = known({ failedSince: at(-100_000) });
-    const found = pass(running({ machine, server: inError, policy: { serverRecoverAfter: '2 hours' } }));
+    const found = reconcile(running({ machine, server: inError, policy: { serverRecoverAfter: '2 hours' } }));
     expect(found.requests).toEqual([]);
     expect(found.status).toMatchObject({ message: expect.stringContaining('serverRecoverAfter cannot be read') });
   });
   test('restarts its time if OpenStack was unreachable: hosts come back after their API', () => {
     const machine = known({ phase: 'Failed', failedSince: at(-100_000) });
-    expect(pass({ machine, fault: 'Unreachable' }).status).toMatchObject({ failedSince: null });
+    expect(reconcile({ machine, fault: 'Unreachable' }).status).toMatchObject({ failedSince: null });
   });
   test('says since when, and what will be done', () => {
-    const found = pass(running({ server: inError }));
+    const found = reconcile(running({ server: inError }));
     expect(found.status).toMatchObject({
       phase: 'Failed',
       failedSince: moment(10),
@@ -152,21 +157,21 @@ describe('a server that ran and is in trouble', () => {
   });
   test('is asked nothing else meanwhile', () => {
     const machine = aKupenStackMachine({ spec: { running: false, vcpu: 2 } });
-    expect(pass(running({ machine, server: { host_status: 'DOWN' } })).requests).toEqual([]);
+    expect(reconcile(running({ machine, server: { host_status: 'DOWN' } })).requests).toEqual([]);
   });
   test('that mends by itself is as before', () => {
-    const found = pass(running({ machine: known({ failedSince: at(0) }) }));
+    const found = reconcile(running({ machine: known({ failedSince: at(0) }) }));
     expect(found.status).toMatchObject({ phase: 'Running', failedSince: null });
   });
   test('is created again from the same volumes once it was deleted', () => {
     const machine = known({ failedSince: at(0), restartCount: 2 });
-    expect(pass({ machine }).requests).toMatchObject([{ operation: 'createServer' }]);
+    expect(reconcile({ machine }).requests).toMatchObject([{ operation: 'createServer' }]);
   });
   test('that Nova is deleting is not deleted again', () => {
     const machine = known({ failedSince: moment(-290) });
-    expect(pass(running({ machine, server: { ...inError, 'OS-EXT-STS:task_state': 'deleting' } })).requests).toEqual(
-      [],
-    );
+    expect(
+      reconcile(running({ machine, server: { ...inError, 'OS-EXT-STS:task_state': 'deleting' } })).requests,
+    ).toEqual([]);
   });
 });
 
@@ -184,7 +189,7 @@ describe('a server on a host that is unreachable', () => {
     ['in ERROR', { ...inError, host_status: 'DOWN' }, 'HostDown', 'Host host-1 is down.'],
     ['whose first boot failed', { ...failed, host_status: 'DOWN' }, 'HostDown', 'Host host-1 is down.'],
   ])('%s is left alone, however long, and the condition says what to do', (_, server, reason, words) => {
-    const found = pass(running({ machine: since(longAgo, reason), server }));
+    const found = reconcile(running({ machine: since(longAgo, reason), server }));
     expect(found.requests).toEqual([]);
     expect(found.conditions).toMatchObject({ ServerReady: `False ${reason}`, Ready: `False ${reason}` });
     expect(found.status).toMatchObject({
@@ -199,7 +204,7 @@ describe('a server on a host that is unreachable', () => {
   test('is given up after the time that the policy sets for fenced hosts', () => {
     const down = { host_status: 'DOWN' };
     const lasting = (seconds: number) =>
-      pass(
+      reconcile(
         running({
           machine: since({ phase: 'Failed', failedSince: moment(10 - seconds) }),
           server: down,
@@ -212,13 +217,13 @@ describe('a server on a host that is unreachable', () => {
   });
   test('that was in ERROR before is given that time from when its host is unreachable', () => {
     const machine = since(longAgo, 'ServerError');
-    const found = pass(running({ machine, server: { ...inError, host_status: 'DOWN' }, policy: fenced }));
+    const found = reconcile(running({ machine, server: { ...inError, host_status: 'DOWN' }, policy: fenced }));
     expect(found.requests).toEqual([]);
     expect(found.status).toMatchObject({ failedSince: moment(10) });
   });
   test('is left alone if that time cannot be read', () => {
     const policy = { unreachableHostRecoverAfter: 'soon' };
-    const found = pass(running({ machine: since(longAgo), server: { host_status: 'DOWN' }, policy }));
+    const found = reconcile(running({ machine: since(longAgo), server: { host_status: 'DOWN' }, policy }));
     expect(found.requests).toEqual([]);
     expect(found.status).toMatchObject({
       message: expect.stringContaining('unreachableHostRecoverAfter cannot be read'),
@@ -229,25 +234,25 @@ describe('a server on a host that is unreachable', () => {
 describe('restarts', () => {
   const actions = ['start', 'reboot', 'stop', 'create', 'resize', 'start'].map((action) => ({ action }));
   test('are what Nova lists of starts and reboots', () => {
-    const { status } = pass(running({ actions, server: { updated: at(-60) } }));
+    const { status } = reconcile(running({ actions, server: { updated: at(-60) } }));
     expect(status).toMatchObject({ restartCount: 3, countedAt: at(-60) });
   });
   test('are counted once more where the server has just changed', () => {
-    const { status } = pass(running({ actions, server: { updated: at(9) } }));
+    const { status } = reconcile(running({ actions, server: { updated: at(9) } }));
     expect(status).toMatchObject({ restartCount: 3 });
     expect(status.countedAt ?? undefined).toBeUndefined();
   });
   test('are as they were where the server has not changed', () => {
-    const { status } = pass(running({ machine: known({ restartCount: 4, countedAt: at(0) }) }));
+    const { status } = reconcile(running({ machine: known({ restartCount: 4, countedAt: at(0) }) }));
     expect(status).not.toHaveProperty('restartCount');
   });
   test('continue with the next server, before and after it exists', () => {
     const before = known({ restartCount: 4, countedAt: at(0) });
-    const gone = pass({ machine: before, disks: [{ ...freeDisk, status: 'detaching' }] });
+    const gone = reconcile({ machine: before, disks: [{ ...freeDisk, status: 'detaching' }] });
     expect(gone.status).toMatchObject({ id: null, formerRestarts: 4, countedAt: null });
     const without = aKupenStackMachine({ status: { restartCount: 4, formerRestarts: 4 } });
     for (const machine of [before, without]) {
-      const next = pass(running({ machine, server: { id: 'id-next' }, actions }));
+      const next = reconcile(running({ machine, server: { id: 'id-next' }, actions }));
       expect(next.status).toMatchObject({ id: 'id-next', restartCount: 7 });
     }
   });

@@ -13,7 +13,7 @@ import {
   heldBy,
   refusing,
 } from '../../test/support/builders/openstack.ts';
-import { bootedDisk, freeDisk, type Given, pass, running } from '../../test/support/harness/provision-server.ts';
+import { bootedDisk, freeDisk, type Given, reconcile, running } from '../../test/support/harness/provision-server.ts';
 
 const net = aNetwork(undefined, { id: 'id-net', name: 'net' });
 const net2 = aNetwork(undefined, { id: 'id-net2', name: 'net2' });
@@ -48,24 +48,27 @@ describe('a machine without a server', () => {
       ['createFlavor kup-1c-64m-0s'],
     ],
   ])('%s', (_, given, done) => {
-    expect(pass(given).done).toEqual(done);
+    expect(reconcile(given).done).toEqual(done);
   });
   test('asks for flavor, key pair and port of that size, key and name', () => {
-    expect(pass({ machine: on, nets: [net, net2], flavors: [], ports: [aPort(on, net2)] }).requests).toEqual([
+    expect(reconcile({ machine: on, nets: [net, net2], flavors: [], ports: [aPort(on, net2)] }).requests).toEqual([
       createFlavor({ vcpus: 1, ram: 64, swap: 0 }),
       createKeyPair('uid-demo', publicKey),
       createPort('uid-demo', 'demo-net', 'id-net'),
     ]);
   });
   test('asks for a server with its ports in the order of the spec', () => {
-    const [request] = pass({ machine: on, nets, hasKeyPair: true, ports }).requests;
+    const [request] = reconcile({ machine: on, nets, hasKeyPair: true, ports }).requests;
     const common = { uid: 'uid-demo', name: 'demo', flavor: 'id-kup-1c-64m-0s', keyPair: 'kup-uid-demo' };
     expect(request).toEqual(createServer({ ...common, ports: ['id-port-net', 'id-port-net2'], volumes: ['id-disk'] }));
   });
   test('boots from the first bootable volume, the others follow in order', () => {
     const machine = aKupenStackMachine({ spec: { diskAttachments: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] } });
     const disk = (name: string, bootable: string) => ({ ...freeDisk, id: `id-${name}`, name, bootable });
-    const [request] = pass({ machine, disks: [disk('a', 'false'), disk('b', 'true'), disk('c', 'true')] }).requests;
+    const [request] = reconcile({
+      machine,
+      disks: [disk('a', 'false'), disk('b', 'true'), disk('c', 'true')],
+    }).requests;
     const { body } = { ...request };
     const { server } = body as ReturnType<typeof JSON.parse>;
     const order = server.block_device_mapping_v2.map((one: { uuid: string; boot_index: number }) => [
@@ -85,7 +88,7 @@ describe('a machine without a server', () => {
     ['1G', '1M', 954, 1],
   ])('of %s memory and %s swap is given %i and %i MiB', (memory, swap, ram, swapped) => {
     const machine = aKupenStackMachine({ spec: { memory, swap } });
-    expect(pass({ machine }).requests).toEqual([createFlavor({ vcpus: 1, ram, swap: swapped })]);
+    expect(reconcile({ machine }).requests).toEqual([createFlavor({ vcpus: 1, ram, swap: swapped })]);
   });
   test('of an account that may make no flavor takes another of its very size', () => {
     const machine = aKupenStackMachine();
@@ -95,8 +98,10 @@ describe('a machine without a server', () => {
       aFlavor({ ram: 65 }),
       aFlavor({}, { id: 'tiny', name: 'm1.tiny' }),
     ];
-    expect(pass({ refusals, flavors: others }).requests).toMatchObject([{ body: { server: { flavorRef: 'tiny' } } }]);
-    const none = pass({ refusals, flavors: [] });
+    expect(reconcile({ refusals, flavors: others }).requests).toMatchObject([
+      { body: { server: { flavorRef: 'tiny' } } },
+    ]);
+    const none = reconcile({ refusals, flavors: [] });
     expect(none.status).toMatchObject({ phase: 'Failed' });
     expect(none.conditions).toMatchObject({ Ready: 'False FlavorMissing', ServerReady: 'False FlavorMissing' });
   });
@@ -166,15 +171,15 @@ describe('a server', () => {
       [],
     ],
   ])('%s', (_, given, done) => {
-    expect(pass(given).requests.map(({ operation, about }) => [operation, about].filter(Boolean).join(' '))).toEqual(
-      done,
-    );
+    expect(
+      reconcile(given).requests.map(({ operation, about }) => [operation, about].filter(Boolean).join(' ')),
+    ).toEqual(done);
   });
   test('has its root disk at the first device where Nova does not say which it is', () => {
     const server = { ...both, 'OS-EXT-SRV-ATTR:root_device_name': undefined };
     const machine = aKupenStackMachine({ spec: { diskAttachments: [{ name: 'data' }] } });
-    expect(pass(running({ machine, disks: [bootedDisk, held], server })).requests).toEqual([]);
-    expect(pass(running({ disks: [bootedDisk, held], server })).done).toContain('detachVolume id-data');
+    expect(reconcile(running({ machine, disks: [bootedDisk, held], server })).requests).toEqual([]);
+    expect(reconcile(running({ disks: [bootedDisk, held], server })).done).toContain('detachVolume id-data');
   });
 });
 
@@ -193,15 +198,15 @@ describe('a change that is refused holds up no other:', () => {
     ['then running or not', { flavors, refusals: refusing(machine, tooLarge, noDisk) }, ['stopServer']],
     ['also where there is no flavor', { flavors: [], refusals: refusing(machine, noFlavor, noDisk) }, ['stopServer']],
   ])('%s', (_, given, done) => {
-    expect(pass(running({ machine, disks, ...given })).requests.map(({ operation }) => operation)).toEqual(done);
+    expect(reconcile(running({ machine, disks, ...given })).requests.map(({ operation }) => operation)).toEqual(done);
   });
   test('the first refusal is reported', () => {
     const refusals = refusing(machine, tooLarge, noDisk, [stopServer('id-server'), 'Conflict: busy']);
-    expect(pass(running({ machine, disks, flavors, refusals })).conditions).toMatchObject({
+    expect(reconcile(running({ machine, disks, flavors, refusals })).conditions).toMatchObject({
       Ready: 'False QuotaExceeded',
     });
     const without = refusing(machine, noFlavor, noDisk, [stopServer('id-server'), 'Conflict: busy']);
-    expect(pass(running({ machine, disks, flavors: [], refusals: without })).conditions).toMatchObject({
+    expect(reconcile(running({ machine, disks, flavors: [], refusals: without })).conditions).toMatchObject({
       Ready: 'False FlavorMissing',
     });
   });
@@ -250,9 +255,9 @@ describe('the networks of a server', () => {
       [],
     ],
   ])('%s', (_, given, done) => {
-    expect(pass({ ...running(given), nets }).requests.map(({ operation, about }) => `${operation} ${about}`)).toEqual(
-      done,
-    );
+    expect(
+      reconcile({ ...running(given), nets }).requests.map(({ operation, about }) => `${operation} ${about}`),
+    ).toEqual(done);
   });
 });
 
@@ -270,7 +275,7 @@ describe('a resize that Nova took and gave up', () => {
   const given = (actions: Given['actions'], machine = wants(1)) => running({ machine, flavors, actions });
 
   test('is reported, and not requested again before its time', () => {
-    const { done, status, conditions } = pass(given([resize(5)]));
+    const { done, status, conditions } = reconcile(given([resize(5)]));
     expect(done.filter((one) => one.includes('resize'))).toEqual([]);
     expect(conditions).toMatchObject({ Ready: 'False ResizeFailed' });
     expect(status?.message).toContain(
@@ -278,7 +283,7 @@ describe('a resize that Nova took and gave up', () => {
     );
   });
   test('that took Nova longer than the back-off is not asked for again at once', () => {
-    const { done, status } = pass(given([{ ...resize(-900), ...givenUpAt(5) }]));
+    const { done, status } = reconcile(given([{ ...resize(-900), ...givenUpAt(5) }]));
     expect(done.filter((one) => one.includes('resize'))).toEqual([]);
     expect(status?.message).toContain(`It is asked again at ${at(5 + 300).slice(0, 19)}Z`);
   });
@@ -288,11 +293,11 @@ describe('a resize that Nova took and gave up', () => {
     ['at once where the spec is another by now', given([resize(5)], wants(0))],
     ['where a later one was not given up', given([resize(5, null), resize(1)])],
   ])('is asked for again %s', (_, found) => {
-    expect(pass(found).done).toContain('resizeServer');
+    expect(reconcile(found).done).toContain('resizeServer');
   });
   test('holds up no stop', () => {
     const machine = wants(1);
     const stopped = { ...machine, spec: { ...machine.spec, running: false } };
-    expect(pass(given([resize(5)], stopped)).done).toContain('stopServer');
+    expect(reconcile(given([resize(5)], stopped)).done).toContain('stopServer');
   });
 });

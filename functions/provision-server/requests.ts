@@ -69,7 +69,7 @@ export function toCreate({ machine, refusals, ...observed }: Observed, found: Fo
 const portOn = ({ ports }: Found, network: Network) => ports.find(({ network_id }) => network_id === network.id);
 
 /**
- * What brings an existing server to its spec: size first, then disks and networks, then running or not. A refusal in this pass does not
+ * What brings an existing server to its spec: size first, then disks and networks, then running or not. A refusal in this reconcile does not
  * block the others; all refusals are reported together.
  */
 export function toChange(

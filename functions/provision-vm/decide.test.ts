@@ -12,7 +12,7 @@ import {
   aReadyImage,
   changed,
   madeIn,
-  pass,
+  reconcile,
   textIn,
   written,
 } from '../../test/support/harness/provision-vm.ts';
@@ -30,7 +30,7 @@ describe('a machine whose image is not ready', () => {
     ['has Failed', { phase: 'Failed', message: 'Not tried again: NoSuchKey.' }, 'Failed', 'ImageFailed'],
   ])('an image that %s: nothing is made', (_, status, phase, reason) => {
     const image = aVMDiskImage(status ? { status } : {});
-    const found = pass({ image });
+    const found = reconcile({ image });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.status?.phase).toBe(phase);
     expect(found.conditions).toMatchObject({ ImageReady: `False ${reason}`, Ready: `False ${reason}` });
@@ -44,17 +44,17 @@ describe('a machine whose image is not ready', () => {
         status: 'False' as const,
         reason: 'SnapshotLost',
       }));
-      const found = pass({ image: { ...image, status: { ...status, phase, conditions } } });
+      const found = reconcile({ image: { ...image, status: { ...status, phase, conditions } } });
       expect(found.writes).toEqual(['patchStatus VirtualMachine']);
       expect(found.conditions.ImageReady).toBe(phase === 'Succeeded' ? 'False ImageNotUsable' : 'False ImageSyncing');
     },
   );
   test('shows the phase of the image, and the words it Failed with', () => {
-    expect(pass({ image: aVMDiskImage({ status: { phase: 'Syncing' } }) }).status?.message).toBe(
+    expect(reconcile({ image: aVMDiskImage({ status: { phase: 'Syncing' } }) }).status?.message).toBe(
       'Waiting for VMDiskImage vmdi-farm/ubuntu: Syncing.',
     );
     const retrying = aVMDiskImage({ status: { phase: 'Retrying', message: 'EOF. Next attempt at 00:06 UTC.' } });
-    expect(pass({ image: retrying }).status?.message).toBe(
+    expect(reconcile({ image: retrying }).status?.message).toBe(
       'Waiting for VMDiskImage vmdi-farm/ubuntu: Retrying: EOF. Next attempt at 00:06 UTC.',
     );
     const message = 'Waiting: the queue is paused (concurrency 0).';
@@ -66,23 +66,25 @@ describe('a machine whose image is not ready', () => {
           conditions: [{ type: 'Ready', status: 'False', reason, message, lastTransitionTime: at(0) }],
         },
       });
-    expect(pass({ image: queued('QueuePaused') }).status?.message).toBe(
+    expect(reconcile({ image: queued('QueuePaused') }).status?.message).toBe(
       `Waiting for VMDiskImage vmdi-farm/ubuntu: Queued: ${message}`,
     );
-    expect(pass({ image: queued('SyncBlocked', 'Syncing') }).status?.message).toBe(
+    expect(reconcile({ image: queued('SyncBlocked', 'Syncing') }).status?.message).toBe(
       `Waiting for VMDiskImage vmdi-farm/ubuntu: Syncing: ${message}`,
     );
     // Who holds the slots changes all the time.
-    expect(pass({ image: queued('Queued') }).status?.message).toBe('Waiting for VMDiskImage vmdi-farm/ubuntu: Queued.');
+    expect(reconcile({ image: queued('Queued') }).status?.message).toBe(
+      'Waiting for VMDiskImage vmdi-farm/ubuntu: Queued.',
+    );
     const image = aVMDiskImage({ status: { phase: 'Failed', message: 'Not tried again: NoSuchKey.' } });
-    expect(pass({ image }).status?.message).toContain('found it Failed: Not tried again: NoSuchKey.');
+    expect(reconcile({ image }).status?.message).toContain('found it Failed: Not tried again: NoSuchKey.');
   });
   test.each([
     ['with a template', { vmDiskImageTemplate: aVMDiskImage().spec }, 'Provisioning'],
     ['without one', {}, 'Provisioning'],
     ['that must not be made', { mode: 'FailIfNotExist' as const }, 'Failed'],
   ])('a missing image, %s', (_, spec, phase) => {
-    const found = pass({ image: undefined, machine: aVirtualMachine({ spec }) });
+    const found = reconcile({ image: undefined, machine: aVirtualMachine({ spec }) });
     expect(found).toMatchObject({ status: { phase }, conditions: { ImageReady: 'False ImageMissing' } });
   });
   test.each([
@@ -93,18 +95,18 @@ describe('a machine whose image is not ready', () => {
     const conditions = [
       { type: 'ImageResolved', status: 'False' as const, reason, message: 'Why.', lastTransitionTime: at(0) },
     ];
-    const found = pass({ image: undefined, machine: aVirtualMachine({ status: { conditions } }) });
+    const found = reconcile({ image: undefined, machine: aVirtualMachine({ status: { conditions } }) });
     expect(found.status).toMatchObject({ phase, message: 'Why.' });
     expect(found.conditions).toMatchObject({ ImageReady: `False ${reason}`, ImageResolved: `False ${reason}` });
   });
   test('an image of a namespace that the policy does not name', () => {
-    const found = pass({ policy: { imageNamespaces: 'golden' } });
+    const found = reconcile({ policy: { imageNamespaces: 'golden' } });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions.Ready).toBe('False ImageNamespaceNotAllowed');
     expect(found.status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('golden') });
   });
   test('a policy that does not say which namespaces', () => {
-    expect(pass({ policy: { imageNamespaces: '' } }).conditions.Ready).toBe('False InvalidPolicy');
+    expect(reconcile({ policy: { imageNamespaces: '' } }).conditions.Ready).toBe('False InvalidPolicy');
   });
 });
 
@@ -113,9 +115,9 @@ describe('a machine that was Ready and whose first password was taken away', () 
     const spec = { users: [{ name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } }] };
     const passwords = new Map([['login/password', 'hunter2']]);
     const made = aMadeMachine({ spec, status: { readyAt: at(5) } }, { passwords });
-    const found = pass({ ...made, passwords: new Map(), kubeVirtMachine: undefined });
+    const found = reconcile({ ...made, passwords: new Map(), kubeVirtMachine: undefined });
     expect(found.writes).toEqual(['create VirtualMachine', 'patchStatus VirtualMachine']);
-    const lost = pass({ ...made, passwords: new Map(), kubeVirtMachine: undefined, secret: undefined });
+    const lost = reconcile({ ...made, passwords: new Map(), kubeVirtMachine: undefined, secret: undefined });
     expect(lost.conditions.Ready).toBe('False PasswordSecretMissing');
   });
 });
@@ -126,18 +128,18 @@ describe('an image that is being deleted', () => {
     return { ...image, metadata: { ...image.metadata, deletionTimestamp: at(60) } };
   })();
   test('is waited out by a machine that came later', () => {
-    const found = pass({ image: deleted, machine: aVirtualMachine({ createdAfterSeconds: 61 }) });
+    const found = reconcile({ image: deleted, machine: aVirtualMachine({ createdAfterSeconds: 61 }) });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions.Ready).toBe('False ImageTerminating');
   });
   test('is cloned by a machine that was there before', () => {
-    expect(pass({ image: deleted, machine: aVirtualMachine({ createdAfterSeconds: 59 }) }).writes).toEqual(all);
+    expect(reconcile({ image: deleted, machine: aVirtualMachine({ createdAfterSeconds: 59 }) }).writes).toEqual(all);
   });
 });
 
 describe('a machine whose image is ready', () => {
   test('gets its disk, its Secret and its KubeVirt machine, in this order, then its status', () => {
-    const found = pass();
+    const found = reconcile();
     expect(found.writes).toEqual(all);
     expect(found.status).toMatchObject({
       phase: 'Provisioning',
@@ -148,19 +150,19 @@ describe('a machine whose image is ready', () => {
   });
   test('gets the next of them where a crash left some out', () => {
     const made = aMadeMachine();
-    expect(pass({ ...made, secret: undefined, kubeVirtMachine: undefined }).writes.slice(0, 2)).toEqual([
+    expect(reconcile({ ...made, secret: undefined, kubeVirtMachine: undefined }).writes.slice(0, 2)).toEqual([
       'create Secret',
       'create VirtualMachine',
     ]);
-    expect(pass({ ...made, dataVolume: undefined }).writes[0]).toBe('create DataVolume');
+    expect(reconcile({ ...made, dataVolume: undefined }).writes[0]).toBe('create DataVolume');
   });
   test('is left alone once all is there and said', () => {
     const made = aMadeMachine({}, { machine: running });
-    const { status } = pass(made);
-    expect(pass({ ...made, machine: written(made.machine, status) }).actions).toEqual([]);
+    const { status } = reconcile(made);
+    expect(reconcile({ ...made, machine: written(made.machine, status) }).actions).toEqual([]);
   });
   test('and that is being deleted gets nothing any more', () => {
-    expect(pass({ machine: aVirtualMachine({ deleted: true }) }).actions).toEqual([]);
+    expect(reconcile({ machine: aVirtualMachine({ deleted: true }) }).actions).toEqual([]);
   });
 });
 
@@ -169,7 +171,7 @@ describe('the root disk', () => {
     const machine = aVirtualMachine({
       spec: { resources: { cpu: '2', memory: '2Gi', ...(diskSize ? { diskSize } : {}) } },
     });
-    const found = pass({ machine, image });
+    const found = reconcile({ machine, image });
     return { ...found, disk: madeIn(found.actions, DataVolume) };
   };
   test('is a clone of the snapshot in the class of the image, bound when the machine starts', () => {
@@ -222,7 +224,7 @@ describe('the root disk', () => {
     ],
     ['was given up', { phase: 'Failed' }, 'Failed', 'False DiskFailed'],
   ])('that %s', (_, disk, phase, condition) => {
-    const found = pass(aMadeMachine({}, { disk }));
+    const found = reconcile(aMadeMachine({}, { disk }));
     expect({ ...aMadeMachine().machine.status, ...found.status }).toMatchObject({ phase });
     expect(found.conditions.DiskReady).toBe(condition);
   });
@@ -232,7 +234,7 @@ describe('the root disk', () => {
     ['WaitForFirstConsumer', 'ErrorUnschedulable', 'False WaitForFirstConsumer'],
     ['CloneScheduled', 'ErrorUnschedulable', 'False Cloning'],
   ])('in phase %s waits for the Pod if no node fits it (machine: %s)', (phase, printableStatus, expected) => {
-    const found = pass(aMadeMachine({}, { disk: { phase }, machine: { printableStatus } }));
+    const found = reconcile(aMadeMachine({}, { disk: { phase }, machine: { printableStatus } }));
     expect(found.conditions.DiskReady ?? 'False Cloning').toBe(expected);
   });
   test.each([
@@ -240,26 +242,26 @@ describe('the root disk', () => {
     ['is another', {}],
   ])('that was deleted under a machine that runs, and %s, is reported as replaced', (_, given) => {
     const made = aMadeMachine({}, { disk: { phase: 'Pending' }, machine: running });
-    const found = pass({ ...made, ...given });
+    const found = reconcile({ ...made, ...given });
     expect(found.conditions).toMatchObject({ Ready: 'True Running', DiskReady: 'False DiskReplaced' });
   });
   test('that is asked to be larger later is not, and the status says so', () => {
     const made = aMadeMachine({}, { machine: running });
-    const found = pass(changed(made, { resources: { cpu: '2', memory: '2Gi', diskSize: '40Gi' } }));
+    const found = reconcile(changed(made, { resources: { cpu: '2', memory: '2Gi', diskSize: '40Gi' } }));
     expect(found.warnings).toEqual(['DiskSizeNotApplied']);
     expect(found.conditions.DiskReady).toBe('True DiskSizeNotApplied');
   });
   test('that is too small is one Event, however often the machine hibernates and wakes', () => {
     const spec = { resources: { cpu: '2', memory: '2Gi', diskSize: '18Gi' } };
-    const eventIn = ({ actions }: ReturnType<typeof pass>) => {
+    const eventIn = ({ actions }: ReturnType<typeof reconcile>) => {
       const [event] = actions.flatMap((one) =>
         one.do === 'recordEvent' && one.reason === 'DiskSizeRaised' ? one : [],
       );
       return { message: event?.message, once: event?.once };
     };
-    const first = eventIn(pass({ machine: aVirtualMachine({ spec }) }));
+    const first = eventIn(reconcile({ machine: aVirtualMachine({ spec }) }));
     expect(first.message).toContain('found 18Gi');
-    expect(eventIn(pass(changed(aMadeMachine({ spec }, { machine: running }), { halted: true })))).toEqual(first);
+    expect(eventIn(reconcile(changed(aMadeMachine({ spec }, { machine: running }), { halted: true })))).toEqual(first);
   });
 });
 
@@ -272,7 +274,12 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
   const unusable = { ...imageAt(2), status: { phase: 'Syncing' as const, revision: 2 } };
   const lost = { status: 'False', reason: 'CloneWithoutSource' };
   const stuck = { status: 'False', reason: 'Error', message: 'source claim does not exist' };
-  type Case = [string, NonNullable<Parameters<typeof aMadeMachine>[1]>['disk'], Parameters<typeof pass>[0], boolean];
+  type Case = [
+    string,
+    NonNullable<Parameters<typeof aMadeMachine>[1]>['disk'],
+    Parameters<typeof reconcile>[0],
+    boolean,
+  ];
   test.each<Case>([
     ['no function has looked at', { phase: '', hasClaim: false }, {}, true],
     ['waits', { phase: 'Pending', hasClaim: false }, {}, true],
@@ -303,7 +310,7 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
       false,
     ],
   ])('%s', (_, disk, given, isDeleted) => {
-    const found = pass({ ...aMadeMachine({}, { disk }), image: imageAt(2), ...given });
+    const found = reconcile({ ...aMadeMachine({}, { disk }), image: imageAt(2), ...given });
     expect(found.writes[0] === 'delete DataVolume').toBe(isDeleted);
     expect(found.conditions.DiskReady === 'False DiskOutdated').toBe(isDeleted);
     if (isDeleted) expect(found.actions[0]).toMatchObject({ unchanged: true, of: { metadata: { name: 'demo-root' } } });
@@ -312,11 +319,11 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
     'was seen cloned once, and stays whatever CDI says of it later (%j)',
     (phase) => {
       const made = aMadeMachine({}, { disk: { phase: 'Succeeded' } });
-      const { rootDisk } = pass(made).status ?? {};
+      const { rootDisk } = reconcile(made).status ?? {};
       expect(rootDisk?.cloned).toBe('uid-of-demo-root');
       const machine = { ...made.machine, status: { ...made.machine.status, rootDisk } };
       const dataVolume = DataVolume.parse({ ...made.dataVolume, status: { phase } });
-      const found = pass({ ...made, machine, dataVolume, image: imageAt(2) });
+      const found = reconcile({ ...made, machine, dataVolume, image: imageAt(2) });
       expect(found.writes).toEqual(['patchStatus VirtualMachine']);
       expect(found.status).not.toHaveProperty('rootDisk');
     },
@@ -324,19 +331,19 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
   test('stays while the machine has no status, which says what was seen of it', () => {
     const made = aMadeMachine({}, { disk: { phase: 'PendingPopulation' } });
     const wiped = { ...made.machine, status: undefined };
-    expect(pass({ ...made, machine: wiped, image: imageAt(2) }).writes).toEqual(['patchStatus VirtualMachine']);
+    expect(reconcile({ ...made, machine: wiped, image: imageAt(2) }).writes).toEqual(['patchStatus VirtualMachine']);
   });
   test('is not deleted twice, and comes back from the snapshot there is', () => {
     const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk: { phase: 'PendingPopulation' } });
-    const first = pass({ ...made, image: imageAt(2) });
+    const first = reconcile({ ...made, image: imageAt(2) });
     const words = first.status?.conditions?.find(({ type }) => type === 'DiskReady')?.message;
     for (const word of ['lab/demo-root', 'revision 1', 'revision 2']) expect(words).toContain(word);
     const machine = written(made.machine, first.status);
     const { dataVolume } = made;
     if (!dataVolume) throw new Error('expected one');
     const leaving = { ...dataVolume, metadata: { ...dataVolume.metadata, deletionTimestamp: at(5) } };
-    expect(pass({ ...made, machine, image: imageAt(2), dataVolume: leaving }).actions).toEqual([]);
-    const next = pass({ ...made, machine, image: imageAt(2), dataVolume: undefined });
+    expect(reconcile({ ...made, machine, image: imageAt(2), dataVolume: leaving }).actions).toEqual([]);
+    const next = reconcile({ ...made, machine, image: imageAt(2), dataVolume: undefined });
     expect(madeIn(next.actions, DataVolume)).toMatchObject({ spec: { source: { snapshot: { name: 'ubuntu-r2' } } } });
     expect(next.status?.rootDisk).toMatchObject({ revision: 2 });
   });
@@ -349,7 +356,7 @@ describe('a machine of KubeVirt', () => {
       nodeName: 'node-1',
       interfaces: [{ name: 'default', ipAddress: '10.2.0.7' }],
     });
-    const found = pass({ ...made, instance });
+    const found = reconcile({ ...made, instance });
     expect(found.status).toMatchObject({
       phase: 'Ready',
       ipAddress: '10.2.0.7',
@@ -373,7 +380,7 @@ describe('a machine of KubeVirt', () => {
     const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24' }, { network: 'edge' }];
     const spec = { interfaces };
     const made = aMadeMachine({ spec }, { machine: { printableStatus: 'Starting' } });
-    const look = (given: object) => written(made.machine, pass({ ...made, ...given }).status).status ?? {};
+    const look = (given: object) => written(made.machine, reconcile({ ...made, ...given }).status).status ?? {};
     test('none before the guest runs, whatever its spec requests', () => {
       expect(made.machine.status).not.toHaveProperty('addresses');
       expect(made.machine.status).not.toHaveProperty('ipAddress');
@@ -408,17 +415,17 @@ describe('a machine of KubeVirt', () => {
   });
   test('that runs again is not measured again', () => {
     const made = aMadeMachine({ status: { phase: 'Failed', readyAt: at(1) } }, { machine: running });
-    expect(pass(made).actions.map(({ do: verb }) => verb)).not.toContain('measure');
+    expect(reconcile(made).actions.map(({ do: verb }) => verb)).not.toContain('measure');
   });
   test('that is gone comes back', () => {
-    expect(pass({ ...aMadeMachine(), kubeVirtMachine: undefined }).writes[0]).toBe('create VirtualMachine');
+    expect(reconcile({ ...aMadeMachine(), kubeVirtMachine: undefined }).writes[0]).toBe('create VirtualMachine');
   });
   test('that goes is waited out', () => {
     const made = aMadeMachine();
     const { kubeVirtMachine } = made;
     if (!kubeVirtMachine) throw new Error('expected one');
     const metadata = { ...kubeVirtMachine.metadata, deletionTimestamp: at(5) };
-    const found = pass({ ...made, kubeVirtMachine: { ...kubeVirtMachine, metadata } });
+    const found = reconcile({ ...made, kubeVirtMachine: { ...kubeVirtMachine, metadata } });
     expect(found.conditions.Ready).toBe('False MachineTerminating');
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
   });
@@ -430,7 +437,7 @@ describe('a machine of KubeVirt', () => {
     ['Running', 'GuestNotReady'],
     ['Stopping', 'Stopping'],
   ])('%s is on its way: %s', (printableStatus, reason) => {
-    const found = pass(aMadeMachine({}, { machine: { printableStatus } }));
+    const found = reconcile(aMadeMachine({}, { machine: { printableStatus } }));
     expect(found.conditions.MachineReady).toBe(`False ${reason}`);
     expect(found.status?.message ?? '').not.toContain('Failed if');
   });
@@ -443,15 +450,15 @@ describe('a machine of KubeVirt', () => {
   ] as const;
   test.each(troubles)('%s is trouble, and a failure only when it lasts', (printableStatus, reason, seconds) => {
     const made = aMadeMachine({}, { machine: { printableStatus } });
-    const first = pass(made);
+    const first = reconcile(made);
     expect(first.status).toMatchObject({ trouble: { reason, since: '2026-01-01T00:00:10Z' } });
     expect(first.status?.phase).toBeUndefined();
     const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
-    expect(pass({ ...made, machine, nowMs: start + (seconds + 9) * 1000 }).writes).toEqual([]);
-    const last = pass({ ...made, machine, nowMs: start + (seconds + 10) * 1000 });
+    expect(reconcile({ ...made, machine, nowMs: start + (seconds + 9) * 1000 }).writes).toEqual([]);
+    const last = reconcile({ ...made, machine, nowMs: start + (seconds + 10) * 1000 });
     expect(last.status?.phase).toBe('Failed');
     expect(last.warnings).toEqual([reason]);
-    const healed = pass({
+    const healed = reconcile({
       ...made,
       machine: { ...machine, status: { ...machine.status, ...last.status } },
       kubeVirtMachine: aKubeVirtMachine(made.kubeVirtMachine, running),
@@ -460,7 +467,7 @@ describe('a machine of KubeVirt', () => {
   });
   test('that misses a claim which CDI has yet to make is on its way', () => {
     const disk = { phase: '', hasClaim: false };
-    const found = pass(aMadeMachine({}, { disk, machine: { printableStatus: 'ErrorPvcNotFound' } }));
+    const found = reconcile(aMadeMachine({}, { disk, machine: { printableStatus: 'ErrorPvcNotFound' } }));
     expect(found.conditions).toMatchObject({ MachineReady: 'False Starting', Ready: 'False Cloning' });
   });
   test.each([
@@ -468,7 +475,7 @@ describe('a machine of KubeVirt', () => {
     [2, undefined, 'The machine ended 2 times in a row as soon as it had started.'],
     [3, 'Failed', 'The machine ended 3 times in a row as soon as it had started.'],
   ])('that ended %d times in a row', (fails, phase, message) => {
-    const found = pass(aMadeMachine({}, { machine: { printableStatus: 'Starting', fails } }));
+    const found = reconcile(aMadeMachine({}, { machine: { printableStatus: 'Starting', fails } }));
     expect(found.status?.phase).toBe(phase);
     expect(found.conditions.Ready).toBe('False CrashLoopBackOff');
     expect(found.status?.message).toContain(message);
@@ -508,16 +515,16 @@ describe('what KubeVirt cannot do', () => {
     ['SomethingNew', 'the words of a KubeVirt to come'],
   ])('is trouble and appears in the message, whatever its reason: %s', (reason, message) => {
     const given = started(unsynchronized(reason, message));
-    const first = pass(given);
+    const first = reconcile(given);
     expect(first.conditions).toMatchObject({ MachineReady: 'False LaunchFailed', Ready: 'False LaunchFailed' });
     const said = `KubeVirt cannot launch the machine: ${message}.`;
     expect(first.status?.message).toBe(`${said} Failed if that lasts 5m; it may well heal.`);
     expect(first.warnings).toEqual([]);
     const machine = { ...given.machine, status: { ...given.machine.status, ...first.status } };
-    const last = pass({ ...given, machine, nowMs: start + 310_000 });
+    const last = reconcile({ ...given, machine, nowMs: start + 310_000 });
     expect(last.status).toMatchObject({ phase: 'Failed', message: said.slice(0, -1) });
     expect(last.warnings).toEqual(['LaunchFailed']);
-    const healed = pass({
+    const healed = reconcile({
       ...given,
       machine: { ...machine, status: { ...machine.status, ...last.status } },
       instance: anInstance(machine, { phase: 'Running' }),
@@ -532,49 +539,49 @@ describe('what KubeVirt cannot do', () => {
     ['ImagePullBackOff', 'ImagePullFailed', 'ImagePullBackOff'],
   ])('with reason %s is %s before printableStatus says so, in the same words', (condition, reason, printableStatus) => {
     const given = started(unsynchronized(condition, 'no'));
-    const early = pass(given);
+    const early = reconcile(given);
     expect(early.conditions).toMatchObject({ MachineReady: `False ${reason}`, Ready: `False ${reason}` });
-    const printed = pass(started(unsynchronized(condition, 'no'), printableStatus));
+    const printed = reconcile(started(unsynchronized(condition, 'no'), printableStatus));
     expect(early.status?.message).toBe(printed.status?.message);
   });
   test('appears on one line', () => {
-    const { status } = pass(started(unsynchronized(domain, 'virError(Code=1,\n  Message="no")\n')));
+    const { status } = reconcile(started(unsynchronized(domain, 'virError(Code=1,\n  Message="no")\n')));
     expect(status?.message).toMatch(
       /^KubeVirt cannot launch the machine: virError\(Code=1, Message="no"\)\. Failed if/,
     );
   });
   test('is no cause for the first seconds, and is checked again after them', () => {
-    const found = pass(started(unsynchronized(domain, linkMissing, at(4))));
+    const found = reconcile(started(unsynchronized(domain, linkMissing, at(4))));
     expect(found.conditions.Ready).toBe('False Starting');
     expect(found.status?.message).toBeUndefined();
     expect(found.actions).toContainEqual(expect.objectContaining({ do: 'requeueAfter', afterMs: 4000 }));
-    expect(pass(started(unsynchronized(domain, linkMissing, at(0)))).conditions.Ready).toBe('False LaunchFailed');
+    expect(reconcile(started(unsynchronized(domain, linkMissing, at(0)))).conditions.Ready).toBe('False LaunchFailed');
   });
   test('is reported at once if another cause was reported before', () => {
     const given = started(unsynchronized(domain, linkMissing, at(9)));
     const trouble = { reason: 'LaunchFailed', since: at(0) };
     const machine = { ...given.machine, status: { ...given.machine.status, trouble } };
-    expect(pass({ ...given, machine }).conditions.Ready).toBe('False LaunchFailed');
+    expect(reconcile({ ...given, machine }).conditions.Ready).toBe('False LaunchFailed');
   });
   test('is reported at once if machineFailedAfter is 0', () => {
     const given = { ...started(unsynchronized(domain, linkMissing, at(9))), policy: { machineFailedAfter: '0s' } };
-    expect(pass(given).status?.phase).toBe('Failed');
+    expect(reconcile(given).status?.phase).toBe('Failed');
   });
   test('in a condition of the KubeVirt machine counts only if it has no instance: otherwise it is out of date', () => {
     const given = started(unsynchronized(domain, linkMissing));
-    expect(pass({ ...given, instance: undefined }).conditions.Ready).toBe('False LaunchFailed');
+    expect(reconcile({ ...given, instance: undefined }).conditions.Ready).toBe('False LaunchFailed');
     const healed = anInstance(given.machine, { phase: 'Scheduled' });
-    expect(pass({ ...given, instance: healed }).conditions.Ready).toBe('False Starting');
+    expect(reconcile({ ...given, instance: healed }).conditions.Ready).toBe('False Starting');
   });
   test('is no trouble if it is about a claim that CDI has not created yet', () => {
     const condition = unsynchronized('FailedPvcNotFound', 'PVC lab/demo-root does not exist, waiting for it to appear');
     const made = aMadeMachine({}, { disk: { phase: '', hasClaim: false }, machine: { printableStatus: 'Starting' } });
     const instance = anInstance(made.machine, { phase: 'Pending', conditions: [condition] });
-    expect(pass({ ...made, instance }).conditions.MachineReady).toBe('False Starting');
+    expect(reconcile({ ...made, instance }).conditions.MachineReady).toBe('False Starting');
   });
   test('does not make a running machine unready, and explains why a guest is not ready', () => {
     const condition = unsynchronized('FailedHotplugSync', 'no such disk');
-    const found = pass(started(condition, 'Running'));
+    const found = reconcile(started(condition, 'Running'));
     expect(found.conditions.Ready).toBe('False GuestNotReady');
     expect(found.status).toMatchObject({
       trouble: { reason: 'GuestNotReady' },
@@ -582,13 +589,13 @@ describe('what KubeVirt cannot do', () => {
     });
     const made = aMadeMachine({}, { machine: running });
     const instance = anInstance(made.machine, { phase: 'Running', conditions: [condition] });
-    expect(pass({ ...made, instance }).conditions.Ready).toBe('True Running');
+    expect(reconcile({ ...made, instance }).conditions.Ready).toBe('True Running');
   });
   test('explains why a machine ends as soon as it starts', () => {
     const made = aMadeMachine({}, { machine: { printableStatus: 'CrashLoopBackOff', fails: 2 } });
     const conditions = [unsynchronized(domain, 'libvirt: no such disk')];
     const instance = anInstance(made.machine, { phase: 'Failed', conditions });
-    expect(pass({ ...made, instance }).status?.message).toContain(
+    expect(reconcile({ ...made, instance }).status?.message).toContain(
       'The machine ended 2 times in a row as soon as it had started: libvirt: no such disk.',
     );
   });
@@ -599,7 +606,7 @@ describe('what KubeVirt cannot do', () => {
     ['FirmwareUUIDError', 'error encountered when trying to patch VM firmware: no'],
   ])('in its condition Failure is trouble and appears in the message: %s, %s', (reason, message) => {
     const conditions = [{ type: 'Failure', status: 'True', reason, message }];
-    const found = pass(aMadeMachine({}, { machine: { printableStatus: 'Stopped', conditions } }));
+    const found = reconcile(aMadeMachine({}, { machine: { printableStatus: 'Stopped', conditions } }));
     expect(found.conditions.Ready).toBe('False LaunchFailed');
     expect(found.status?.message).toContain(message);
   });
@@ -642,11 +649,11 @@ describe('a step that does not end', () => {
   ])(
     'of a machine that %s fails it only after machineFailedAfter, and the message says where to look',
     (_, made, reason, where) => {
-      const first = pass(made);
+      const first = reconcile(made);
       expect({ ...made.machine.status, ...first.status }).toMatchObject({ phase: 'Provisioning', trouble: { reason } });
       const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
-      expect(pass({ ...made, machine, nowMs: start + 309_000 }).writes).toEqual([]);
-      const last = pass({ ...made, machine, nowMs: start + 310_000 });
+      expect(reconcile({ ...made, machine, nowMs: start + 309_000 }).writes).toEqual([]);
+      const last = reconcile({ ...made, machine, nowMs: start + 310_000 });
       expect(last.status).toMatchObject({ phase: 'Failed', message: expect.stringContaining(where) });
       expect(last.status?.message).toContain('5m');
       expect(last.warnings).toEqual([reason]);
@@ -655,19 +662,21 @@ describe('a step that does not end', () => {
   );
   test('has a minute even if machineFailedAfter is shorter', () => {
     const policy = { machineFailedAfter: '0s' };
-    expect(pass({ ...starting, policy }).status?.phase).toBeUndefined();
-    const machine = written(starting.machine, pass({ ...starting, policy }).status);
-    expect(pass({ ...starting, policy, machine, nowMs: start + 70_000 }).status?.phase).toBe('Failed');
+    expect(reconcile({ ...starting, policy }).status?.phase).toBeUndefined();
+    const machine = written(starting.machine, reconcile({ ...starting, policy }).status);
+    expect(reconcile({ ...starting, policy, machine, nowMs: start + 70_000 }).status?.phase).toBe('Failed');
   });
   test('is checked again when its time is over', () => {
-    expect(pass(starting).actions).toContainEqual(expect.objectContaining({ do: 'requeueAfter', afterMs: 300_000 }));
+    expect(reconcile(starting).actions).toContainEqual(
+      expect.objectContaining({ do: 'requeueAfter', afterMs: 300_000 }),
+    );
   });
   test.each(['CloneInProgress', 'CloneScheduled', 'CloneFromSnapshotSourceInProgress'])(
     'has no limit while CDI copies the disk: %s',
     (phase) => {
       const made = cloned({ phase });
-      const machine = { ...made.machine, status: { ...made.machine.status, ...pass(made).status } };
-      expect(pass({ ...made, machine, nowMs: start + 3_600_000 }).writes).toEqual([]);
+      const machine = { ...made.machine, status: { ...made.machine.status, ...reconcile(made).status } };
+      expect(reconcile({ ...made, machine, nowMs: start + 3_600_000 }).writes).toEqual([]);
     },
   );
   test('has its own time, but all causes that prevent the start share one', () => {
@@ -675,7 +684,7 @@ describe('a step that does not end', () => {
       const made = aMadeMachine({}, { machine: { printableStatus } });
       const trouble = { reason, since: at(-100) };
       const machine = { ...made.machine, status: { ...made.machine.status, trouble } };
-      return { ...machine.status, ...pass({ ...made, machine }).status }.trouble?.since;
+      return { ...machine.status, ...reconcile({ ...made, machine }).status }.trouble?.since;
     };
     const before = at(-100);
     const now = '2026-01-01T00:00:10Z';
@@ -691,13 +700,15 @@ describe('a step that does not end', () => {
 
 describe('a network that does not exist', () => {
   const interfaces = [{ network: 'edge' }, { network: 'shared/core' }];
-  const without = (...missing: string[]): Parameters<typeof pass>[0] => ({ networks: { isServed: true, missing } });
+  const without = (...missing: string[]): Parameters<typeof reconcile>[0] => ({
+    networks: { isServed: true, missing },
+  });
   const words =
     'NetworkAttachmentDefinition shared/core does not exist. Create it or remove the network from the VirtualMachine.';
 
   test('keeps the machine from being made, is named in the message, and fails the machine if it lasts', () => {
     const machine = aVirtualMachine({ spec: { interfaces } });
-    const first = pass({ machine, ...without('shared/core') });
+    const first = reconcile({ machine, ...without('shared/core') });
     expect(first.writes).toEqual(['patchStatus VirtualMachine']);
     expect(first.conditions).toMatchObject({ Ready: 'False NetworkMissing', DiskReady: 'False NetworkMissing' });
     expect(first.status).toMatchObject({
@@ -705,21 +716,21 @@ describe('a network that does not exist', () => {
       message: `${words} Failed if that lasts 5m; it may well heal.`,
     });
     const waiting = aVirtualMachine({ spec: { interfaces }, status: first.status ?? {} });
-    const last = pass({ machine: waiting, ...without('shared/core'), nowMs: start + 310_000 });
+    const last = reconcile({ machine: waiting, ...without('shared/core'), nowMs: start + 310_000 });
     expect(last.status).toMatchObject({ phase: 'Failed', message: words });
-    expect(pass({ machine: waiting }).writes).toEqual(all);
+    expect(reconcile({ machine: waiting }).writes).toEqual(all);
   });
   test('is checked again after ten seconds, until the machine is Failed', () => {
     const machine = aVirtualMachine({ spec: { interfaces } });
     const again = expect.objectContaining({ do: 'requeueAfter', afterMs: 10_000 });
-    expect(pass({ machine, ...without('lab/edge') }).actions).toContainEqual(again);
-    expect(pass({ machine, ...without('lab/edge'), policy: { machineFailedAfter: '0s' } }).actions).not.toContainEqual(
-      again,
-    );
+    expect(reconcile({ machine, ...without('lab/edge') }).actions).toContainEqual(again);
+    expect(
+      reconcile({ machine, ...without('lab/edge'), policy: { machineFailedAfter: '0s' } }).actions,
+    ).not.toContainEqual(again);
   });
   test('is reported as MultusMissing if Multus is not installed', () => {
     const machine = aVirtualMachine({ spec: { interfaces } });
-    const found = pass({ machine, networks: { isServed: false, missing: ['lab/edge', 'shared/core'] } });
+    const found = reconcile({ machine, networks: { isServed: false, missing: ['lab/edge', 'shared/core'] } });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions.Ready).toBe('False MultusMissing');
     expect(found.status?.message).toMatch(
@@ -728,22 +739,22 @@ describe('a network that does not exist', () => {
   });
   test('is not added to a running machine, and RestartRequired reports it', () => {
     const made = aMadeMachine({ spec: { interfaces: [{ network: 'edge' }] } }, { machine: running });
-    const found = pass({ ...changed(made, { interfaces }), ...without('shared/core') });
+    const found = reconcile({ ...changed(made, { interfaces }), ...without('shared/core') });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True NetworkMissing' });
     expect(found.warnings).toEqual(['NetworkMissing']);
   });
   test('because it was deleted is why a made machine does not start', () => {
     const made = aMadeMachine({ spec: { interfaces } }, { machine: { printableStatus: 'Starting' } });
-    const found = pass({ ...made, ...without('shared/core') });
+    const found = reconcile({ ...made, ...without('shared/core') });
     expect(found.conditions).toMatchObject({ Ready: 'False NetworkMissing', MachineReady: 'False NetworkMissing' });
     expect(found.conditions.RestartRequired).toBe('False UpToDate');
     const runs = aMadeMachine({ spec: { interfaces } }, { machine: running });
-    expect(pass({ ...runs, ...without('shared/core') }).conditions.Ready).toBe('True Running');
+    expect(reconcile({ ...runs, ...without('shared/core') }).conditions.Ready).toBe('True Running');
   });
   test('does not matter to a machine that is not to be started', () => {
     const machine = aVirtualMachine({ spec: { interfaces, ignoreOnDeploy: true } });
-    expect(pass({ machine, ...without('shared/core') }).writes).toEqual(all);
+    expect(reconcile({ machine, ...without('shared/core') }).writes).toEqual(all);
   });
 });
 
@@ -751,7 +762,11 @@ describe('a network of another namespace', () => {
   const interfaces = [{ network: 'shared/core' }];
   const machine = aVirtualMachine({ spec: { interfaces } });
   test('is refused before it is asked whether it exists', () => {
-    const found = pass({ machine, policy: { machineNetworks: 'infra' }, networks: { isServed: false, missing: [] } });
+    const found = reconcile({
+      machine,
+      policy: { machineNetworks: 'infra' },
+      networks: { isServed: false, missing: [] },
+    });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.status).toMatchObject({
       phase: 'Failed',
@@ -760,13 +775,13 @@ describe('a network of another namespace', () => {
   });
   test('that the KubeVirt machine has already stays when the policy closes it', () => {
     const made = aMadeMachine({ spec: { interfaces } }, { machine: running });
-    expect(pass({ ...made, policy: { machineNetworks: 'infra' } }).conditions).toMatchObject({
+    expect(reconcile({ ...made, policy: { machineNetworks: 'infra' } }).conditions).toMatchObject({
       Ready: 'True Running',
       RestartRequired: 'False UpToDate',
     });
   });
   test('waits while the policy does not parse', () => {
-    const found = pass({ machine, policy: { machineNetworks: ',' } });
+    const found = reconcile({ machine, policy: { machineNetworks: ',' } });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions.Ready).toBe('False InvalidPolicy');
   });
@@ -775,16 +790,16 @@ describe('a network of another namespace', () => {
 describe('ignoreOnDeploy', () => {
   const machine = aVirtualMachine({ spec: { ignoreOnDeploy: true } });
   const strategyOf = (policy: Record<string, string>) =>
-    madeIn(pass({ machine, policy }).actions, KubeVirtMachine)?.spec as { runStrategy?: string } | undefined;
+    madeIn(reconcile({ machine, policy }).actions, KubeVirtMachine)?.spec as { runStrategy?: string } | undefined;
   test('by the policy makes it halted, starts it, or makes nothing', () => {
     expect(strategyOf({})?.runStrategy).toBe('Halted');
     expect(strategyOf({ ignoreOnDeploy: 'Start' })?.runStrategy).toBe('Always');
-    const skipped = pass({ machine, policy: { ignoreOnDeploy: 'Skip' } });
+    const skipped = reconcile({ machine, policy: { ignoreOnDeploy: 'Skip' } });
     expect(skipped.writes).toEqual(['patchStatus VirtualMachine']);
     expect(skipped).toMatchObject({ status: { phase: 'Provisioning' }, conditions: { Ready: 'False Skipped' } });
   });
   test('a policy that does not say what makes nothing', () => {
-    expect(pass({ machine, policy: { ignoreOnDeploy: 'Maybe' } }).conditions.Ready).toBe('False InvalidPolicy');
+    expect(reconcile({ machine, policy: { ignoreOnDeploy: 'Maybe' } }).conditions.Ready).toBe('False InvalidPolicy');
   });
   test.each([
     ['is there', { phase: 'Succeeded' }, 'Ready'],
@@ -792,20 +807,20 @@ describe('ignoreOnDeploy', () => {
     ['is being cloned', { phase: 'CloneScheduled' }, 'Provisioning'],
   ])('a halted machine whose disk %s', (_, disk, phase) => {
     const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk });
-    expect({ ...made.machine.status, ...pass(made).status }.phase).toBe(phase);
+    expect({ ...made.machine.status, ...reconcile(made).status }.phase).toBe(phase);
   });
   test('that is taken back starts the machine; one that is set later stops none', () => {
     const halted = aMadeMachine({ spec: { ignoreOnDeploy: true } });
-    expect(madeIn(pass(changed(halted, { ignoreOnDeploy: false })).actions, KubeVirtMachine)).toMatchObject({
+    expect(madeIn(reconcile(changed(halted, { ignoreOnDeploy: false })).actions, KubeVirtMachine)).toMatchObject({
       spec: { runStrategy: 'Always' },
     });
     const runs = aMadeMachine({}, { machine: running });
-    expect(pass(changed(runs, { ignoreOnDeploy: true })).writes).toEqual(['patchStatus VirtualMachine']);
+    expect(reconcile(changed(runs, { ignoreOnDeploy: true })).writes).toEqual(['patchStatus VirtualMachine']);
   });
   test('a machine that a person stopped stays stopped, and Ready', () => {
     const made = aMadeMachine({}, { machine: { printableStatus: 'Stopped' } });
     const kubeVirtMachine = { ...made.kubeVirtMachine, spec: { ...made.kubeVirtMachine?.spec, runStrategy: 'Halted' } };
-    const found = pass({ ...made, kubeVirtMachine: kubeVirtMachine as KubeVirtMachine });
+    const found = reconcile({ ...made, kubeVirtMachine: kubeVirtMachine as KubeVirtMachine });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions.Ready).toBe('True Halted');
   });
@@ -814,7 +829,7 @@ describe('ignoreOnDeploy', () => {
 describe('halted', () => {
   const runs = aMadeMachine({}, { machine: running });
   const written = (made: ReturnType<typeof aMadeMachine>, spec: object) => {
-    const found = madeIn(pass(changed(made, spec)).actions, KubeVirtMachine);
+    const found = madeIn(reconcile(changed(made, spec)).actions, KubeVirtMachine);
     return (found ?? undefined) as KubeVirtMachine | undefined;
   };
   const put = (made: ReturnType<typeof aMadeMachine>, kubeVirtMachine: KubeVirtMachine | undefined) => ({
@@ -845,7 +860,7 @@ describe('halted', () => {
   test('a machine is judged by how it is to run from now on, not by how it ran until now', () => {
     const stopped = put(runs, written(runs, { halted: true }));
     const shown = { ...stopped.kubeVirtMachine, status: { printableStatus: 'Stopped', ready: false, conditions: [] } };
-    const found = pass(changed({ ...stopped, kubeVirtMachine: shown as KubeVirtMachine }, { halted: false }));
+    const found = reconcile(changed({ ...stopped, kubeVirtMachine: shown as KubeVirtMachine }, { halted: false }));
     expect(found.conditions).toMatchObject({ MachineReady: 'False Starting', Ready: 'False Starting' });
   });
   test('a machine that is made halted starts when it is taken back', () => {
@@ -871,7 +886,7 @@ describe('a changed spec', () => {
       ],
     };
     const grown = { ...kubeVirtMachine, spec: { ...kubeVirtMachine?.spec, template: { ...template, spec } } };
-    const found = pass({
+    const found = reconcile({
       ...changed(made, { resources: { cpu: '500m', memory: '4Gi' } }),
       kubeVirtMachine: grown as KubeVirtMachine,
     });
@@ -900,7 +915,7 @@ describe('a changed spec', () => {
   });
   test('that KubeVirt wants a restart for says so, and how', () => {
     const conditions = [{ type: 'RestartRequired', status: 'True' }];
-    const found = pass(aMadeMachine({}, { machine: { ...running, conditions } }));
+    const found = reconcile(aMadeMachine({}, { machine: { ...running, conditions } }));
     expect(found.conditions.RestartRequired).toBe('True SpecChanged');
     const restart = found.status?.conditions?.find(({ type }) => type === 'RestartRequired');
     expect(restart?.message).toContain('virtctl restart demo -n lab');
@@ -908,7 +923,7 @@ describe('a changed spec', () => {
   describe('for which the machine is restarted', () => {
     const conditions = [{ type: 'RestartRequired', status: 'True' }];
     const asked = aMadeMachine({}, { machine: { ...running, conditions } });
-    const machine = { ...asked.machine, status: { ...asked.machine.status, ...pass(asked).status } };
+    const machine = { ...asked.machine, status: { ...asked.machine.status, ...reconcile(asked).status } };
     const leaving = { ...machine, metadata: { ...machine.metadata, deletionTimestamp: at(9) } };
     // KubeVirt removes its condition RestartRequired as soon as a restart begins (pkg/virt-controller/watch/vm/vm.go stopVMI).
     test.each([
@@ -922,37 +937,39 @@ describe('a changed spec', () => {
         printableStatus,
         ready: printableStatus === 'Running',
       });
-      const found = pass({ ...asked, machine, kubeVirtMachine, instance });
+      const found = reconcile({ ...asked, machine, kubeVirtMachine, instance });
       expect(found.conditions.RestartRequired).toBe(expected);
       const again = { ...machine, status: { ...machine.status, ...found.status } };
-      const later = pass({ ...asked, machine: again, kubeVirtMachine, instance });
+      const later = reconcile({ ...asked, machine: again, kubeVirtMachine, instance });
       expect(later.conditions.RestartRequired ?? expected).toBe(expected);
     });
     test('needs no restart if the machine was stopped: the next start uses the new spec', () => {
       const stopped = aKubeVirtMachine(asked.kubeVirtMachine, { printableStatus: 'Stopped' });
       const kubeVirtMachine = { ...stopped, spec: { ...stopped.spec, runStrategy: 'Halted' } };
-      expect(pass({ ...asked, machine, kubeVirtMachine }).conditions.RestartRequired).toBe('False UpToDate');
+      expect(reconcile({ ...asked, machine, kubeVirtMachine }).conditions.RestartRequired).toBe('False UpToDate');
     });
   });
   test('of users rewrites the Secret, and says that cloud-init has been there', () => {
     const made = aMadeMachine({}, { machine: running });
-    const first = pass(changed(made, { users: [{ name: 'new' }] }));
+    const first = reconcile(changed(made, { users: [{ name: 'new' }] }));
     expect(first.writes).toEqual(['replace Secret', 'patchStatus VirtualMachine']);
     expect(first.conditions.RestartRequired).toBe('True CloudInitChanged');
     const secret = Secret.parse(madeIn(first.actions, Secret));
     const later = { ...changed(made, { users: [{ name: 'new' }] }), secret };
-    expect(pass(later).conditions.RestartRequired).toBe('True CloudInitChanged');
+    expect(reconcile(later).conditions.RestartRequired).toBe('True CloudInitChanged');
     const dataVolume = made.dataVolume && {
       ...made.dataVolume,
       metadata: { ...made.dataVolume.metadata, creationTimestamp: at(100) },
     };
-    expect(pass({ ...later, ...(dataVolume ? { dataVolume } : {}) }).conditions.RestartRequired).toBe('False UpToDate');
+    expect(reconcile({ ...later, ...(dataVolume ? { dataVolume } : {}) }).conditions.RestartRequired).toBe(
+      'False UpToDate',
+    );
   });
   test('whose Secret with the password was taken away leaves cloud-init as it is', () => {
     const users = [{ name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } }];
     const passwords = new Map([['login/password', 'x']]);
     const made = aMadeMachine({ spec: { users } }, { machine: running, passwords });
-    const found = pass({ ...made, passwords: new Map() });
+    const found = reconcile({ ...made, passwords: new Map() });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'False UpToDate' });
   });
@@ -960,7 +977,7 @@ describe('a changed spec', () => {
     const ops = { name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } };
     const made = () =>
       aMadeMachine({ spec: { users: [ops] } }, { machine: running, passwords: new Map([['login/password', 'x']]) });
-    const changedTo = (users: { name: string }[]) => pass({ ...changed(made(), { users }), passwords: new Map() });
+    const changedTo = (users: { name: string }[]) => reconcile({ ...changed(made(), { users }), passwords: new Map() });
 
     test('is carried through with the password that was read', () => {
       const found = changedTo([ops, { name: 'new' }]);
@@ -985,19 +1002,19 @@ describe('a changed spec', () => {
     const passwords = new Map([['login/password', 'x']]);
     const made = aMadeMachine({ spec: { users: [ops] } }, { machine: running, passwords });
     const plain = changed({ ...made, passwords: new Map() }, { users: [{ name: 'ops', plain_text_passwd: 'seen' }] });
-    const secret = Secret.parse(madeIn(pass(plain).actions, Secret));
-    const back = pass({ ...changed(plain, { users: [ops] }), secret });
+    const secret = Secret.parse(madeIn(reconcile(plain).actions, Secret));
+    const back = reconcile({ ...changed(plain, { users: [ops] }), secret });
     expect(back.conditions.RestartRequired).toBe('True PasswordSecretMissing');
   });
   test('before the first start says nothing of a restart', () => {
     const made = aMadeMachine({}, { disk: { phase: 'PendingPopulation' }, machine: { printableStatus: 'Starting' } });
-    const found = pass(changed(made, { users: [{ name: 'new' }] }));
+    const found = reconcile(changed(made, { users: [{ name: 'new' }] }));
     expect(found.writes[0]).toBe('replace Secret');
     expect(found.conditions.RestartRequired).toBe('False UpToDate');
   });
   test('that cannot be changes nothing of what runs', () => {
     const made = aMadeMachine({}, { machine: running });
-    const found = pass(changed(made, { users: [{ name: 'a b' }, { name: 'a-b' }] }));
+    const found = reconcile(changed(made, { users: [{ name: 'a b' }, { name: 'a-b' }] }));
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True UserNamesCollide' });
     expect(found.warnings).toContain('UserNamesCollide');
@@ -1008,7 +1025,7 @@ describe('a disk whose claim is gone', () => {
   const lost = { phase: 'Succeeded', bound: { status: 'False', reason: 'CloneWithoutSource' } };
   test('is reported, though CDI calls it cloned, and what to do', () => {
     const made = aMadeMachine({ spec: { ignoreOnDeploy: true } }, { disk: lost });
-    const found = pass(made);
+    const found = reconcile(made);
     expect(found.conditions).toMatchObject({ DiskReady: 'False ClaimGone', Ready: 'False ClaimGone' });
     expect(found.status?.message).toContain('delete DataVolume lab/demo-root to clone the disk again');
   });
@@ -1020,7 +1037,7 @@ describe('what belongs to another owner', () => {
     if (!dataVolume) throw new Error('expected one');
     const { ownerReferences: _, ...metadata } = dataVolume.metadata;
     const labels = { ...metadata.labels, 'pelotech.ot/virtual-machine-uid': 'uid-before' };
-    const found = pass({ dataVolume: DataVolume.parse({ ...dataVolume, metadata: { ...metadata, labels } }) });
+    const found = reconcile({ dataVolume: DataVolume.parse({ ...dataVolume, metadata: { ...metadata, labels } }) });
     expect(found.conditions.Ready).toBe('False NameTaken');
     expect(found.status?.message).toContain('ownerReferences');
     expect(found.status?.message).toContain('uid-demo');
@@ -1028,15 +1045,15 @@ describe('what belongs to another owner', () => {
   });
   const foreign = { apiVersion: 'v1', metadata: { name: 'demo-cloud-init', namespace: 'lab', uid: 'x' } };
   test('under the name of a child stops everything, and heals', () => {
-    const found = pass({ secret: Secret.parse(foreign) });
+    const found = reconcile({ secret: Secret.parse(foreign) });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions.Ready).toBe('False NameTaken');
-    expect(pass().writes).toEqual(all);
+    expect(reconcile().writes).toEqual(all);
   });
   test("and was an earlier machine's of that name is waited out", () => {
     const { metadata } = foreign;
     const ownerReferences = [{ apiVersion: 'pelotech.ot/v1alpha1', kind: 'VirtualMachine', name: 'demo', uid: 'old' }];
-    const found = pass({ secret: Secret.parse({ ...foreign, metadata: { ...metadata, ownerReferences } }) });
+    const found = reconcile({ secret: Secret.parse({ ...foreign, metadata: { ...metadata, ownerReferences } }) });
     expect(found.status).toMatchObject({ phase: 'Provisioning', message: expect.stringContaining('earlier machine') });
   });
 });
@@ -1045,19 +1062,19 @@ describe('what the API server refuses', () => {
   const refused = (resource: { kind: string }, name: string, reason: string, message: string) =>
     new Map([[refusalKey(resource, { namespace: 'lab', name }), { reason, message }]]);
   test('is a failure at once for a machine that was never made', () => {
-    const found = pass({ refusals: refused(DataVolume, 'demo-root', 'Forbidden', 'exceeded quota') });
+    const found = reconcile({ refusals: refused(DataVolume, 'demo-root', 'Forbidden', 'exceeded quota') });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found).toMatchObject({ status: { phase: 'Failed' }, conditions: { Ready: 'False Forbidden' } });
   });
   test('is trouble for one that was made before', () => {
     const made = { ...aMadeMachine(), dataVolume: undefined };
-    const found = pass({ ...made, refusals: refused(DataVolume, 'demo-root', 'Invalid', 'the claim is there') });
+    const found = reconcile({ ...made, refusals: refused(DataVolume, 'demo-root', 'Invalid', 'the claim is there') });
     expect(found.status?.trouble?.reason).toBe('Rejected');
   });
   test('of a change stops nothing that runs, and is reported', () => {
     const made = aMadeMachine({}, { machine: running });
     const refusals = refused(KubeVirtMachine, 'demo', 'Invalid', 'spec.template: no');
-    const found = pass({ ...changed(made, { resources: { cpu: '4', memory: '2Gi' } }), refusals });
+    const found = reconcile({ ...changed(made, { resources: { cpu: '4', memory: '2Gi' } }), refusals });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True Rejected' });
   });
@@ -1065,7 +1082,7 @@ describe('what the API server refuses', () => {
     ['Invalid', 'data: hunter2', 'Rejected'],
     ['Forbidden', 'admission webhook "w" denied the request: hunter2 is weak', 'Forbidden'],
   ])('of a Secret is not repeated: %s: %s', (word, message, reason) => {
-    const found = pass({ refusals: refused(Secret, 'demo-cloud-init', word, message) });
+    const found = reconcile({ refusals: refused(Secret, 'demo-cloud-init', word, message) });
     expect(found.conditions.Ready).toBe(`False ${reason}`);
     expect(JSON.stringify(found.actions)).not.toContain('hunter2');
   });
@@ -1073,13 +1090,13 @@ describe('what the API server refuses', () => {
     'secrets "demo-cloud-init" is forbidden: exceeded quota: small, requested: secrets=1, used: 1, limited: 1',
     'secrets "demo-cloud-init" is forbidden: unable to create new content in namespace lab because it is being terminated',
   ])('of a Secret is repeated where it is about the namespace: %s', (words) => {
-    const { status } = pass({ refusals: refused(Secret, 'demo-cloud-init', 'Forbidden', words) });
+    const { status } = reconcile({ refusals: refused(Secret, 'demo-cloud-init', 'Forbidden', words) });
     expect(status?.message).toContain(`Forbidden: ${words}`);
   });
   test('of another namespace is no matter', () => {
     const refusals = new Map([
       [refusalKey(DataVolume, { namespace: 'lab-2', name: 'demo-root' }), { reason: 'Forbidden', message: 'no' }],
     ]);
-    expect(pass({ refusals }).writes).toEqual(all);
+    expect(reconcile({ refusals }).writes).toEqual(all);
   });
 });

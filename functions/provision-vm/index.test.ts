@@ -224,7 +224,7 @@ describe('many machines on one image', () => {
   const count = 60;
   const refs = Array.from({ length: count }, (_, index) => ({ name: `many-${index}`, namespace: 'lab-2' }));
 
-  test('are begun so many a pass, and what is lost with the process by the audit', async () => {
+  test('are begun so many a reconcile, and what is lost with the process by the audit', async () => {
     const image = await anImage('many');
     for (const { name, namespace } of refs) await aMachine(name, 'many', {}, namespace);
     const made = async () => {

@@ -30,7 +30,7 @@ const seeing = ({ volumes = [], own = [], named = [], fault, data = {}, ...more 
   cloud: fault ? { fault: { reason: fault as 'Unreachable', message: 'why it is so' } } : { volumes, own, named },
   ...more,
 });
-const pass = (given: Given = {}) => decide(seeing(given));
+const reconcile = (given: Given = {}) => decide(seeing(given));
 const status = (actions: readonly Action[]) => statusIn<VolumeStatus>(actions);
 
 const url = 'https://images.example.com/cirros.img';
@@ -77,7 +77,7 @@ describe('a volume without a source', () => {
       ['patchStatus', 'requeueAfter 500'],
     ],
   ])('%s', (_, given, done) => {
-    expect(saying(pass(given))).toEqual(done);
+    expect(saying(reconcile(given))).toEqual(done);
   });
   test.each([
     ['1Gi', 1],
@@ -87,7 +87,7 @@ describe('a volume without a source', () => {
     ['2147483648', 2],
   ])('of %s is asked for with %i GiB, rounded up', (size, gib) => {
     const request = createVolume('uid-disk', { name: 'disk', size: gib, image: undefined });
-    expect(requestsIn(pass({ volume: aVolume({ spec: { size } }) }))).toEqual([request]);
+    expect(requestsIn(reconcile({ volume: aVolume({ spec: { size } }) }))).toEqual([request]);
   });
 });
 
@@ -95,20 +95,20 @@ describe('a volume from an existing image', () => {
   const volume = from('cirros');
   const create = createVolume('uid-disk', { name: 'disk', size: 1, image: 'id-image' });
   test('is filled from it', () => {
-    expect(requestsIn(pass({ volume, named: [anImage()] }))).toEqual([create]);
+    expect(requestsIn(reconcile({ volume, named: [anImage()] }))).toEqual([create]);
   });
   test.each<[string, Found['named'], string]>([
     ['none', [], 'ImageMissing'],
     ['two', [anImage(), anImage({ id: 'id-second' })], 'ImageNotUnique'],
     ['an image that is not active', [anImage({ status: 'queued' })], 'ImageNotActive'],
   ])('is Pending where Glance has %s, and nothing is made', (_, named, reason) => {
-    const found = pass({ volume, named });
+    const found = reconcile({ volume, named });
     expect(saying(found)).toEqual(['patchStatus']);
     expect(status(found)).toMatchObject({ phase: 'Pending', ready: false });
     expect(conditionsIn(found).Ready).toBe(`False ${reason}`);
   });
   test('leaves the image alone once it exists', () => {
-    expect(requestsIn(pass({ ...there({}, volume), named: [anImage()] }))).toEqual([]);
+    expect(requestsIn(reconcile({ ...there({}, volume), named: [anImage()] }))).toEqual([]);
   });
 });
 
@@ -130,7 +130,7 @@ describe('a volume from a URL', () => {
       [deleteImage('id-image'), extendVolume('id-disk', 2)],
     ],
   ])('%s', (_, given, requests) => {
-    expect(requestsIn(pass(given))).toEqual(requests);
+    expect(requestsIn(reconcile(given))).toEqual(requests);
   });
   test.each([
     ['a.qcow2', 'qcow2'],
@@ -140,14 +140,14 @@ describe('a volume from a URL', () => {
     ['a.img', 'qcow2'],
     ['a', 'qcow2'],
   ])('is of the format that %s says: %s', (file, format) => {
-    const [request] = requestsIn(pass({ volume: from(`https://images.example.com/${file}`) }));
+    const [request] = requestsIn(reconcile({ volume: from(`https://images.example.com/${file}`) }));
     expect(request).toEqual(createImage('uid-disk', 'disk', format));
   });
   test.each<[string, Record<string, string>, string, string]>([
     ['that the policy does not allow', { allowedSources: 'https://other.example.com/*' }, 'Failed', 'SourceNotAllowed'],
     ['while the policy does not parse', { allowedSources: '*' }, 'Pending', 'InvalidPolicy'],
   ])('%s is not downloaded', (_, data, phase, reason) => {
-    const found = pass({ volume: from(`${url}?signature=hunter2`), data });
+    const found = reconcile({ volume: from(`${url}?signature=hunter2`), data });
     expect(requestsIn(found)).toEqual([]);
     expect(status(found)).toMatchObject({ phase });
     expect(conditionsIn(found).Ready).toBe(`False ${reason}`);
@@ -155,8 +155,8 @@ describe('a volume from a URL', () => {
   });
   test('that the policy no longer allows continues with what is downloaded', () => {
     const data = { allowedSources: 'https://other.example.com/*' };
-    expect(requestsIn(pass({ volume, own: [anImage()], data }))).toEqual([create]);
-    expect(saying(pass({ volume, own: [anImage({ status: 'importing' })], data }))).toEqual([
+    expect(requestsIn(reconcile({ volume, own: [anImage()], data }))).toEqual([create]);
+    expect(saying(reconcile({ volume, own: [anImage({ status: 'importing' })], data }))).toEqual([
       'patchStatus',
       'requeueAfter 2000',
     ]);
@@ -167,7 +167,7 @@ describe('an attempt that failed', () => {
   const failed = anImage({ status: 'queued', os_glance_failed_import: 'file' });
   const volume = from(url);
   test('is written down before what it left is deleted', () => {
-    const found = pass({ volume, own: [failed] });
+    const found = reconcile({ volume, own: [failed] });
     expect(saying(found)).toEqual(['patchStatus', 'deleteImage id-image']);
     expect(status(found)).toMatchObject({
       phase: 'Pending',
@@ -179,7 +179,7 @@ describe('an attempt that failed', () => {
   });
   test('is counted once, however often what it left is seen', () => {
     const written = from(url, { attempts: 1, failed: 'id-image', nextAttemptAt: at(310) });
-    expect(saying(pass({ volume: written, own: [failed] }))).toEqual(['deleteImage id-image']);
+    expect(saying(reconcile({ volume: written, own: [failed] }))).toEqual(['deleteImage id-image']);
   });
   test.each<[string, Partial<VolumeStatus>, string[]]>([
     ['is not repeated before its time', { attempts: 1, failed: 'x', nextAttemptAt: at(11) }, ['patchStatus']],
@@ -190,17 +190,17 @@ describe('an attempt that failed', () => {
       ['patchStatus', 'recordEvent Warning AttemptFailed'],
     ],
   ])('%s', (_, said, done) => {
-    expect(saying(pass({ volume: from(url, { phase: 'Pending', ...said }) }))).toEqual(done);
+    expect(saying(reconcile({ volume: from(url, { phase: 'Pending', ...said }) }))).toEqual(done);
   });
   test('waits longer each time, and for the last time not at all', () => {
-    const second = status(pass({ volume: from(url, { attempts: 1, failed: 'x' }), own: [failed] }));
+    const second = status(reconcile({ volume: from(url, { attempts: 1, failed: 'x' }), own: [failed] }));
     expect(second).toMatchObject({ phase: 'Pending', attempts: 2, nextAttemptAt: at(610).replace('.000Z', 'Z') });
-    const last = pass({ volume: from(url, { attempts: 2, failed: 'x', nextAttemptAt: at(9) }), own: [failed] });
+    const last = reconcile({ volume: from(url, { attempts: 2, failed: 'x', nextAttemptAt: at(9) }), own: [failed] });
     expect(status(last)).toMatchObject({ phase: 'Failed', attempts: 3, nextAttemptAt: null });
     expect(saying(last)).toEqual(['patchStatus', 'recordEvent Warning DownloadFailed', 'deleteImage id-image']);
   });
   test('of Cinder is the same', () => {
-    const found = pass(there({ status: 'error' }));
+    const found = reconcile(there({ status: 'error' }));
     expect(saying(found)).toEqual(['patchStatus', 'deleteVolume id-disk']);
     expect(status(found)).toMatchObject({ attempts: 1, failed: 'id-disk', ready: false });
     expect(conditionsIn(found).Ready).toBe('False VolumeFailed');
@@ -215,37 +215,37 @@ describe('an attempt that failed', () => {
     'error_deleting',
   ])('is not counted if an existing volume is %s: its content stays', (state) => {
     for (const said of [{ filled: 'id-disk', ready: false, phase: 'Failed' as const }, {}]) {
-      const found = pass(there({ status: state }, ready({ status: said })));
+      const found = reconcile(there({ status: state }, ready({ status: said })));
       expect(requestsIn(found)).toEqual([]);
       expect(conditionsIn(found).Ready).toBe('False VolumeError');
       expect(saying(found)).not.toContain('requeueAfter 2000');
     }
   });
   test('is not counted from the first time the volume exists', () => {
-    expect(status(pass(there()))).toMatchObject({ filled: 'id-disk' });
-    expect(status(pass(there({ status: 'creating' })))).not.toHaveProperty('filled');
+    expect(status(reconcile(there()))).toMatchObject({ filled: 'id-disk' });
+    expect(status(reconcile(there({ status: 'creating' })))).not.toHaveProperty('filled');
     const another = aVolume({ status: { id: 'old', filled: 'old', phase: 'Available', ready: true } });
-    expect(requestsIn(pass(there({ status: 'error' }, another)))).toEqual([deleteVolume('id-disk')]);
+    expect(requestsIn(reconcile(there({ status: 'error' }, another)))).toEqual([deleteVolume('id-disk')]);
   });
   test.each(['error_extending', 'error_deleting'])('is not counted if an existing volume is %s', (state) => {
-    const found = pass(there({ status: state }));
+    const found = reconcile(there({ status: state }));
     expect(requestsIn(found)).toEqual([]);
     expect(status(found)).not.toHaveProperty('attempts');
     expect(saying(found)).toContain('requeueAfter 2000');
   });
   test('is forgotten once the volume exists', () => {
     const volume = aVolume({ status: { phase: 'Creating', attempts: 1, failed: 'x', nextAttemptAt: at(0) } });
-    expect(status(pass(there({}, volume)))).toMatchObject({ attempts: null, failed: null, nextAttemptAt: null });
+    expect(status(reconcile(there({}, volume)))).toMatchObject({ attempts: null, failed: null, nextAttemptAt: null });
   });
   test('leaves what was said of it while Cinder takes the volume away', () => {
     const volume = aVolume({
       status: { phase: 'Failed', attempts: 3, failed: 'id-disk', message: 'It is not tried again.' },
     });
-    expect(status(pass(there({ status: 'deleting' }, volume)))).not.toMatchObject({ phase: 'Terminating' });
+    expect(status(reconcile(there({ status: 'deleting' }, volume)))).not.toMatchObject({ phase: 'Terminating' });
   });
   test('that was the last is reported again after OpenStack was unreachable', () => {
     const volume = from(url, { phase: 'Pending', message: 'why it is so', attempts: 3, failed: 'x' });
-    expect(status(pass({ volume }))).toMatchObject({ phase: 'Failed' });
+    expect(status(reconcile({ volume }))).toMatchObject({ phase: 'Failed' });
   });
 });
 
@@ -261,12 +261,12 @@ describe('the status', () => {
     ['deleting', 'Terminating', false],
     ['maintenance', 'Unknown', false],
   ])('of a volume that is %s is %s', (state, phase, isReady) => {
-    const found = pass(there({ status: state }));
+    const found = reconcile(there({ status: state }));
     expect(status(found)).toMatchObject({ phase, ready: isReady });
     expect(conditionsIn(found).Ready).toBe(`${isReady ? 'True' : 'False'} ${phase}`);
   });
   test('tells what Cinder says', () => {
-    expect(status(pass(there({ ...heldBy('id-server'), size: 4 })))).toMatchObject({
+    expect(status(reconcile(there({ ...heldBy('id-server'), size: 4 })))).toMatchObject({
       id: 'id-disk',
       size: '4Gi',
       bootable: true,
@@ -274,17 +274,17 @@ describe('the status', () => {
     });
   });
   test('forgets the server that has it no more', () => {
-    expect(status(pass(there({}, ready({ status: { server: 'id-server' } }))))).toMatchObject({ server: null });
+    expect(status(reconcile(there({}, ready({ status: { server: 'id-server' } }))))).toMatchObject({ server: null });
   });
   test('is written once', () => {
-    const said = { ...status(pass(there())) } as Partial<VolumeStatus>;
-    expect(pass(there({}, aVolume({ status: said })))).toEqual([]);
+    const said = { ...status(reconcile(there())) } as Partial<VolumeStatus>;
+    expect(reconcile(there({}, aVolume({ status: said })))).toEqual([]);
   });
   test.each<[string, Given, string]>([
     ['Pending where it was never made', { fault: 'CredentialsMissing' }, 'Pending'],
     ['Unknown where it was', { fault: 'Unreachable', volume: ready() }, 'Unknown'],
   ])('is %s and OpenStack is out of reach', (_, given, phase) => {
-    expect(status(pass(given))).toMatchObject({ phase, ready: false, message: 'why it is so' });
+    expect(status(reconcile(given))).toMatchObject({ phase, ready: false, message: 'why it is so' });
   });
 });
 
@@ -297,14 +297,14 @@ describe('a request that is refused', () => {
     ['Refused: size', 'Failed', 'Refused'],
     ['Forbidden: by policy', 'Failed', 'Forbidden'],
   ])('for %s leaves a volume that is not there %s', (words, phase, reason) => {
-    const found = pass({ refusals: refusing(volume, [create, words]) });
+    const found = reconcile({ refusals: refusing(volume, [create, words]) });
     expect(requestsIn(found)).toEqual([]);
     expect(status(found)).toMatchObject({ phase, ready: false });
     expect(conditionsIn(found).Ready).toBe(`False ${reason}`);
   });
   test('leaves a volume that does not grow in use, and reports why', () => {
     const large = aVolume({ spec: { size: '9Gi' } });
-    const found = pass({
+    const found = reconcile({
       ...there({}, large),
       refusals: refusing(large, [extendVolume('id-disk', 9), 'QuotaExceeded: gigabytes']),
     });
@@ -346,10 +346,10 @@ describe('a deleted volume', () => {
     ],
     ['without our finalizer is not ours', { volume: ready({ deleted: true, finalizers: [] }) }, []],
   ])('%s', (_, given, done) => {
-    expect(saying(pass(given))).toEqual(done);
+    expect(saying(reconcile(given))).toEqual(done);
   });
   test('says which server has it', () => {
-    const found = pass(there(heldBy('id-server'), leaving));
+    const found = reconcile(there(heldBy('id-server'), leaving));
     expect(status(found)).toMatchObject({
       phase: 'Terminating',
       message: expect.stringContaining('Server id-server has the volume'),
@@ -357,7 +357,7 @@ describe('a deleted volume', () => {
     expect(conditionsIn(found)).toMatchObject({ DeletionHeld: 'True InUse', Ready: 'False InUse' });
   });
   test('says why OpenStack does not delete it', () => {
-    const found = pass({
+    const found = reconcile({
       ...gone,
       refusals: refusing(leaving, [deleteVolume('id-disk'), 'Refused: it has snapshots']),
     });
@@ -367,7 +367,7 @@ describe('a deleted volume', () => {
     const held = [
       { type: 'DeletionHeld', status: 'True' as const, reason: 'InUse', message: '', lastTransitionTime: at(0) },
     ];
-    const found = pass(
+    const found = reconcile(
       there({ status: 'deleting' }, ready({ deleted: true, status: { conditions: held, server: 'x' } })),
     );
     expect(status(found)).toMatchObject({ phase: 'Terminating', server: null });

@@ -29,7 +29,7 @@ const subjectOf = (name: string): Subject => ({
   name,
 });
 
-/** `pass` runs one pass over the objects in memory and resolves with the images of the next one. */
+/** `reconcile` reconciles the objects in memory once and resolves with the images of the next one. */
 function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
   const kube = memoryKube();
   const requests = { get: 0, list: 0, write: 0 };
@@ -58,7 +58,7 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
       await kube.delete(resource, ref, preconditions);
     },
   };
-  const pass = async (batch: Partial<Batch>) => {
+  const reconcile = async (batch: Partial<Batch>) => {
     next = [];
     const all: Batch = { ...noEvents, ...batch };
     if (batch.audit)
@@ -86,54 +86,54 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
       await kube.delete(VMDiskImage, { namespace, name });
     }
   };
-  return { kube, pass, requests, create, createDeleted };
+  return { kube, reconcile, requests, create, createDeleted };
 }
 
-test('a thousand images deleted at once are finalized in passes of bounded size, whose lists do not grow with the number of images', async () => {
-  const { kube, pass, requests, createDeleted } = inMemory();
+test('a thousand images deleted at once are finalized in reconciles of bounded size, whose lists do not grow with the number of images', async () => {
+  const { kube, reconcile, requests, createDeleted } = inMemory();
   await createDeleted(1000);
-  let passes = 0;
-  for (let subjects = await pass({ audit: true }); subjects.length > 0; subjects = await pass({ subjects })) {
+  let reconciles = 0;
+  for (let subjects = await reconcile({ audit: true }); subjects.length > 0; subjects = await reconcile({ subjects })) {
     const { get, write } = requests;
-    expect(get, 'GETs of a pass').toBeLessThanOrEqual(110);
-    expect(write, 'writes of a pass').toBeLessThanOrEqual(200);
+    expect(get, 'GETs of a reconcile').toBeLessThanOrEqual(110);
+    expect(write, 'writes of a reconcile').toBeLessThanOrEqual(200);
     Object.assign(requests, { get: 0, write: 0 });
-    expect(++passes, 'passes').toBeLessThan(40);
+    expect(++reconciles, 'reconciles').toBeLessThan(40);
   }
   expect(await kube.list(VMDiskImage)).toEqual([]);
-  expect(requests.list, 'lists of all passes').toBeLessThanOrEqual(passes * 6 + 10);
+  expect(requests.list, 'lists of all reconciles').toBeLessThanOrEqual(reconciles * 6 + 10);
 });
 
 test('an image that cannot be read does not block the others, and its event is redelivered', async () => {
-  const { kube, pass, createDeleted } = inMemory(({ name }) => name === 'image-1');
+  const { kube, reconcile, createDeleted } = inMemory(({ name }) => name === 'image-1');
   await createDeleted(3);
   const subjects = [0, 1, 2].map((index) => subjectOf(`image-${index}`));
-  await expect(pass({ subjects })).rejects.toThrow('the server is out of order');
-  await expect(pass({ subjects })).rejects.toThrow();
+  await expect(reconcile({ subjects })).rejects.toThrow('the server is out of order');
+  await expect(reconcile({ subjects })).rejects.toThrow();
   expect((await kube.list(VMDiskImage)).map(({ metadata }) => metadata.name)).toEqual(['image-1']);
 });
 
 test('an image name is read once for all that earlier images of that name left', async () => {
-  const { kube, pass, requests } = inMemory();
+  const { kube, reconcile, requests } = inMemory();
   for (let index = 0; index < 20; index++) {
     const uid = `uid-before-restore-${index}`;
     const name = dataVolumeName({ name: 'restored', uid }, 1, 1);
     const metadata = { namespace, name, labels: { [imageUidLabel]: uid }, creationTimestamp: at(0) };
     await kube.create(DataVolume, { metadata });
   }
-  await pass({ audit: true });
+  await reconcile({ audit: true });
   expect(await kube.list(DataVolume)).toEqual([]);
   expect(requests.get).toBe(1);
 });
 
-test('a pass deletes fifty unused images, the longest unused first', async () => {
-  const { kube, pass, create } = inMemory();
+test('a reconcile deletes fifty unused images, the longest unused first', async () => {
+  const { kube, reconcile, create } = inMemory();
   const data = { prune: 'WhenUnreferenced', pruneAfter: '1h' };
   await kube.create(ConfigMap, { metadata: policyRef, data });
   // The list order differs from the order of their times.
   for (let index = 0; index < 60; index++)
     await create(`image-${index}`, { references: { count: 0 }, unreferencedSince: at((index * 7) % 60) });
-  await pass({ audit: true });
+  await reconcile({ audit: true });
   const stays = (await kube.list(VMDiskImage)).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const since = stays.map(({ status }) => status?.unreferencedSince).sort();
   expect(since).toEqual(Array.from({ length: 10 }, (_, index) => at(50 + index)));

@@ -22,7 +22,7 @@ const nothing: Left = { dataVolumes: [], claims: [], snapshots: [], holdsSlot: f
 const claim = PersistentVolumeClaim.parse({ metadata: { name: 'x', namespace: 'vmdi-farm', uid: 'claim' } });
 
 type Given = Partial<Omit<ObservedImage, 'left'>> & { left?: Partial<Left>; data?: Record<string, string> };
-const pass = ({ left, data = {}, ...more }: Given) =>
+const reconcile = ({ left, data = {}, ...more }: Given) =>
   decide({
     nowMs,
     policy: parsePolicy({ data }),
@@ -68,23 +68,27 @@ describe('a deleted image that no machine uses', () => {
   const image = aVMDiskImage({ deleted: true, status: { phase: 'Syncing', revision: 1, attempt: 1 } });
   test('loses its volumes and snapshots', () => {
     const left = { dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)], claims: [claim] };
-    expect(verbs(pass({ image, left }))).toEqual(['delete', 'delete']);
+    expect(verbs(reconcile({ image, left }))).toEqual(['delete', 'delete']);
   });
   test('keeps the finalizer while a DataVolume or a snapshot is left, whatever becomes of a claim', () => {
-    expect(verbs(pass({ image, left: { dataVolumes: [aDataVolume(image)], claims: [claim] } }))).toEqual(['delete']);
-    expect(pass({ image, left: { snapshots: [aSnapshot(image, { leaving: true })], claims: [claim] } })).toEqual([]);
+    expect(verbs(reconcile({ image, left: { dataVolumes: [aDataVolume(image)], claims: [claim] } }))).toEqual([
+      'delete',
+    ]);
+    expect(reconcile({ image, left: { snapshots: [aSnapshot(image, { leaving: true })], claims: [claim] } })).toEqual(
+      [],
+    );
   });
   test('loses its claims right before the finalizer, for no event of their end is heard', () => {
     const leaving = { ...claim, metadata: { ...claim.metadata, uid: 'leaving', deletionTimestamp: at(0) } };
-    const [first, second] = pass({ image, left: { claims: [leaving, claim] } });
+    const [first, second] = reconcile({ image, left: { claims: [leaving, claim] } });
     expect(first).toMatchObject({ do: 'delete', of: { metadata: { uid: 'claim' } } });
     expect(second).toMatchObject({ do: 'patchMetadata', metadata: { finalizers: [] } });
   });
   test('keeps it while it holds a slot, and the event is wanted again', () => {
-    expect(pass({ image, left: { holdsSlot: true } })).toMatchObject([{ do: 'redeliver' }]);
+    expect(reconcile({ image, left: { holdsSlot: true } })).toMatchObject([{ do: 'redeliver' }]);
   });
   test('loses it when nothing is left, which is published and counted with the rule', () => {
-    expect(pass({ image })).toMatchObject([
+    expect(reconcile({ image })).toMatchObject([
       { do: 'patchMetadata', metadata: { finalizers: [] } },
       { do: 'publish', type: 'ot.pelotech.disk-image.pruned.v1', data: { rule: 'Deleted' } },
       { do: 'measure', metric: 'ot.image.pruned', attributes: { rule: 'Deleted' } },
@@ -92,21 +96,21 @@ describe('a deleted image that no machine uses', () => {
   });
   test("leaves another's finalizer alone", () => {
     const shared = aVMDiskImage({ deleted: true, finalizers: ['other/one', 'pelotech.ot/disk-image'] });
-    expect(pass({ image: shared })[0]).toMatchObject({ metadata: { finalizers: ['other/one'] } });
-    expect(pass({ image: aVMDiskImage({ deleted: true, finalizers: ['other/one'] }) })).toEqual([]);
+    expect(reconcile({ image: shared })[0]).toMatchObject({ metadata: { finalizers: ['other/one'] } });
+    expect(reconcile({ image: aVMDiskImage({ deleted: true, finalizers: ['other/one'] }) })).toEqual([]);
   });
   test('is reported not Ready once, before its snapshot is deleted', () => {
     const before = deleted();
     const left = { snapshots: [aSnapshot(before)] };
-    const actions = pass({ image: before, left });
+    const actions = reconcile({ image: before, left });
     expect(verbs(actions)).toEqual(['patchStatus', 'delete']);
     const status = statusIn(actions);
     expect(status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'TakenDown' }]);
-    expect(verbs(pass({ image: deleted(status), left }))).toEqual(['delete']);
+    expect(verbs(reconcile({ image: deleted(status), left }))).toEqual(['delete']);
   });
   test('reports that and the end of DeletionHeld in one write', () => {
     const before = deleted({ conditions: [...(deleted().status?.conditions ?? []), ...held('…')] });
-    const actions = pass({ image: before, left: { snapshots: [aSnapshot(before)] } });
+    const actions = reconcile({ image: before, left: { snapshots: [aSnapshot(before)] } });
     expect(verbs(actions)).toEqual(['patchStatus', 'delete']);
     expect(statusIn(actions)?.conditions?.map(({ type, status: is, reason }) => `${type} ${is} ${reason}`)).toEqual([
       'DeletionHeld False NotReferenced',
@@ -115,7 +119,7 @@ describe('a deleted image that no machine uses', () => {
   });
   test('reports it if it was held before, then loses what it held', () => {
     const before = deleted({ conditions: held('…') });
-    const actions = pass({ image: before, left: { snapshots: [aSnapshot(before)] } });
+    const actions = reconcile({ image: before, left: { snapshots: [aSnapshot(before)] } });
     expect(verbs(actions)).toEqual(['patchStatus', 'delete']);
     expect(condition(actions)).toMatchObject({ status: 'False', reason: 'NotReferenced' });
   });
@@ -123,7 +127,7 @@ describe('a deleted image that no machine uses', () => {
 
 describe('a deleted image', () => {
   const isHeld = (image: ObservedImage['image'], machines: readonly VirtualMachine[], data = {}) => {
-    const actions = pass({ image, machines, data, left: { snapshots: [aSnapshot(image)] } });
+    const actions = reconcile({ image, machines, data, left: { snapshots: [aSnapshot(image)] } });
     return !actions.some((action) => action.do === 'delete');
   };
   test.each<[string, ObservedImage['image'], VirtualMachine, boolean]>([
@@ -179,15 +183,15 @@ describe('a deleted image', () => {
   test('is not retained if its namespace is being deleted and its snapshot is deleted or being deleted', () => {
     const image = deleted();
     const machines = [machine('a', withDisk('uid-ubuntu'))];
-    const verbsOf = (left: Partial<Left>) => verbs(pass({ image, machines, left }));
+    const verbsOf = (left: Partial<Left>) => verbs(reconcile({ image, machines, left }));
     expect(verbsOf({ isNamespaceDeleting: true })).toContain('patchMetadata');
     expect(verbsOf({ isNamespaceDeleting: true, snapshots: [aSnapshot(image, { leaving: true })] })).toEqual([
       'patchStatus',
     ]);
     expect(
-      condition(pass({ image, machines, left: { isNamespaceDeleting: true, snapshots: [aSnapshot(image)] } })),
+      condition(reconcile({ image, machines, left: { isNamespaceDeleting: true, snapshots: [aSnapshot(image)] } })),
     ).toMatchObject({ status: 'True' });
-    expect(condition(pass({ image, machines }))).toMatchObject({ status: 'True' });
+    expect(condition(reconcile({ image, machines }))).toMatchObject({ status: 'True' });
   });
   test('is held by every machine while imageNamespaces is invalid', () => {
     const one = machine('a', { spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'private' } } });
@@ -202,7 +206,7 @@ describe('what holds a deleted image', () => {
   test('is reported in a condition and an Event, its download ends, its snapshot stays', () => {
     const image = deleted();
     const left = { dataVolumes: [aDataVolume(image)], snapshots: [aSnapshot(image)] };
-    const actions = pass({ image, machines: [machine('a')], left });
+    const actions = reconcile({ image, machines: [machine('a')], left });
     expect(verbs(actions)).toEqual(['patchStatus', 'recordEvent', 'delete']);
     expect(actions[2]).toMatchObject({ resource: { kind: 'DataVolume' } });
     expect(condition(actions)).toMatchObject({ status: 'True', reason: 'Referenced' });
@@ -215,15 +219,17 @@ describe('what holds a deleted image', () => {
     expect(message(actions)).toContain('used by 1 machine: lab/a. It is removed');
   });
   test('is named up to five, and how many more there are', () => {
-    expect(message(pass({ image: deleted(), machines: seven }))).toContain(
+    expect(message(reconcile({ image: deleted(), machines: seven }))).toContain(
       'used by 7 machines: lab/a, lab/b, lab/c, lab/d, lab/e and 2 more.',
     );
-    expect(message(pass({ image: deleted(), machines: seven.slice(0, 5) }))).toContain('lab/d, lab/e. It is removed');
+    expect(message(reconcile({ image: deleted(), machines: seven.slice(0, 5) }))).toContain(
+      'lab/d, lab/e. It is removed',
+    );
   });
   test('is written where it differs, and the Event comes once', () => {
-    const image = deleted(statusIn(pass({ image: deleted(), machines: seven })));
-    expect(pass({ image, machines: seven })).toEqual([]);
-    expect(verbs(pass({ image, machines: seven.slice(1) }))).toEqual(['patchStatus']);
+    const image = deleted(statusIn(reconcile({ image: deleted(), machines: seven })));
+    expect(reconcile({ image, machines: seven })).toEqual([]);
+    expect(verbs(reconcile({ image, machines: seven.slice(1) }))).toEqual(['patchStatus']);
   });
   test('leaves it to follow-sync to say that the snapshot is lost', () => {
     const lost = {
@@ -234,7 +240,7 @@ describe('what holds a deleted image', () => {
       lastTransitionTime: at(0),
     } as const;
     const holder = machine('a', withDisk('uid-ubuntu'));
-    const actions = pass({ image: deleted({ conditions: [lost] }), machines: [holder] });
+    const actions = reconcile({ image: deleted({ conditions: [lost] }), machines: [holder] });
     expect(statusIn(actions)?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
       'DeletionHeld Referenced',
       'Ready SnapshotLost',
@@ -278,12 +284,12 @@ describe('an image that was not deleted', () => {
       ['patchMetadata', 'delete', 'recordEvent'],
     ],
   ])('%s', (_, given, expected) => {
-    expect(verbs(pass({ image: unused(), data: policy, ...given }))).toEqual(expected);
+    expect(verbs(reconcile({ image: unused(), data: policy, ...given }))).toEqual(expected);
   });
   test('goes only as it was observed, and both Events say why and how to keep it', () => {
-    const gone = pass({ image: unused(), data: policy });
+    const gone = reconcile({ image: unused(), data: policy });
     expect(gone[1]).toMatchObject({ do: 'delete', unchanged: true });
-    const said = pass({ image: unused(), data: { ...policy, prune: 'DryRun' } });
+    const said = reconcile({ image: unused(), data: { ...policy, prune: 'DryRun' } });
     for (const [action, words] of [
       [gone[2], ': deleted.'],
       [said[0], 'would be deleted.'],
@@ -294,17 +300,17 @@ describe('an image that was not deleted', () => {
     }
   });
   test('tells at its end by which rule it went, and of a deletion before which it was used again it was by hand', () => {
-    const [patch] = pass({ image: unused(), data: policy });
+    const [patch] = reconcile({ image: unused(), data: policy });
     const { annotations = {} } = (patch as { metadata: { annotations?: Record<string, string> } }).metadata;
     const gone = (status: VMDiskImageStatus) =>
-      pass({ image: aVMDiskImage({ deleted: true, annotations, status }) })[1];
+      reconcile({ image: aVMDiskImage({ deleted: true, annotations, status }) })[1];
     expect(gone(hourAgo)).toMatchObject({ do: 'publish', data: { rule: 'WhenUnreferenced' } });
     expect(gone({ unreferencedSince: at(99) })).toMatchObject({ do: 'publish', data: { rule: 'Deleted' } });
   });
   test('that a crash left marked is not marked again', () => {
-    const [patch] = pass({ image: unused(), data: policy });
+    const [patch] = reconcile({ image: unused(), data: policy });
     const { annotations = {} } = (patch as { metadata: { annotations?: Record<string, string> } }).metadata;
-    expect(verbs(pass({ image: unused({ annotations }), data: policy }))).toEqual(['delete', 'recordEvent']);
+    expect(verbs(reconcile({ image: unused({ annotations }), data: policy }))).toEqual(['delete', 'recordEvent']);
   });
 });
 
@@ -326,17 +332,17 @@ describe('an image that was made for a workspace', () => {
     }),
     unusedWorkspaceImage({ status: { phase: 'Snapshotting', ...unusedSince } }),
   ])('stays, once downloaded, for workspaceImagesKeptFor, regardless of the policy for others', (image) => {
-    expect(pass({ image, data: { prune: 'Never' } })).toEqual([]);
-    expect(pass({ image, data: keptFor('1h'), nowMs: start + 3_599_000 })).toEqual([]);
-    expect(pass({ image, data: keptFor('soon'), nowMs: start + 1e9 })).toEqual([]);
+    expect(reconcile({ image, data: { prune: 'Never' } })).toEqual([]);
+    expect(reconcile({ image, data: keptFor('1h'), nowMs: start + 3_599_000 })).toEqual([]);
+    expect(reconcile({ image, data: keptFor('soon'), nowMs: start + 1e9 })).toEqual([]);
     const deleted = ['patchMetadata', 'delete', 'recordEvent'];
-    expect(verbs(pass({ image, data: keptFor('1h'), nowMs: start + 3_600_000 }))).toEqual(deleted);
+    expect(verbs(reconcile({ image, data: keptFor('1h'), nowMs: start + 3_600_000 }))).toEqual(deleted);
     // A clock that is behind that of count-refs makes no difference.
-    expect(verbs(pass({ image, data: keptFor('0s'), nowMs: start - 5000 }))).toEqual(deleted);
+    expect(verbs(reconcile({ image, data: keptFor('0s'), nowMs: start - 5000 }))).toEqual(deleted);
   });
   test('is deleted at once while it downloads without a user', () => {
     const image = unusedWorkspaceImage({ status: { phase: 'Syncing', ...unusedSince } });
-    expect(verbs(pass({ image }))).toContain('delete');
+    expect(verbs(reconcile({ image }))).toContain('delete');
   });
   test.each<[string, Given]>([
     ['a workspace waits for it', { workspaces: [lab] }],
@@ -354,14 +360,14 @@ describe('an image that was made for a workspace', () => {
     ],
     ['the policy cannot be read', { data: { imageNamespaces: ' ' } }],
   ])('stays where %s', (_, given) => {
-    expect(pass({ image: unusedWorkspaceImage(), ...given })).toEqual([]);
+    expect(reconcile({ image: unusedWorkspaceImage(), ...given })).toEqual([]);
   });
   test('says why it went', () => {
     const image = unusedWorkspaceImage({
       deleted: true,
       annotations: { 'pelotech.ot/pruned-as-unreferenced-since': at(0) },
     });
-    expect(pass({ image })).toContainEqual(
+    expect(reconcile({ image })).toContainEqual(
       expect.objectContaining({ do: 'measure', attributes: { rule: 'LastReference' } }),
     );
   });

@@ -7,7 +7,7 @@ import { decide, type Observed } from './decide.ts';
 const account = aCredentialsSecret('password: hunter2', { namespace: operatorNamespace });
 const empty = (uid: string, more = {}) => ({ ...aProject(uid, more), isEmpty: true });
 const full = (uid: string) => ({ ...empty(uid), isEmpty: false });
-const pass = (projects: Observed['projects'], uids: string[] = [], refusals: Observed['refusals'] = new Map()) =>
+const reconcile = (projects: Observed['projects'], uids: string[] = [], refusals: Observed['refusals'] = new Map()) =>
   decide({ refusals, account, projects, namespaces: uids.map((uid) => ({ metadata: { uid } })) });
 
 describe('a project', () => {
@@ -20,18 +20,18 @@ describe('a project', () => {
     ['is deleted with others', [empty('a'), empty('b')], [], ['deleteProject id-a', 'deleteProject id-b']],
     ['stays that is one of two of its namespace', [empty('a'), empty('a', { id: 'id-second' })], ['a'], []],
   ])('%s', (_, projects, uids, done) => {
-    expect(saying(pass(projects, uids))).toEqual(done);
+    expect(saying(reconcile(projects, uids))).toEqual(done);
   });
   test('is deleted by its id, through the account of all', () => {
-    const found = pass([empty('a')]);
+    const found = reconcile([empty('a')]);
     expect(requestsIn(found)).toEqual([deleteProject('id-a')]);
     expect(found).toMatchObject([{ of: { kind: 'Secret', metadata: { namespace: operatorNamespace } } }]);
   });
   test('that OpenStack does not delete is not asked for again, and holds up no other', () => {
     const refusals = refusing(account, [deleteProject('id-a'), 'Forbidden: by policy']);
-    expect(saying(pass([empty('a'), empty('b')], [], refusals))).toEqual(['deleteProject id-b']);
+    expect(saying(reconcile([empty('a'), empty('b')], [], refusals))).toEqual(['deleteProject id-b']);
   });
   test('is deleted by an action without the account in it', () => {
-    expect(JSON.stringify(pass([empty('a')]))).not.toContain(account.data?.['clouds.yaml']);
+    expect(JSON.stringify(reconcile([empty('a')]))).not.toContain(account.data?.['clouds.yaml']);
   });
 });

@@ -32,10 +32,10 @@ import { dataVolumeFor } from './slots/data-volume.ts';
 type More = Parameters<typeof gathered>[1];
 const withData = (more: More): More => ({ data: { concurrency: '2' }, ...more });
 
-/** All that the decisions of one pass come to, one after the other. */
-const pass = (images: VMDiskImage[], more: More = {}) => said(startSyncOf(images, withData(more)));
+/** All that the decisions of one reconcile come to, one after the other. */
+const reconcile = (images: VMDiskImage[], more: More = {}) => said(startSyncOf(images, withData(more)));
 
-/** The decisions of one pass, each by itself. */
+/** The decisions of one reconcile, each by itself. */
 const decisions = (images: VMDiskImage[], more: More = {}) =>
   split(gathered(images, withData(more))).map((turn) => said(decide(turn)));
 
@@ -70,7 +70,7 @@ const leaseOf = (bytes: number) => {
 };
 
 describe('the budget', () => {
-  const egressOf = (actions: ReturnType<typeof pass>, annotation = 'egress') => {
+  const egressOf = (actions: ReturnType<typeof reconcile>, annotation = 'egress') => {
     const [write] = actions.of('replace');
     const { annotations } = (write as { object: { metadata: { annotations?: Record<string, string> } } }).object
       .metadata;
@@ -81,13 +81,13 @@ describe('the budget', () => {
 
   test('is counted in the write that gives the slots, and one image at most exceeds it', () => {
     const data = { concurrency: '3', egressBudget: `${size + 1}/1d` };
-    const found = pass(images, { data });
+    const found = reconcile(images, { data });
     expect(found.holders).toEqual(['a', 'b']);
     expect(egressOf(found)).toEqual({ [day]: { 'vmdi-farm': 2 * size } });
   });
   test('has beside it, in the same write, whose bytes they are, and the history of an image has its own', () => {
     const labels = { 'pelotech.ot/requested-by': 'demo' };
-    const found = pass([queued('a', 1, { labels }), queued('b', 2)], { data: { concurrency: '2' } });
+    const found = reconcile([queued('a', 1, { labels }), queued('b', 2)], { data: { concurrency: '2' } });
     expect(found.of('replace')).toHaveLength(1);
     expect(egressOf(found, 'egress-by-requester')).toEqual({ [day]: { 'Workspace demo': size, direct: size } });
     expect(egressOf(found, 'egress-by-image')).toEqual({ [day]: { 'vmdi-farm/a': size, 'vmdi-farm/b': size } });
@@ -96,14 +96,14 @@ describe('the budget', () => {
   });
   test('that is spent starts nothing, but for an image that an admin lets go ahead', () => {
     const data = { concurrency: '3', egressBudget: '1Gi/1d' };
-    expect(pass(images, { data, lease: leaseOf(2 ** 30) }).holders).toBeUndefined();
+    expect(reconcile(images, { data, lease: leaseOf(2 ** 30) }).holders).toBeUndefined();
     const urgent = queued('d', 4, { annotations: { 'pelotech.ot/ignore-budget': 'true' } });
-    const found = pass([...images, urgent], { data, lease: leaseOf(2 ** 30) });
+    const found = reconcile([...images, urgent], { data, lease: leaseOf(2 ** 30) });
     expect(found.holders).toEqual(['d']);
     expect(egressOf(found)).toEqual({ [day]: { lab: 2 ** 30, 'vmdi-farm': size } });
   });
   test('that does not parse starts nothing', () => {
-    expect(pass(images, { data: { egressBudget: 'much' } }).holders).toBeUndefined();
+    expect(reconcile(images, { data: { egressBudget: 'much' } }).holders).toBeUndefined();
   });
 });
 
@@ -112,11 +112,11 @@ test.each(['Syncing', 'Succeeded', 'Failed'] as const)(
   (phase) => {
     const before = known({ name: 'a', status: { phase, attempt: 1, observedGeneration: 1 } });
     const renamed = { ...before, metadata: { ...before.metadata, generation: 2 } };
-    expect(pass([renamed]).of('patchStatus')).toMatchObject([{ status: { observedGeneration: 2 } }]);
+    expect(reconcile([renamed]).of('patchStatus')).toMatchObject([{ status: { observedGeneration: 2 } }]);
     const acknowledged = { ...renamed, status: { ...renamed.status, observedGeneration: 2 } };
-    expect(pass([acknowledged]).of('patchStatus')).toEqual([]);
+    expect(reconcile([acknowledged]).of('patchStatus')).toEqual([]);
     const leaving = { ...renamed, metadata: { ...renamed.metadata, deletionTimestamp: at(1) } };
-    expect(pass([leaving]).of('patchStatus')).toEqual([]);
+    expect(reconcile([leaving]).of('patchStatus')).toEqual([]);
   },
 );
 
@@ -135,7 +135,7 @@ describe('an image that an earlier release finished without the condition Stalle
     ['failed', old('a')],
     ['has lost its snapshot', lost],
   ])('and that %s, has it, once', (_, image) => {
-    const [written, ...others] = pass([image], { isTimed: true, isAudit: true }).of('patchStatus');
+    const [written, ...others] = reconcile([image], { isTimed: true, isAudit: true }).of('patchStatus');
     expect(others).toEqual([]);
     const conditions = written?.status.conditions as NonNullable<VMDiskImageStatus['conditions']>;
     const stalled = {
@@ -145,16 +145,16 @@ describe('an image that an earlier release finished without the condition Stalle
     expect(conditions).toMatchObject([...(image.status?.conditions ?? []), stalled]);
     expect(Object.keys(written?.status ?? {})).toEqual(['conditions']);
     const mended = withStatus(image, { conditions });
-    expect(pass([mended], { isTimed: true, isAudit: true }).of('patchStatus')).toEqual([]);
+    expect(reconcile([mended], { isTimed: true, isAudit: true }).of('patchStatus')).toEqual([]);
   });
   test('and that is usable, or being deleted, is left as it is', () => {
     const usable = [condition('Ready', 'True'), condition('SnapshotLost', 'False')];
     const leaving = { ...lost, metadata: { ...lost.metadata, deletionTimestamp: at(1) } };
-    expect(pass([old('a', 'Succeeded', usable), leaving], { isAudit: true }).of('patchStatus')).toEqual([]);
+    expect(reconcile([old('a', 'Succeeded', usable), leaving], { isAudit: true }).of('patchStatus')).toEqual([]);
   });
   test('is one of 200 at a time', () => {
     const images = Array.from({ length: 220 }, (_, index) => old(`i${index}`));
-    expect(pass(images, { isTimed: true, isAudit: true }).of('patchStatus')).toHaveLength(200);
+    expect(reconcile(images, { isTimed: true, isAudit: true }).of('patchStatus')).toHaveLength(200);
   });
 });
 
@@ -163,7 +163,7 @@ describe('the message of a queued image', () => {
   const held = (count: number) => aLease(syncing.slice(0, count).map((image) => aHolder(image)));
   /** The status that is written of this image, beside that many others that download. */
   const saidOf = (image: VMDiskImage, others: number, data: Record<string, string>) => {
-    const found = pass([image, ...syncing.slice(0, others)], { data, lease: held(others), isTimed: true }).of(
+    const found = reconcile([image, ...syncing.slice(0, others)], { data, lease: held(others), isTimed: true }).of(
       'patchStatus',
     );
     const written = found.filter(({ of }) => of.metadata.uid === image.metadata.uid).map(({ status }) => status);
@@ -179,13 +179,13 @@ describe('the message of a queued image', () => {
   });
   test('names no image of another namespace', () => {
     const theirs = syncing.slice(0, 2).map((image) => ({ ...aHolder(image), image: `tenant/${image.metadata.name}` }));
-    const [queues] = pass([newImage, ...syncing.slice(0, 2)], { lease: aLease(theirs) }).of('patchStatus');
+    const [queues] = reconcile([newImage, ...syncing.slice(0, 2)], { lease: aLease(theirs) }).of('patchStatus');
     expect(queues?.status.message).toBe(
       'Waiting for a free slot; all 2 were held at 00:01:40 UTC, by images of other namespaces.',
     );
   });
   test('while a slot is free, names where the holders are', () => {
-    const [, message] = pass([newImage, queued('first', 1), queued('second', 2)])
+    const [, message] = reconcile([newImage, queued('first', 1), queued('second', 2)])
       .of('patchStatus')
       .filter(({ of }) => of.metadata.uid === newImage.metadata.uid)
       .map(({ status }) => status.message);
@@ -229,10 +229,10 @@ describe('the message of a queued image', () => {
     const ready = { type: 'Ready', status: 'False', reason: 'QueuePaused', message: paused } as const;
     const stopped = { message: paused, conditions: [{ ...ready, lastTransitionTime: at(0) }] };
     const images = Array.from({ length: 220 }, (_, index) => queued(`i${index}`, index, { status: stopped }));
-    const rewritten = (written: ReturnType<typeof pass>) =>
+    const rewritten = (written: ReturnType<typeof reconcile>) =>
       written.of('patchStatus').filter(({ status }) => status.phase === undefined).length;
-    expect(rewritten(pass(images, { data }))).toBe(0);
-    const found = pass(images, { data, isTimed: true });
+    expect(rewritten(reconcile(images, { data }))).toBe(0);
+    const found = reconcile(images, { data, isTimed: true });
     expect(rewritten(found)).toBe(200);
     const { actions } = found;
     const lease = actions.findIndex((action) => action.do === 'replace');
@@ -247,7 +247,7 @@ describe('what is wrong with the policy', () => {
   ) => {
     const metadata = { ...policyRef, uid: 'u', resourceVersion, generation: 1, creationTimestamp: at(0) };
     const policyMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } as const;
-    return pass([], { data, policyMap, lease: leaseOf(1), isAboutAll: true, ...more })
+    return reconcile([], { data, policyMap, lease: leaseOf(1), isAboutAll: true, ...more })
       .of('recordEvent')
       .map(({ reason, message, once }) => ({ reason, message, once }));
   };
@@ -284,7 +284,7 @@ describe('the queue', () => {
     const images = Array.from({ length: 1000 }, (_, index) =>
       queued(`${index}-`.padEnd(253, 'x'), index, { uid: crypto.randomUUID() }),
     );
-    const { of } = pass(images, { data: { concurrency: '1000' } });
+    const { of } = reconcile(images, { data: { concurrency: '1000' } });
     const [lease] = of('replace').map(({ object }) => Lease.parse(object));
     const annotations = Object.entries(lease?.metadata.annotations ?? {})
       .flat()
@@ -297,7 +297,7 @@ describe('the queue', () => {
     expect(of('create')).toHaveLength(1000);
   });
   test('the two images that waited longest get the two slots, in one write of the Lease', () => {
-    const { holders, started, phases, of } = pass([queued('c', 3), queued('a', 1), queued('b', 2)]);
+    const { holders, started, phases, of } = reconcile([queued('c', 3), queued('a', 1), queued('b', 2)]);
     expect(holders).toEqual(['a', 'b']);
     expect(started).toEqual(['a', 'b']);
     expect(phases).toEqual(['a Syncing', 'b Syncing']);
@@ -308,15 +308,20 @@ describe('the queue', () => {
     const images = [of('a', 1), of('b', 2), of('c', 3), queued('d', 4), queued('e', 5)];
     const data = { concurrency: '4', slotsPerNamespace: '1', allowedSources };
     const inputs = new Map([...theirSecret, ['Secret tenant-a/s3-reader', { accessKeyId: true, secretKey: true }]]);
-    expect(pass(images, { data, inputs }).holders).toEqual(['a', 'd']);
+    expect(reconcile(images, { data, inputs }).holders).toEqual(['a', 'd']);
     const lease = aLease([{ ...aHolder(of('x', 0)), uid: 'x' }]);
     const dataVolumes = [aDataVolume(aVMDiskImage({ name: 'x', uid: 'x' }))];
-    expect(pass(images, { data, inputs, lease, dataVolumes }).holders).toEqual(['x', 'd']);
-    expect(pass(images, { data: { ...data, slotsPerNamespace: '2' }, inputs }).holders).toEqual(['a', 'b', 'd', 'e']);
-    expect(pass(images, { data: { ...data, slotsPerNamespace: '0' }, inputs }).holders).toBeUndefined();
+    expect(reconcile(images, { data, inputs, lease, dataVolumes }).holders).toEqual(['x', 'd']);
+    expect(reconcile(images, { data: { ...data, slotsPerNamespace: '2' }, inputs }).holders).toEqual([
+      'a',
+      'b',
+      'd',
+      'e',
+    ]);
+    expect(reconcile(images, { data: { ...data, slotsPerNamespace: '0' }, inputs }).holders).toBeUndefined();
   });
   test('the slot is saved before the status, the status before the DataVolume', () => {
-    const order = pass([queued('a', 1)]).actions.map(({ do: verb }) => verb);
+    const order = reconcile([queued('a', 1)]).actions.map(({ do: verb }) => verb);
     expect(order.filter((verb) => ['replace', 'patchStatus', 'create'].includes(verb))).toEqual([
       'replace',
       'patchStatus',
@@ -324,7 +329,7 @@ describe('the queue', () => {
     ]);
   });
   test('a new image takes its place by its creation, the second told apart by resourceVersion', () => {
-    const { of } = pass(
+    const { of } = reconcile(
       [
         aVMDiskImage({ name: 'late', resourceVersion: '101', createdAfterSeconds: 5 }),
         aVMDiskImage({ name: 'early', resourceVersion: '99', createdAfterSeconds: 5 }),
@@ -339,23 +344,23 @@ describe('the queue', () => {
       late: '2026-01-01T00:00:05.000002Z',
     });
   });
-  test('a new image is queued and started in one pass where a slot is free', () => {
-    expect(pass([aVMDiskImage({ name: 'new', finalizers: [] })]).phases).toEqual(['new Queued', 'new Syncing']);
+  test('a new image is queued and started in one reconcile where a slot is free', () => {
+    expect(reconcile([aVMDiskImage({ name: 'new', finalizers: [] })]).phases).toEqual(['new Queued', 'new Syncing']);
   });
   test('its history has both', () => {
-    const history = pass([aVMDiskImage({ name: 'new' })])
+    const history = reconcile([aVMDiskImage({ name: 'new' })])
       .of('patchStatus')
       .at(-1)?.status.history as { fact: string }[];
     expect(history.map(({ fact }) => fact)).toEqual(['Queued', 'Syncing']);
   });
   test('the finalizer is set before anything is made, and after the place in the queue is written', () => {
-    const verbs = pass([aVMDiskImage({ name: 'new', finalizers: [] })]).actions.map(({ do: verb }) => verb);
+    const verbs = reconcile([aVMDiskImage({ name: 'new', finalizers: [] })]).actions.map(({ do: verb }) => verb);
     const order = [verbs.indexOf('patchStatus'), verbs.indexOf('patchMetadata'), verbs.indexOf('create')];
     expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(order).not.toContain(-1);
   });
   test('a queued image that a crash left without finalizer gets it before its DataVolume', () => {
-    const verbs = pass([queued('a', 1, { finalizers: [] })]).actions.map(({ do: verb }) => verb);
+    const verbs = reconcile([queued('a', 1, { finalizers: [] })]).actions.map(({ do: verb }) => verb);
     expect(verbs[0]).toBe('patchMetadata');
   });
   test.each(['Queued', 'Syncing', 'Snapshotting', 'Retrying', 'Succeeded', 'Failed'] as const)(
@@ -363,7 +368,7 @@ describe('the queue', () => {
     (phase) => {
       const status = { phase, attempt: 1, attempts: 1, nextAttemptAt: at(999), startedAt: at(0) };
       const patches = (finalizers?: string[]) =>
-        pass([known({ status, ...(finalizers ? { finalizers } : {}) })], { data: { concurrency: '0' } }).of(
+        reconcile([known({ status, ...(finalizers ? { finalizers } : {}) })], { data: { concurrency: '0' } }).of(
           'patchMetadata',
         );
       expect(patches(['other/one'])).toMatchObject([
@@ -372,11 +377,11 @@ describe('the queue', () => {
       expect(patches()).toEqual([]);
     },
   );
-  test('no image overtakes an older one that this pass cannot queue yet', () => {
+  test('no image overtakes an older one that this reconcile cannot queue yet', () => {
     const newImages = Array.from({ length: 60 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: index }),
     );
-    const { started } = pass([...newImages, queued('z', 90)], { data: { concurrency: '100' } });
+    const { started } = reconcile([...newImages, queued('z', 90)], { data: { concurrency: '100' } });
     expect(started).toHaveLength(50);
     expect(started).not.toContain('z');
   });
@@ -418,19 +423,19 @@ describe('the queue', () => {
       name: 'r',
       status: { phase: 'Retrying', attempt: 1, attempts: 1, nextAttemptAt: at(100) },
     });
-    const { of } = pass([retrying], { data: { concurrency: '0' } });
+    const { of } = reconcile([retrying], { data: { concurrency: '0' } });
     expect(of('patchStatus')[0]?.status).toMatchObject({ phase: 'Queued', queuedAt: '2026-01-01T00:01:40.000000Z' });
-    expect(pass([retrying], { nowMs: start + 99_999 }).phases).toEqual([]);
+    expect(reconcile([retrying], { nowMs: start + 99_999 }).phases).toEqual([]);
   });
   test('a retry whose time a user removed from the status waits its back-off from the last change', () => {
     const history = [{ time: at(100), fact: 'Retrying', message: '' }];
     const retrying = known({ name: 'r', status: { phase: 'Retrying', attempt: 2, attempts: 2, history } });
     const data = { concurrency: '0', retryBackoffDuration: '1m' };
-    expect(pass([retrying], { data, nowMs: start + 219_999 }).phases).toEqual([]);
-    expect(pass([retrying], { data, nowMs: start + 220_000 }).phases).toEqual(['r Queued']);
+    expect(reconcile([retrying], { data, nowMs: start + 219_999 }).phases).toEqual([]);
+    expect(reconcile([retrying], { data, nowMs: start + 220_000 }).phases).toEqual(['r Queued']);
   });
   test('an image that is being deleted starts nothing', () => {
-    expect(pass([queued('a', 1, { deleted: true }), aVMDiskImage({ deleted: true })]).actions).toEqual([]);
+    expect(reconcile([queued('a', 1, { deleted: true }), aVMDiskImage({ deleted: true })]).actions).toEqual([]);
   });
   test.each([
     ['is downloading', { phase: 'Syncing', attempt: 1, startedAt: at(0) }],
@@ -452,7 +457,7 @@ describe('the queue', () => {
         deleted: true,
         status: { references: { count: 1 }, conditions: [lost], ...status },
       });
-      const { phases, started, holders } = pass([image, queued('b', 1)], {
+      const { phases, started, holders } = reconcile([image, queued('b', 1)], {
         data: { concurrency: '1' },
         lease: aLease([aHolder(image)]),
       });
@@ -483,10 +488,10 @@ describe('an image that Failed because of its snapshot, and whose sync is reques
     ],
     ['adopts the named snapshot', asked({ annotations: { [adoptSnapshot]: 'golden' } }), [volume], ['a Snapshotting']],
   ])('%s', (_, image, dataVolumes, phases) => {
-    expect(pass([image], { dataVolumes, data: { concurrency: '0' } }).phases).toEqual(phases);
+    expect(reconcile([image], { dataVolumes, data: { concurrency: '0' } }).phases).toEqual(phases);
   });
   test('records the requested content once it is queued', () => {
-    const [write] = pass([asked()], { data: { concurrency: '0' } }).of('patchStatus');
+    const [write] = reconcile([asked()], { data: { concurrency: '0' } }).of('patchStatus');
     expect(write?.status).toMatchObject({ revision: 2, contentDigest: contentDigest(asked()), syncRequested: 'now' });
   });
 });
@@ -497,8 +502,8 @@ describe('a transition of thousands of images', () => {
   );
   const writes = (actions: readonly Action[]) => actions.filter((action) => 'resource' in action);
 
-  test('covers fifty a pass, after the slots are assigned, and the next pass continues', () => {
-    const { actions, started, phases, of } = pass([...crowd, queued('a', 99)]);
+  test('covers fifty a reconcile, after the slots are assigned, and the next reconcile continues', () => {
+    const { actions, started, phases, of } = reconcile([...crowd, queued('a', 99)]);
     expect(started).toEqual(['a']);
     expect(
       writes(actions)
@@ -523,13 +528,13 @@ describe('a transition of thousands of images', () => {
       return known({ name: image.metadata.name, status: { ...image.status, phase: 'Failed', conditions } });
     });
     const postponed = [{ namespace: 'vmdi-farm', name: 'new' }];
-    const { phases, of } = pass(failed, { data: { concurrency: '0' }, postponed });
+    const { phases, of } = reconcile(failed, { data: { concurrency: '0' }, postponed });
     expect(phases).toHaveLength(50);
     expect(of('requeueAfter')).toHaveLength(4951);
     expect(of('requeueAfter').at(-1)).toMatchObject({ about: { metadata: { name: 'new' } }, afterMs: 0 });
   });
   test('precedes the slots if it fits into one reconcile', () => {
-    const { actions } = pass([...crowd.slice(0, 50), queued('a', 99)]);
+    const { actions } = reconcile([...crowd.slice(0, 50), queued('a', 99)]);
     expect(
       writes(actions)
         .slice(50)
@@ -544,11 +549,13 @@ describe('slots', () => {
     known({ name, status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0), dataVolume: 'seen' } });
   test('a lowered limit ends no download and starts none', () => {
     const running = [syncing('a'), syncing('b'), syncing('c')];
-    const { actions } = pass([...running, queued('d', 1)], { lease: aLease(running.map((image) => aHolder(image))) });
+    const { actions } = reconcile([...running, queued('d', 1)], {
+      lease: aLease(running.map((image) => aHolder(image))),
+    });
     expect(actions).toEqual([]);
   });
   test('concurrency 0 is pause', () => {
-    expect(pass([queued('a', 1)], { data: { concurrency: '0' } }).started).toEqual([]);
+    expect(reconcile([queued('a', 1)], { data: { concurrency: '0' } }).started).toEqual([]);
   });
   const over = known({ name: 'a', status: { phase: 'Snapshotting', attempt: 1, attempts: 1 } });
   test.each([
@@ -558,10 +565,10 @@ describe('slots', () => {
     ['its importer has Succeeded', [], [anImporter(over, { phase: 'Succeeded' })], []],
     ['its importer has been Terminating for 100 s', [], [anImporter(over, { leaving: true })], undefined],
   ])('a slot whose attempt is over, where %s', (_, dataVolumes, pods, holders) => {
-    expect(pass([over], { lease: aLease([aHolder(over)]), dataVolumes, pods }).holders).toEqual(holders);
+    expect(reconcile([over], { lease: aLease([aHolder(over)]), dataVolumes, pods }).holders).toEqual(holders);
   });
   test('a slot whose importer is Terminating for over ten minutes is freed with a Warning', () => {
-    const { holders, of } = pass([over], {
+    const { holders, of } = reconcile([over], {
       lease: aLease([aHolder(over)]),
       pods: [anImporter(over, { leaving: true })],
       nowMs: start + 601_000,
@@ -578,7 +585,7 @@ describe('slots', () => {
     };
     const dataVolumes = [{ ...volume, metadata }];
     const warningsAt = (seconds: number) => {
-      const { of, holders } = pass([over], {
+      const { of, holders } = reconcile([over], {
         lease: aLease([aHolder(over)]),
         dataVolumes,
         nowMs: start + seconds * 1000,
@@ -608,7 +615,7 @@ describe('slots', () => {
     };
     const lease = aLease([aHolder(failed(0))]);
     const told = (images: VMDiskImage[], pods = [importer()]) => {
-      const { holders, of } = pass(images, { lease, pods, nowMs: start + 601_000 });
+      const { holders, of } = reconcile(images, { lease, pods, nowMs: start + 601_000 });
       return { holders, warnings: of('recordEvent').map(({ reason }) => reason) };
     };
     test.each<[string, VMDiskImage[], ReturnType<typeof importer>[], string[]]>([
@@ -625,7 +632,7 @@ describe('slots', () => {
       expect(told(images, pods).warnings).toEqual(warnings);
     });
     test('and a Warning never reports the importer of a running attempt', () => {
-      const { of } = pass([syncing('a')], { lease, pods: [importer()], nowMs: start + 601_000 });
+      const { of } = reconcile([syncing('a')], { lease, pods: [importer()], nowMs: start + 601_000 });
       expect(of('recordEvent')).toEqual([]);
     });
     test('until it is deleted', () => {
@@ -634,7 +641,7 @@ describe('slots', () => {
     });
   });
   test('release and grant share one write', () => {
-    const { holders, of } = pass([over, queued('b', 1)], {
+    const { holders, of } = reconcile([over, queued('b', 1)], {
       lease: aLease([aHolder(over)]),
       data: { concurrency: '1' },
     });
@@ -648,7 +655,7 @@ describe('slots', () => {
     ['is in no list', [], [], undefined],
   ])('a slot whose image is Syncing, where the DataVolume of the attempt %s', (_, found, importers, holders) => {
     const running = syncing('a');
-    const result = pass([running, queued('b', 1)], {
+    const result = reconcile([running, queued('b', 1)], {
       lease: aLease([aHolder(running)]),
       data: { concurrency: '1' },
       dataVolumes: found.map((status) => aDataVolume(running, status)),
@@ -660,7 +667,7 @@ describe('slots', () => {
   test('a slot does not go on for a DataVolume of an earlier attempt', () => {
     const again = known({ name: 'a', status: { phase: 'Syncing', attempt: 2, attempts: 2, dataVolume: 'seen' } });
     const first = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
-    const { holders } = pass([again, queued('b', 1)], {
+    const { holders } = reconcile([again, queued('b', 1)], {
       lease: aLease([aHolder(again, 2)]),
       data: { concurrency: '1' },
       dataVolumes: [aDataVolume(first, { phase: 'Succeeded' })],
@@ -668,11 +675,11 @@ describe('slots', () => {
     expect(holders).toBeUndefined();
   });
   test('an image gone or at rest gives its slot back', () => {
-    expect(pass([], { lease: aLease([aHolder(over)]) }).holders).toEqual([]);
+    expect(reconcile([], { lease: aLease([aHolder(over)]) }).holders).toEqual([]);
   });
   test('an image created again under the same name inherits no slot', () => {
     const old = aHolder(queued('a', 1, { uid: 'old' }));
-    const { of } = pass([queued('a', 1, { uid: 'new' })], { lease: aLease([old]), data: { concurrency: '1' } });
+    const { of } = reconcile([queued('a', 1, { uid: 'new' })], { lease: aLease([old]), data: { concurrency: '1' } });
     expect(holdersOf(Lease.parse(of('replace')[0]?.object))?.map(({ uid }) => uid)).toEqual(['new']);
   });
 });
@@ -680,7 +687,7 @@ describe('slots', () => {
 describe('after a crash', () => {
   test('a slot without a status is taken up', () => {
     const image = queued('a', 1);
-    const { started, phases, of } = pass([image], { lease: aLease([aHolder(image)]) });
+    const { started, phases, of } = reconcile([image], { lease: aLease([aHolder(image)]) });
     expect({ started, phases, saves: of('replace').length }).toEqual({
       started: ['a'],
       phases: ['a Syncing'],
@@ -689,13 +696,15 @@ describe('after a crash', () => {
   });
   test('a status without a DataVolume makes that very DataVolume', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0) } });
-    const { started, of } = pass([image], { lease: aLease([aHolder(image)]) });
+    const { started, of } = reconcile([image], { lease: aLease([aHolder(image)]) });
     expect(started).toEqual(['a']);
     expect(of('patchStatus').map(({ status }) => status)).toEqual([{ phase: 'Syncing' }]);
   });
   test('an existing DataVolume is not created again', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0) } });
-    expect(pass([image], { lease: aLease([aHolder(image)]), dataVolumes: [aDataVolume(image)] }).actions).toEqual([]);
+    expect(reconcile([image], { lease: aLease([aHolder(image)]), dataVolumes: [aDataVolume(image)] }).actions).toEqual(
+      [],
+    );
   });
   test.each([
     ['missing', undefined],
@@ -706,7 +715,7 @@ describe('after a crash', () => {
       name: 'a',
       status: { phase: 'Syncing', attempt: 1, attempts: 1, dataVolume: 'seen', startedAt: at(0) },
     });
-    const { started, actions } = pass([image, queued('b', 1)], { lease, dataVolumes: [aDataVolume(image)] });
+    const { started, actions } = reconcile([image, queued('b', 1)], { lease, dataVolumes: [aDataVolume(image)] });
     expect(started).toEqual(lease ? [] : ['sync']);
     const written = actions.find(({ do: verb }) => verb === (lease ? 'replace' : 'create')) as { object: unknown };
     expect(holdersOf(Lease.parse(written.object))?.map(({ uid }) => uid)).toEqual(['uid-a']);
@@ -715,27 +724,27 @@ describe('after a crash', () => {
     const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
     const waiting = queued('waiting', 0);
     const more = { data: { concurrency: '1' }, lease: aLease([]), dataVolumes: [aDataVolume(running)] };
-    expect(pass([running, waiting], more)).toMatchObject({ holders: ['running'], started: [] });
+    expect(reconcile([running, waiting], more)).toMatchObject({ holders: ['running'], started: [] });
   });
 
   test('an image gets no second slot while its last attempt still downloads, although no Lease says so', () => {
     const before = known({ name: 'again', status: { phase: 'Syncing', attempt: 1 } });
     const again = queued('again', 0, { status: { revision: 2 } });
     const more = { lease: aLease([]), dataVolumes: [aDataVolume(before)] };
-    expect(pass([again], more)).toMatchObject({ holders: ['again'], started: [] });
+    expect(reconcile([again], more)).toMatchObject({ holders: ['again'], started: [] });
   });
 
   test('a DataVolume that has Failed downloads nothing more, and takes no slot back', () => {
     const ended = known({ name: 'ended', status: { phase: 'Retrying', attempt: 1, attempts: 1 } });
     const more = { data: { concurrency: '0' }, lease: aLease([]) };
-    const { of } = pass([ended], { ...more, dataVolumes: [aDataVolume(ended, { phase: 'Failed' })] });
+    const { of } = reconcile([ended], { ...more, dataVolumes: [aDataVolume(ended, { phase: 'Failed' })] });
     expect(of('replace')).toEqual([]);
   });
 
   test('an importer that has been Terminating for too long takes no slot back, and the Lease is left as it is', () => {
     const again = queued('again', 0, { status: { attempt: 1, attempts: 1 } });
     const more = { data: { concurrency: '0' }, nowMs: start + 3_600_000, lease: aLease([]) };
-    const { of, holders } = pass([again], { ...more, pods: [anImporter(again, { leaving: true })] });
+    const { of, holders } = reconcile([again], { ...more, pods: [anImporter(again, { leaving: true })] });
     expect(holders).toBeUndefined();
     expect(of('replace')).toEqual([]);
   });
@@ -745,10 +754,10 @@ describe('after a crash', () => {
     const again = queued('before', 2, { status: { revision: 2 } });
     const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]) };
     const images = [again, queued('b', 1)];
-    const held = pass(images, { ...more, claims: [aClaim(aDataVolume(before))] });
+    const held = reconcile(images, { ...more, claims: [aClaim(aDataVolume(before))] });
     expect(held).toMatchObject({ holders: undefined, started: [] });
     expect(held.of('requeueAfter')).toMatchObject([{ about: { metadata: { name: 'before' } }, afterMs: 2000 }]);
-    expect(pass(images, more)).toMatchObject({ holders: ['b'], started: ['b'] });
+    expect(reconcile(images, more)).toMatchObject({ holders: ['b'], started: ['b'] });
   });
 
   test.each([
@@ -761,38 +770,40 @@ describe('after a crash', () => {
     const claim = aClaim(aDataVolume(before, attempt));
     const claims = [{ ...claim, metadata: { ...claim.metadata, ...metadata } }];
     const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]), claims };
-    expect(pass([again, queued('b', 1)], more)).toMatchObject({ started: ['b'] });
+    expect(reconcile([again, queued('b', 1)], more)).toMatchObject({ started: ['b'] });
   });
 
   test('a holder of which nothing was read keeps its slot, whatever its image says by now', () => {
     const before = known({ name: 'before', status: { phase: 'Retrying', attempt: 1, nextAttemptAt: at(3600) } });
     const more = { data: { concurrency: '1' }, lease: aLease([aHolder(before, 1)]) };
     const images = [before, queued('b', 1)];
-    expect(pass(images, { ...more, unreadHolders: new Set([before.metadata.uid]) })).toMatchObject({
+    expect(reconcile(images, { ...more, unreadHolders: new Set([before.metadata.uid]) })).toMatchObject({
       holders: undefined,
       started: [],
     });
-    expect(pass(images, more)).toMatchObject({ holders: ['b'], started: ['b'] });
+    expect(reconcile(images, more)).toMatchObject({ holders: ['b'], started: ['b'] });
   });
 
   test('a slot that only an importer Pod shows is listed for its image', () => {
     const running = known({ name: 'running', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
-    expect(pass([running], { lease: aLease([]), pods: [anImporter(running)] })).toMatchObject({ holders: ['running'] });
+    expect(reconcile([running], { lease: aLease([]), pods: [anImporter(running)] })).toMatchObject({
+      holders: ['running'],
+    });
   });
 
   test('nothing is granted for ten seconds after the Lease was rebuilt', () => {
-    expect(pass([queued('a', 1)], { lease: aLease([], 91) }).started).toEqual([]);
-    expect(pass([queued('a', 1)], { lease: aLease([], 90) }).started).toEqual(['a']);
+    expect(reconcile([queued('a', 1)], { lease: aLease([], 91) }).started).toEqual([]);
+    expect(reconcile([queued('a', 1)], { lease: aLease([], 90) }).started).toEqual(['a']);
   });
   test('a Lease that says it was rebuilt at a time to come was rebuilt now: no clock that is ahead holds it off for longer', () => {
-    const { started, of } = pass([queued('a', 1)], { lease: aLease([], 1_000_000) });
+    const { started, of } = reconcile([queued('a', 1)], { lease: aLease([], 1_000_000) });
     expect(started).toEqual([]);
     expect(of('replace')).toMatchObject([{ object: { spec: { acquireTime: '2026-01-01T00:01:40.000000Z' } } }]);
-    expect(pass([queued('a', 1)], { lease: aLease([], 105) }).of('replace')).toEqual([]);
+    expect(reconcile([queued('a', 1)], { lease: aLease([], 105) }).of('replace')).toEqual([]);
   });
   test('a status that was wiped loses no attempt', () => {
     const before = known({ name: 'a', status: { phase: 'Syncing', attempt: 2, attempts: 2 } });
-    const { of } = pass([aVMDiskImage({ name: 'a' })], {
+    const { of } = reconcile([aVMDiskImage({ name: 'a' })], {
       dataVolumes: [aDataVolume(before)],
       data: { concurrency: '0' },
     });
@@ -804,7 +815,7 @@ describe('after a crash', () => {
     const download = DataVolume.parse(dataVolumeFor(image, 1, 2));
     const changed = aVMDiskImage({ name: 'a', spec: { url: 'https://s3.eu-west-1.amazonaws.com/images/b.qcow2' } });
     const rebuilt = (wiped: VMDiskImage) =>
-      pass([wiped], { dataVolumes: [download], data: { concurrency: '0' } }).of('patchStatus')[0]?.status;
+      reconcile([wiped], { dataVolumes: [download], data: { concurrency: '0' } }).of('patchStatus')[0]?.status;
     expect(rebuilt(changed)).toMatchObject({ phase: 'Queued', revision: 2, attempt: 0, attempts: 0 });
     expect(rebuilt(aVMDiskImage({ name: 'a' }))).toMatchObject({ phase: 'Queued', revision: 1, attempt: 2 });
   });
@@ -814,7 +825,7 @@ describe('after a crash', () => {
     ['a later revision was downloading', [{ revision: 5, attempt: 2 }], [4], { revision: 5, attempt: 2, attempts: 2 }],
   ])('no revision of a wiped status is used again if %s', (_, volumes, snapshots, status) => {
     const image = aVMDiskImage({ name: 'a' });
-    const { of } = pass([image], {
+    const { of } = reconcile([image], {
       dataVolumes: volumes.map((options) => aDataVolume(image, options)),
       snapshots: [
         ...snapshots.map((revision) => aSnapshot(image, { revision, ready: true })),
@@ -833,7 +844,10 @@ describe('a phase that another version of the functions writes', () => {
       name: 'a',
       status: { phase: 'Verifying', revision: 1, attempt: 1, contentDigest: 'x' },
     });
-    const { actions, of } = pass([image], { isAudit: true, dataVolumes: [aDataVolume(image, { phase: 'Succeeded' })] });
+    const { actions, of } = reconcile([image], {
+      isAudit: true,
+      dataVolumes: [aDataVolume(image, { phase: 'Succeeded' })],
+    });
     expect(actions.map(({ do: verb }) => verb)).toEqual(['recordEvent']);
     expect(of('recordEvent')).toMatchObject([{ type: 'Warning', reason: 'UnknownPhase', once: 'Verifying' }]);
   });
@@ -853,7 +867,7 @@ describe('revisions', () => {
     ['secretRef', { spec: { secretRef: 'other' } }, false],
   ])('another %s', (_, change, isNew) => {
     const changed = aVMDiskImage({ name: 'a', ...change, ...(done.status ? { status: done.status } : {}) });
-    const { of } = pass([changed], { data: { concurrency: '0' } });
+    const { of } = reconcile([changed], { data: { concurrency: '0' } });
     expect(of('patchStatus').map(({ status }) => [status.phase, status.revision])).toEqual(
       isNew ? [['Queued', 2]] : [],
     );
@@ -864,7 +878,7 @@ describe('revisions', () => {
       spec: { diskSize: '30Gi' },
       ...(done.status ? { status: done.status } : {}),
     });
-    const conditions = pass([changed]).of('patchStatus')[0]?.status.conditions;
+    const conditions = reconcile([changed]).of('patchStatus')[0]?.status.conditions;
     expect(conditions).toMatchObject([
       { type: 'Ready', status: 'True' },
       { type: 'Reconciling', status: 'True' },
@@ -882,11 +896,11 @@ describe('revisions', () => {
           ],
         },
       });
-    expect(pass([lost(0)]).phases).toEqual([]);
-    expect(pass([lost(1)], { data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
+    expect(reconcile([lost(0)]).phases).toEqual([]);
+    expect(reconcile([lost(1)], { data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
     const failed = lost(1);
     const again = aVMDiskImage({ name: 'a', status: { ...failed.status, phase: 'Failed', revision: 2 } });
-    expect(pass([again]).phases).toEqual([]);
+    expect(reconcile([again]).phases).toEqual([]);
   });
   test.each<[string, VMDiskImageStatus]>([
     ['waits for its snapshot', { phase: 'Snapshotting' }],
@@ -895,12 +909,12 @@ describe('revisions', () => {
     const before = aVMDiskImage({ name: 'a', uid: 'uid-before' });
     const dataVolume = aDataVolume(before).metadata.name;
     const restored = known({ name: 'a', status: { attempt: 1, attempts: 1, dataVolume, ...status } });
-    const { of } = pass([restored], { data: { concurrency: '0' } });
+    const { of } = reconcile([restored], { data: { concurrency: '0' } });
     expect(of('patchStatus').map(({ status: written }) => written)).toMatchObject([
       { phase: 'Queued', revision: 2, attempts: 0, dataVolume: null },
     ]);
     const own = known({ name: 'a', status: { ...restored.status, dataVolume: aDataVolume(restored).metadata.name } });
-    expect(pass([own]).phases).toEqual([]);
+    expect(reconcile([own]).phases).toEqual([]);
   });
   test('a new revision during a sync waits for the slot of the old one', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
@@ -909,13 +923,16 @@ describe('revisions', () => {
       spec: { diskSize: '30Gi' },
       ...(image.status ? { status: image.status } : {}),
     });
-    const { phases, started } = pass([changed], { lease: aLease([aHolder(image)]), dataVolumes: [aDataVolume(image)] });
+    const { phases, started } = reconcile([changed], {
+      lease: aLease([aHolder(image)]),
+      dataVolumes: [aDataVolume(image)],
+    });
     expect({ phases, started }).toEqual({ phases: ['a Queued'], started: [] });
   });
 });
 
 describe('what is refused', () => {
-  const reasonOf = (result: ReturnType<typeof pass>) =>
+  const reasonOf = (result: ReturnType<typeof reconcile>) =>
     result
       .of('patchStatus')
       .map(({ status }) => [status.phase, (status.conditions as { reason: string }[])[0]?.reason]);
@@ -924,22 +941,22 @@ describe('what is refused', () => {
     ['a StorageClass that is not there', {}, { storageClass: 'gp9' }, 'StorageClassMissing'],
     ['a VolumeSnapshotClass that is not there', {}, { snapshotClass: 'none' }, 'SnapshotClassMissing'],
   ])('%s', (_, data, spec, reason) => {
-    expect(reasonOf(pass([queued('a', 1, { spec })], { data: { concurrency: '2', ...data } }))).toEqual([
+    expect(reasonOf(reconcile([queued('a', 1, { spec })], { data: { concurrency: '2', ...data } }))).toEqual([
       ['Failed', reason],
     ]);
   });
   test('a new image that is not allowed is never given a slot', () => {
-    const { phases, started } = pass([aVMDiskImage({ name: 'new', namespace: 'tenant-a' })]);
+    const { phases, started } = reconcile([aVMDiskImage({ name: 'new', namespace: 'tenant-a' })]);
     expect({ phases, started }).toEqual({ phases: ['new Queued', 'new Failed'], started: [] });
   });
   test.each(['Forbidden', 'Rejected'])('only the audit retries a DataVolume that was refused (%s)', (reason) => {
     const conditions = [{ type: 'Ready', status: 'False' as const, reason, message: '', lastTransitionTime: at(0) }];
     const failed = known({ name: 'a', status: { phase: 'Failed', conditions } });
     const audit = { isAudit: true, data: { concurrency: '0' } };
-    expect(pass([failed]).phases).toEqual([]);
-    expect(pass([failed], audit).phases).toEqual(['a Queued']);
+    expect(reconcile([failed]).phases).toEqual([]);
+    expect(reconcile([failed], audit).phases).toEqual(['a Queued']);
     const downloaded = known({ name: 'a', status: { ...failed.status, snapshottingAt: at(0) } });
-    expect(pass([downloaded], audit).phases).toEqual([]);
+    expect(reconcile([downloaded], audit).phases).toEqual([]);
   });
   test('a finished download waits for its snapshot, even if a user removed its time from the status', () => {
     const conditions = [
@@ -948,16 +965,16 @@ describe('what is refused', () => {
     const failed = known({ name: 'a', status: { phase: 'Failed', attempt: 1, attempts: 1, conditions } });
     const audit = { isAudit: true, data: { concurrency: '0' } };
     const volume = aDataVolume(failed, { phase: 'Succeeded' });
-    expect(pass([failed], { ...audit, dataVolumes: [volume] }).phases).toEqual([]);
-    expect(pass([failed], { ...audit, dataVolumes: [aDataVolume(failed, { phase: 'Failed' })] }).phases).toEqual([
+    expect(reconcile([failed], { ...audit, dataVolumes: [volume] }).phases).toEqual([]);
+    expect(reconcile([failed], { ...audit, dataVolumes: [aDataVolume(failed, { phase: 'Failed' })] }).phases).toEqual([
       'a Queued',
     ]);
     const deleted = { ...volume, metadata: { ...volume.metadata, deletionTimestamp: at(0) } };
-    expect(pass([failed], { ...audit, dataVolumes: [deleted] }).phases).toEqual(['a Queued']);
+    expect(reconcile([failed], { ...audit, dataVolumes: [deleted] }).phases).toEqual(['a Queued']);
   });
   test('classes of two drivers', () => {
     const others = { ...classes, snapshot: new Map([['ebs-snapshot', 'ceph']]) };
-    expect(reasonOf(pass([queued('a', 1)], { classes: others }))).toEqual([['Failed', 'DriverMismatch']]);
+    expect(reasonOf(reconcile([queued('a', 1)], { classes: others }))).toEqual([['Failed', 'DriverMismatch']]);
   });
   test('a refusal is taken back when its cause is gone', () => {
     const failed = known({
@@ -969,40 +986,40 @@ describe('what is refused', () => {
         ],
       },
     });
-    expect(pass([failed], { data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
-    expect(pass([failed], { classes: { ...classes, storage: new Map() } }).phases).toEqual([]);
+    expect(reconcile([failed], { data: { concurrency: '0' } }).phases).toEqual(['a Queued']);
+    expect(reconcile([failed], { classes: { ...classes, storage: new Map() } }).phases).toEqual([]);
   });
   test('a DataVolume the API server refuses fails the image with its words', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1, dataVolume: 'seen' } });
     const name = aDataVolume(image).metadata.name;
-    const result = pass([image], {
+    const result = reconcile([image], {
       lease: aLease([aHolder(image)]),
       refusals: new Map([[`DataVolume vmdi-farm/${name}`, { reason: 'Invalid', message: 'no' }]]),
     });
     expect(reasonOf(result)).toEqual([['Failed', 'Rejected']]);
     expect(result.of('patchStatus')[0]?.status.attempts).toBe(0);
   });
-  test('an attempt that ends in this pass keeps its slot until the next: a rival may just have begun it', () => {
+  test('an attempt that ends in this reconcile keeps its slot until the next: a rival may just have begun it', () => {
     const image = known({ name: 'a', status: { phase: 'Syncing', attempt: 1, attempts: 1 } });
     const lease = aLease([aHolder(image)]);
     const refusals = new Map([
       [`DataVolume vmdi-farm/${aDataVolume(image).metadata.name}`, { reason: 'Invalid', message: 'no' }],
     ]);
-    expect(pass([image], { lease, refusals }).holders).toBeUndefined();
+    expect(reconcile([image], { lease, refusals }).holders).toBeUndefined();
     const ended = known({ name: 'a', status: { phase: 'Failed', attempt: 1 } });
-    expect(pass([ended], { lease }).holders).toEqual([]);
-    expect(pass([ended], { lease, dataVolumes: [aDataVolume(image)] }).holders).toBeUndefined();
+    expect(reconcile([ended], { lease }).holders).toEqual([]);
+    expect(reconcile([ended], { lease, dataVolumes: [aDataVolume(image)] }).holders).toBeUndefined();
   });
   test.each(['concurrency', 'retryLimit', 'retryBackoffDuration', 'allowedSources', 'syncTimeout'])(
     'a policy whose %s does not parse starts nothing',
     (key) => {
-      expect(pass([queued('a', 1)], { data: { [key]: ' ' } }).started).toEqual([]);
+      expect(reconcile([queued('a', 1)], { data: { [key]: ' ' } }).started).toEqual([]);
     },
   );
   test('attempts beyond a lowered retryLimit are not begun', () => {
     expect(
       reasonOf(
-        pass([queued('a', 1, { status: { attempts: 3, attempt: 3 } })], {
+        reconcile([queued('a', 1, { status: { attempts: 3, attempt: 3 } })], {
           data: { concurrency: '1', retryLimit: '1' },
         }),
       ),

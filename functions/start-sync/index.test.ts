@@ -25,7 +25,7 @@ test('a new image gets its place, its slot and its DataVolume, and nothing more 
   const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
   await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-  // The first pass finds no Lease and makes it; who may be downloading is not known before.
+  // The first reconcile finds no Lease and makes it; who may be downloading is not known before.
   expect(await harness.sweep()).toBe(202);
   expect(await harness.changed(VMDiskImage, ref)).toBe(202);
   const image = await harness.kube.get(VMDiskImage, ref);
@@ -167,7 +167,7 @@ test('an importer that CDI creates after the deletion of the DataVolume, while t
   expect(actions.filter((action) => action.do === 'replace')).toEqual([]);
 });
 
-test('what was made for an image without status and finalizer is looked for, unless it was just created; for 50 images a pass', async () => {
+test('what was made for an image without status and finalizer is looked for, unless it was just created; for 50 images a reconcile', async () => {
   const asked: string[] = [];
   const images = Array.from({ length: 80 }, (_, index) => aVMDiskImage({ name: `i${index}`, finalizers: [] }));
   const lease = { metadata: { annotations: { [slotsAnnotation]: '[]' } } };
@@ -191,7 +191,7 @@ test('what was made for an image without status and finalizer is looked for, unl
   expect(new Set(written).size).toBe(50);
 });
 
-test('an image whose status a user removes while a pass reads is left to the next pass, which looks for what was made for it', async () => {
+test('an image whose status a user removes while a reconcile reads is left to the next reconcile, which looks for what was made for it', async () => {
   const wiped = aVMDiskImage({ name: 'wiped' });
   const lease = { metadata: { annotations: { [slotsAnnotation]: '[]' } } };
   const kube = {
@@ -206,7 +206,7 @@ test('an image whose status a user removes while a pass reads is left to the nex
   expect(actions.filter((action) => 'of' in action && action.of === wiped)).toEqual([]);
 });
 
-test('a pass reads a hundred of a thousand finished images that events name, and requeues the others', async () => {
+test('a reconcile reads a hundred of a thousand finished images that events name, and requeues the others', async () => {
   let gets = 0;
   const kube = {
     get: async (resource: unknown) => {
@@ -232,7 +232,7 @@ test('a pass reads a hundred of a thousand finished images that events name, and
   expect(later).toHaveLength(900);
 });
 
-test('a crowd whose Secrets are missing is read by no pass of the timers, and looked at in turns after an audit', async () => {
+test('a crowd whose Secrets are missing is read by no reconcile of the timers, and looked at in turns after an audit', async () => {
   const lacking = Array.from({ length: 1000 }, (_, index) =>
     aVMDiskImage({
       name: `i${index}`,

@@ -7,8 +7,8 @@ import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { only, startSyncOf } from '../../test/support/harness/image-decisions.ts';
 
-/** What a pass 10 s after all were queued does: the phases that it writes, who gets a slot, and what is looked at again when. */
-function pass(images: readonly VMDiskImage[], data: Record<string, string> = {}, afterSeconds = 10) {
+/** What a reconcile 10 s after all were queued does: the phases that it writes, who gets a slot, and what is looked at again when. */
+function reconcile(images: readonly VMDiskImage[], data: Record<string, string> = {}, afterSeconds = 10) {
   const actions = startSyncOf(images, { nowMs: start + afterSeconds * 1000, policy: parsePolicy({ data }) });
   const written = only(actions, 'patchStatus');
   return {
@@ -48,14 +48,14 @@ function queued(name: string, reason?: string, more: VMDiskImageStatus & { place
 
 describe('an image whose source is not inspected yet', () => {
   test('gets no slot, keeps none behind it waiting, and is looked at when inspectTimeout is over', () => {
-    const found = pass([queued('first'), queued('second', 'Inspected', { queuedAt: at(1) })]);
+    const found = reconcile([queued('first'), queued('second', 'Inspected', { queuedAt: at(1) })]);
     expect(found.slots).toEqual(['vmdi-farm/second']);
     expect(found.phases).toEqual(['second Syncing']);
     expect(found.again).toEqual(['first 20']);
   });
 
   test('syncs uninspected after that, and its condition says why', () => {
-    const found = pass([queued('first')], {}, 30);
+    const found = reconcile([queued('first')], {}, 30);
     expect(found.phases).toEqual(['first Syncing']);
     expect(found.last?.message).toBe(
       'Waiting for the importer, attempt 1. Its source was not inspected within 30s (inspectTimeout).',
@@ -64,11 +64,11 @@ describe('an image whose source is not inspected yet', () => {
 
   test('waits from when it was queued, not from its place: it may have been created long before', () => {
     const late = queued('late', undefined, { history: [{ time: at(8), fact: 'Queued', message: '' }] });
-    expect(pass([late])).toMatchObject({ phases: [], again: ['late 28'] });
+    expect(reconcile([late])).toMatchObject({ phases: [], again: ['late 28'] });
   });
 
   test('waits for nothing if the policy wants no inspection', () => {
-    expect(pass([queued('first')], { inspectTimeout: '0s' }).phases).toEqual(['first Syncing']);
+    expect(reconcile([queued('first')], { inspectTimeout: '0s' }).phases).toEqual(['first Syncing']);
   });
 
   test.each([
@@ -77,18 +77,18 @@ describe('an image whose source is not inspected yet', () => {
     ['NotInspected', ['x Syncing']],
     ['SourceUnreachable', []],
   ])('is not one with the verdict %s', (reason, phases) => {
-    expect(pass([queued('x', reason)]).phases).toEqual(phases);
+    expect(reconcile([queued('x', reason)]).phases).toEqual(phases);
   });
 
   test('is one whose verdict is of an earlier place in the queue', () => {
-    expect(pass([queued('x', 'SourceMissing', { placeOfVerdict: at(-50) })]).phases).toEqual([]);
+    expect(reconcile([queued('x', 'SourceMissing', { placeOfVerdict: at(-50) })]).phases).toEqual([]);
   });
 });
 
 test.each(['SourceMissing', 'SourceForbidden', 'NotAnImage', 'ImageTruncated', 'DiskTooSmall', 'BackingFile'])(
   'what can never work (%s) fails without a slot, and counts no attempt',
   (reason) => {
-    const found = pass([queued('bad', reason)]);
+    const found = reconcile([queued('bad', reason)]);
     expect(found).toMatchObject({ phases: ['bad Failed'], slots: [] });
     expect(found.last).toMatchObject({ message: 'No such object.' });
     expect(found.last).not.toHaveProperty('attempts');
@@ -105,13 +105,13 @@ describe('an image that Failed for its source', () => {
   };
 
   test('is queued again once its spec is another, and inspected again', () => {
-    expect(pass([failed('SourceForbidden', 1)]).phases).toEqual([]);
-    const healed = pass([failed('SourceForbidden', 2)]);
+    expect(reconcile([failed('SourceForbidden', 1)]).phases).toEqual([]);
+    const healed = reconcile([failed('SourceForbidden', 2)]);
     expect(healed.phases).toEqual(['bad Queued']);
     expect(healed.last?.queuedAt).not.toBe(at(0));
   });
 
   test('is not one whose attempt failed for the same reason, which cost a download', () => {
-    expect(pass([failed('DiskTooSmall', 2, 'Inspected')]).phases).toEqual([]);
+    expect(reconcile([failed('DiskTooSmall', 2, 'Inspected')]).phases).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-imag
 import { aDataVolume, aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { only, startSyncOf } from '../../test/support/harness/image-decisions.ts';
 
-/** The attempts that a pass counts for one image with this status. */
+/** The attempts that a reconcile counts for one image with this status. */
 function counted(status: VMDiskImageStatus) {
   const image = aVMDiskImage({ status: { revision: 1, attempt: 1, attempts: 1, startedAt: at(0), ...status } });
   const found = { nowMs: start + 60_000, lease: aLease([aHolder(image)]), dataVolumes: [aDataVolume(image)] };

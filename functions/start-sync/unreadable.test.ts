@@ -66,7 +66,7 @@ const subjectOf = (name: string): Subject => {
   return { apiVersion, kind, namespace, name };
 };
 
-async function pass(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; name?: string }) {
+async function reconcile(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; name?: string }) {
   const check = (verb: string, kind: string, name?: string) => {
     if (refused?.verb === verb && refused.kind === kind && refused.name === name)
       throw new ApiError(500, 'InternalError', 'out of order');
@@ -93,7 +93,7 @@ async function pass(kube: Kube, refused?: { verb: 'get' | 'list'; kind: string; 
 }
 
 test('with everything read, slots are freed and given', async () => {
-  expect(await pass(await cluster())).toEqual({
+  expect(await reconcile(await cluster())).toEqual({
     phases: { ended: 'Succeeded', waits: 'Syncing', new: 'Syncing' },
     holders: [`${namespace}/waits`, `${namespace}/new`],
     isRedelivered: false,
@@ -109,30 +109,32 @@ test.each([
   'while $verb $kind $name fails, an image is still queued, no slot is given or freed, and the events come again',
   async (refused) => {
     const kube = await cluster();
-    expect(await pass(kube, refused)).toEqual({
+    expect(await reconcile(kube, refused)).toEqual({
       phases: { ended: 'Succeeded', waits: 'Queued', new: 'Queued' },
       holders: [`${namespace}/ended`],
       isRedelivered: true,
     });
-    expect((await pass(kube)).phases).toMatchObject({ waits: 'Syncing', new: 'Syncing' });
+    expect((await reconcile(kube)).phases).toMatchObject({ waits: 'Syncing', new: 'Syncing' });
   },
 );
 
 test('while its Secret cannot be read, an image is left as it is and none behind it gets a slot', async () => {
   const kube = await cluster();
-  expect(await pass(kube, { verb: 'get', kind: Secret.kind })).toEqual({
+  expect(await reconcile(kube, { verb: 'get', kind: Secret.kind })).toEqual({
     phases: { ended: 'Succeeded', waits: 'Queued', new: undefined },
     holders: [],
     isRedelivered: true,
   });
-  expect((await pass(kube)).phases).toMatchObject({ waits: 'Syncing', new: 'Syncing' });
+  expect((await reconcile(kube)).phases).toMatchObject({ waits: 'Syncing', new: 'Syncing' });
 });
 
 test('a failing list that no image reports is in the log', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   try {
     const kube = await cluster();
-    expect(await pass(kube, { verb: 'list', kind: StorageClass.kind })).toMatchObject({ phases: { waits: 'Queued' } });
+    expect(await reconcile(kube, { verb: 'list', kind: StorageClass.kind })).toMatchObject({
+      phases: { waits: 'Queued' },
+    });
     expect(log.mock.calls.flat()).toContainEqual(expect.stringContaining('500 InternalError: out of order'));
   } finally {
     log.mockRestore();

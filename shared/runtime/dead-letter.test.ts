@@ -140,7 +140,7 @@ describe('an event', () => {
   });
 });
 
-/** A function for dead letters whose passes fail as they are told to, and what it was woken with. */
+/** A function for dead letters whose reconciles fail as they are told to, and what it was woken with. */
 function aSink(fail: () => Promise<void> = async () => undefined) {
   const lines = vi.spyOn(console, 'error').mockClear();
   lines.mockImplementation(() => undefined);
@@ -184,7 +184,7 @@ describe('a function for dead letters', () => {
       { id: 'e-1', type: 'made.v1', data: { failed: 'prune' } },
     ]);
   });
-  test('answers before its pass is over, and never so that the letter comes again', async () => {
+  test('answers before its reconcile is over, and never so that the letter comes again', async () => {
     const gate = Promise.withResolvers<void>();
     const { answer, drain, logged } = aSink(() => gate.promise);
     expect(await answer(post('/prune'))).toEqual([202, '']);
@@ -194,7 +194,7 @@ describe('a function for dead letters', () => {
     expect(await answer(post('/prune'))).toEqual([202, '']);
     await drain();
   });
-  test('takes all letters that come during a pass, and for a second after it, in the next one', async () => {
+  test('takes all letters that come during a reconcile, and for a second after it, in the next one', async () => {
     const gate = Promise.withResolvers<void>();
     const { answer, drain, batches, pauses } = aSink(() => gate.promise);
     for (let i = 0; i < 500; i++) await answer(post('/prune', { 'ce-id': `e-${i}` }));

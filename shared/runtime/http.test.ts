@@ -63,7 +63,7 @@ interface Options {
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 
-/** A function on a fake API server, the passes it made, and what it wrote. */
+/** A function on a fake API server, the reconciles it made, and what it wrote. */
 function served({ observe, decide = () => [], refuse, publish, cached, now = () => startMs }: Options = {}) {
   const { kube, writes } = fakeKube(refuse);
   const batches: Batch[] = [];
@@ -150,7 +150,7 @@ describe('an event', () => {
       event(ordered, { 'content-type': 'application/json; charset=utf-8' }),
       { messages: [{ data: { name: 'w' } }] },
     ],
-  ])('that is %s makes one pass and is answered 202 with an empty body', async (_, headers, batch) => {
+  ])('that is %s makes one reconcile and is answered 202 with an empty body', async (_, headers, batch) => {
     const { post, batches } = served();
     expect(await answerOf(post(headers, '{"name":"w"}'))).toEqual([202, '']);
     expect(batches).toMatchObject([batch]);
@@ -196,12 +196,12 @@ describe('an event', () => {
     ['about no object at all', { ...changed, 'ce-name': '' }],
     ['from a timer it did not ask for', ping('audit')],
     ['from a timer of another owner', ping('lunch')],
-  ])('%s is answered 204 with an empty body and makes no pass', async (_, headers) => {
+  ])('%s is answered 204 with an empty body and makes no reconcile', async (_, headers) => {
     const { post, batches } = served();
     expect(await answerOf(post(headers))).toEqual([204, '']);
     expect(batches).toEqual([]);
   });
-  test('about an object that is gone makes a pass that writes nothing, and is done', async () => {
+  test('about an object that is gone makes a reconcile that writes nothing, and is done', async () => {
     const { post, writes } = served({ observe: async () => [] });
     expect(await answerOf(post({ ...changed, 'ce-type': 'dev.knative.apiserver.ref.delete' }))).toEqual([202, '']);
     expect(writes).toEqual([]);
@@ -248,7 +248,7 @@ describe('a request that is no event', () => {
       '[]',
       'expected one CloudEvent, found a batch',
     ],
-  ])('because of %s is answered 400 with the faults, and makes no pass', async (_, sent, body, words) => {
+  ])('because of %s is answered 400 with the faults, and makes no reconcile', async (_, sent, body, words) => {
     const { post, batches } = served();
     const [answer, text] = await answerOf(post(sent as Record<string, string>, body));
     expect(answer).toBe(400);
@@ -572,7 +572,7 @@ describe('an object the API server refuses for what it is', () => {
     expect(await answerOf(post(changed))).toEqual([202, '']);
     expect(writes).toHaveLength(2);
   });
-  test('after five other refusals ends the pass', async () => {
+  test('after five other refusals ends the reconcile', async () => {
     let count = 0;
     const { post, batches } = served({ decide: () => [makes(`w-${count++}`)], refuse: () => invalid });
     expect((await post(changed)).status).toBe(202);
@@ -580,7 +580,7 @@ describe('an object the API server refuses for what it is', () => {
   });
 });
 
-describe('a pass', () => {
+describe('a reconcile', () => {
   test('that waits for something no event reports asks for the same event again, and complains of nothing', async () => {
     const logged = quietly();
     const decide = (): Action[] => [{ do: 'redeliver', because: 'the slot of lab/w is not given back yet' }];
@@ -635,7 +635,7 @@ describe('a pass', () => {
   describe('in which one object fails', () => {
     const of = (name: string) => ({ ...changed, 'ce-name': name });
     const fails = new ApiError(500, 'InternalError', 'failed calling webhook');
-    /** The answers to events that share a pass. The pass begins once another has ended. */
+    /** The answers to events that share a reconcile. The reconcile begins once another has ended. */
     async function answersTo(posts: readonly Record<string, string>[], { observe, refuse }: Options = {}) {
       quietly();
       const gate = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { boundsOf, type Measured } from './bounds.ts';
-import { nothingToDo } from './pass-costs.ts';
+import { nothingToDo } from './reconcile-costs.ts';
 
 const run = {
   images: 200,
@@ -11,7 +11,7 @@ const run = {
   progressWrites: 0,
   tookMs: 1,
 };
-const pass = { batch: nothingToDo, function: 'start-sync', finished: 0, reads: 3, writes: 0 };
+const reconcile = { batch: nothingToDo, function: 'start-sync', finished: 0, reads: 3, writes: 0 };
 const whole = { what: 'whole', retryLimit: 2, attempts: 1, needed: 100, sent: 102, flowBytes: 0 };
 
 const start = { what: 'prune', firstAnswerMs: [90, 300, 400, 500], residentBytes: 90e6, ownBytes: 40e6 };
@@ -20,7 +20,7 @@ const bare = { ...start, what: 'bare Node', firstAnswerMs: [40, 70, 80, 900] };
 const events = { images: 10, deliveries: new Map([['Pod → prune', 410]]), events: 390, hops: 970, outcomes: [] };
 
 const broken = (measured: Partial<Measured>) =>
-  boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start], events, ...measured })
+  boundsOf({ runs: [run], reconciles: [reconcile], bytes: [whole], starts: [bare, start], events, ...measured })
     .filter(({ holds }) => !holds)
     .map(({ what }) => what);
 
@@ -58,14 +58,14 @@ test('an event, a delivery or a hop more break their bounds', () => {
 });
 
 test('a sweep of four calls breaks its bound, whether they read or write', () => {
-  expect(broken({ passes: [{ ...pass, writes: 1 }] })).toEqual(['sweep with nothing to do, start-sync']);
+  expect(broken({ reconciles: [{ ...reconcile, writes: 1 }] })).toEqual(['sweep with nothing to do, start-sync']);
 });
 
 test('reads that grow with finished images break their bound, in the audit alone they may', () => {
-  const idle = { ...pass, reads: 2 };
-  expect(broken({ passes: [idle, { ...idle, finished: 100, reads: 3 }] })).toHaveLength(1);
-  const audits = [1, 3].map((reads) => ({ ...pass, batch: 'audit, nothing to do', reads }));
-  expect(broken({ passes: [pass, ...audits] })).toEqual([]);
+  const idle = { ...reconcile, reads: 2 };
+  expect(broken({ reconciles: [idle, { ...idle, finished: 100, reads: 3 }] })).toHaveLength(1);
+  const audits = [1, 3].map((reads) => ({ ...reconcile, batch: 'audit, nothing to do', reads }));
+  expect(broken({ reconciles: [reconcile, ...audits] })).toEqual([]);
 });
 
 test('a broken image that is downloaded more often than it may breaks its bound', () => {
@@ -86,7 +86,7 @@ test('a function that holds more than 70 MB of its own at rest breaks its bound'
 });
 
 test('timed and counted bounds are kept apart', () => {
-  const timed = boundsOf({ runs: [run], passes: [pass], bytes: [whole], starts: [bare, start], events })
+  const timed = boundsOf({ runs: [run], reconciles: [reconcile], bytes: [whole], starts: [bare, start], events })
     .filter(({ isTimed }) => isTimed)
     .map(({ what }) => what);
   expect(timed).toEqual(['slot free → next DataVolume, p95', 'start to first answer, prune']);

@@ -1,7 +1,7 @@
 import { bareNode, lowerQuartileOf, type StartCost } from './cold-start.ts';
 import type { FailedBytes } from './failed-bytes.ts';
 import { deliveriesOf, type ImageEvents } from './image-events.ts';
-import { audit, nothingToDo, type PassCost } from './pass-costs.ts';
+import { audit, nothingToDo, type ReconcileCost } from './reconcile-costs.ts';
 import { spreadOf } from './spread.ts';
 import type { SyncRun } from './sync-run.ts';
 import { readsPerImage, writeCosts, writesPerImage } from './write-costs.ts';
@@ -21,7 +21,7 @@ export interface Bound {
 /** All that a run measured. */
 export interface Measured {
   runs: readonly SyncRun[];
-  passes: readonly PassCost[];
+  reconciles: readonly ReconcileCost[];
   bytes: readonly FailedBytes[];
   starts: readonly StartCost[];
   events: ImageEvents;
@@ -39,13 +39,13 @@ const bound = (what: string, found: number, most: number, unit: string): Bound =
 const timed = (...of: Parameters<typeof bound>): Bound => ({ ...bound(...of), isTimed: true });
 
 /** What is promised, each against what was measured. */
-export function boundsOf({ runs, passes, bytes, starts, events }: Measured): Bound[] {
+export function boundsOf({ runs, reconciles, bytes, starts, events }: Measured): Bound[] {
   return [
     ...handOverBounds(runs),
     ...runs.flatMap(costBounds),
     ...eventBounds(events),
-    ...sweepBounds(passes),
-    ...growthBounds(passes),
+    ...sweepBounds(reconciles),
+    ...growthBounds(reconciles),
     ...bytes.map(bytesBound),
     ...startBounds(starts),
   ];
@@ -84,8 +84,8 @@ const eventBounds = ({ images, deliveries, events, hops }: ImageEvents): Bound[]
   bound('hops through a filter', hops / images, 97, 'an image'),
 ];
 
-function sweepBounds(passes: readonly PassCost[]): Bound[] {
-  const sweeps = passes.filter(({ batch, reads, writes }) => batch === nothingToDo && reads + writes > 0);
+function sweepBounds(reconciles: readonly ReconcileCost[]): Bound[] {
+  const sweeps = reconciles.filter(({ batch, reads, writes }) => batch === nothingToDo && reads + writes > 0);
   return namesIn(sweeps).map((name) => {
     const calls = sweeps.filter((cost) => cost.function === name).map(({ reads, writes }) => reads + writes);
     return bound(`sweep with nothing to do, ${name}`, Math.max(...calls), 3, 'calls');
@@ -93,20 +93,20 @@ function sweepBounds(passes: readonly PassCost[]): Bound[] {
 }
 
 /** The audit apart, which pages through everything there is. */
-function growthBounds(passes: readonly PassCost[]): Bound[] {
-  return namesIn(passes).map((name) => {
-    const own = passes.filter((cost) => cost.function === name && cost.batch !== audit);
+function growthBounds(reconciles: readonly ReconcileCost[]): Bound[] {
+  return namesIn(reconciles).map((name) => {
+    const own = reconciles.filter((cost) => cost.function === name && cost.batch !== audit);
     const batches = new Set(own.map(({ batch }) => batch));
     const grown = [...batches].map((batch) => {
       const reads = own.filter((cost) => cost.batch === batch).map((cost) => cost.reads);
       return (reads.at(-1) ?? Number.NaN) - (reads[0] ?? Number.NaN);
     });
-    return bound(`reads a pass that finished images add, ${name}`, Math.max(...grown), 0, 'reads');
+    return bound(`reads a reconcile that finished images add, ${name}`, Math.max(...grown), 0, 'reads');
   });
 }
 
 const bytesBound = ({ what, sent, needed, retryLimit, flowBytes }: FailedBytes): Bound =>
   bound(`bytes sent / needed, ${what}`, sent / needed, retryLimit + 1 + flowBytes / needed, '×');
 
-const namesIn = (passes: readonly PassCost[]) =>
-  [...new Set(passes.filter(({ reads, writes }) => reads + writes > 0).map((cost) => cost.function))].sort();
+const namesIn = (reconciles: readonly ReconcileCost[]) =>
+  [...new Set(reconciles.filter(({ reads, writes }) => reads + writes > 0).map((cost) => cost.function))].sort();

@@ -15,7 +15,7 @@ const measured = {
       tookMs: 1000,
     },
   ],
-  passes: [{ batch: 'sweep, nothing to do', function: 'start-sync', finished: 0, reads: 3, writes: 0 }],
+  reconciles: [{ batch: 'sweep, nothing to do', function: 'start-sync', finished: 0, reads: 3, writes: 0 }],
   bytes: [{ what: 'whole', retryLimit: 2, attempts: 1, needed: 1000, sent: 1020, flowBytes: 0 }],
   starts: [
     { what: 'bare Node', firstAnswerMs: [40, 50], residentBytes: 60e6, ownBytes: 16e6 },

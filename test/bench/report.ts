@@ -6,7 +6,7 @@ import { lowerQuartileOf, medianOf } from './cold-start.ts';
 import type { EventOutcome } from './event-outcomes.ts';
 import { deliveriesOf } from './image-events.ts';
 import type { Machine } from './machine.ts';
-import type { PassCost } from './pass-costs.ts';
+import type { ReconcileCost } from './reconcile-costs.ts';
 import { spreadOf } from './spread.ts';
 import type { SyncRun } from './sync-run.ts';
 import { type Part, readsPerImage, writeCosts, writesPerImage } from './write-costs.ts';
@@ -21,14 +21,14 @@ export interface BenchResult extends Measured {
 
 /** The figures, then the promises they are held to. */
 export function report(result: BenchResult, look: Look): string[] {
-  const { machine, runs, passes, bytes, starts, events, bounds } = result;
+  const { machine, runs, reconciles, bytes, starts, events, bounds } = result;
   const [before, after] = machine.load.map((load) => load.toFixed(1));
   return [
     '',
     `Measured in ${formatSeconds(result.tookMs)} on ${machine.processors}, Node ${machine.node}, load ${before} before and ${after} after.`,
     ...section('Handing a slot on, held against the bare requests in between', handOvers(runs, look)),
     ...section('Writes for each image', writes(runs, look)),
-    ...section('Reads of one pass, by the number of finished images', reads(passes, look)),
+    ...section('Reads of one reconcile, by the number of finished images', reads(reconciles, look)),
     ...section('Bytes of failing downloads', bytesTable(bytes, look)),
     ...section(
       'From the start of a process to its first answer, telemetry on; memory when it rests',
@@ -99,16 +99,18 @@ function writes(runs: readonly SyncRun[], look: Look) {
   );
 }
 
-function reads(passes: readonly PassCost[], look: Look) {
-  const finished = [...new Set(passes.map((cost) => cost.finished))].sort((a, b) => a - b);
+function reads(reconciles: readonly ReconcileCost[], look: Look) {
+  const finished = [...new Set(reconciles.map((cost) => cost.finished))].sort((a, b) => a - b);
   const kinds = new Map(
-    passes.filter((cost) => cost.reads > 0).map((cost) => [`${cost.batch} ${cost.function}`, cost]),
+    reconciles.filter((cost) => cost.reads > 0).map((cost) => [`${cost.batch} ${cost.function}`, cost]),
   );
   const rows = [...kinds.values()].map(({ batch, function: name }): Span[] => [
     batch,
     name,
     ...finished.map((count) => {
-      const found = passes.find((cost) => cost.batch === batch && cost.function === name && cost.finished === count);
+      const found = reconciles.find(
+        (cost) => cost.batch === batch && cost.function === name && cost.finished === count,
+      );
       return found ? String(found.reads) : '-';
     }),
   ]);

@@ -7,14 +7,14 @@ import { measureStarts } from './cold-start.ts';
 import { measureFailedBytes } from './failed-bytes.ts';
 import { countImageEvents } from './image-events.ts';
 import { loadNow, machineOf } from './machine.ts';
-import { measurePasses } from './pass-costs.ts';
+import { measureReconciles } from './reconcile-costs.ts';
 import { type BenchResult, report } from './report.ts';
 import { runSyncs } from './sync-run.ts';
 
 const help = `npm run bench [-- options]
 
 Measures what the functions cost on a local cluster in this process: how fast a free slot is given on, next to the bare
-GET + PUT + POST that it takes at least; writes for each image; reads of each pass with 0, 100 and 1000 finished images;
+GET + PUT + POST that it takes at least; writes for each image; reads of each reconcile with 0, 100 and 1000 finished images;
 calls of a sweep with nothing to do; bytes of downloads that fail; events for each image; the start of a process, next to a
 bare one, and its memory. Holds each figure against what is promised.
 Takes about two minutes and needs no network; where a real cluster can be made (test/cluster/on-own-cluster), it also wakes
@@ -102,15 +102,15 @@ async function measure(images: number, rounds: number): Promise<Measured> {
   const short = await runSyncs(shortQueue);
   publish(`a queue of ${images}`);
   const long = await runSyncs(images);
-  publish(`passes with ${finishedCounts.join(', ')} finished images`);
-  const passes = await measurePasses(finishedCounts);
+  publish(`reconciles with ${finishedCounts.join(', ')} finished images`);
+  const reconciles = await measureReconciles(finishedCounts);
   publish('downloads that fail');
   const bytes = await measureFailedBytes();
   publish('events of an image');
   const events = await countImageEvents();
   publish('processes from their start');
   const starts = await measureStarts(rounds);
-  return { runs: [short, long], passes, bytes, events, starts };
+  return { runs: [short, long], reconciles, bytes, events, starts };
 }
 
 process.exit(await main());

@@ -48,7 +48,7 @@ async function cluster() {
 
 type Refuses = (read: { kind: string; namespace?: string | undefined; name?: string; selector: string }) => boolean;
 
-/** Those of the subjects whose events are redelivered after a pass about all of them in which some reads fail. */
+/** Those of the subjects whose events are redelivered after a reconcile about all of them in which some reads fail. */
 async function redelivered(declaration: FunctionDeclaration, subjects: readonly Subject[], refuses: Refuses) {
   const kube = await cluster();
   const checked = ({ kind }: Resource, read: Omit<Parameters<Refuses>[0], 'kind'>) => {

@@ -10,7 +10,7 @@ import { claimNameOf, isFinal, phaseOf, type VirtualMachineInstance } from './ki
 import { isTemporary } from './launcher-pod.ts';
 import { isUnheard } from './launcher-status.ts';
 
-/** Simulates virt-controller and virt-handler for one instance: one pass over it. */
+/** Simulates virt-controller and virt-handler for one instance: one reconcile of it. */
 export async function reconcileInstance(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
   const instance = context.instances.find(ref);
   if (!instance) return undefined;

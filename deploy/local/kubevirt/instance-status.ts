@@ -15,7 +15,7 @@ import {
 import { nodeName } from './launcher-pod.ts';
 import { isDown, readyConditionOf, waitingReason } from './launcher-status.ts';
 
-/** Why a pass over an instance could not do what was due; it stands in the condition Synchronized. */
+/** Why a reconcile of an instance could not do what was due; it stands in the condition Synchronized. */
 export interface SyncError {
   reason: string;
   message: string;

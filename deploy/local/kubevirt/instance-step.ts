@@ -40,7 +40,7 @@ interface InstanceStep {
 }
 
 /**
- * One pass of virt-controller and virt-handler over an instance (KubeVirt pkg/virt-controller/watch/vmi/lifecycle.go): its
+ * One reconcile by virt-controller and virt-handler of an instance (KubeVirt pkg/virt-controller/watch/vmi/lifecycle.go): its
  * launcher is made or deleted, then its status is written, with the object itself since that is no subresource.
  */
 export function nextForInstance(observed: ObservedInstance): InstanceStep {
@@ -63,7 +63,7 @@ export function nextForInstance(observed: ObservedInstance): InstanceStep {
 interface Launch {
   writes?: Write[];
   error?: SyncError;
-  /** The launcher is made; what it changes is for the next pass. */
+  /** The launcher is made; what it changes is for the next reconcile. */
   done?: boolean;
 }
 

@@ -8,7 +8,7 @@ import type { KubevirtContext } from './context.ts';
 import type { VirtualMachine } from './kinds.ts';
 import { nextForMachine, type ObservedMachine, refusedMachine } from './machine-step.ts';
 
-/** Simulates virt-controller for one machine: one pass over it. */
+/** Simulates virt-controller for one machine: one reconcile of it. */
 export async function reconcileMachine(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
   const machine = context.machines.find(ref);
   if (!machine) return undefined;

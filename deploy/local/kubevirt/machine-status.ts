@@ -7,9 +7,9 @@ import { type ObservedForPrinting, printableStatus } from './printable-status.ts
 import { failedEarly, isRequestMet, isRestarted, runStrategyOf } from './run-strategy.ts';
 
 export interface ObservedForStatus extends Omit<ObservedForPrinting, 'startFailure'> {
-  /** What went wrong in this pass. */
+  /** What went wrong in this reconcile. */
   failure: { reason: string; message: string } | undefined;
-  /** A start is to follow the stop of this pass. */
+  /** A start is to follow the stop of this reconcile. */
   restarting: boolean;
   backOffScale: number;
   nowMs: number;

@@ -13,7 +13,7 @@ import { isRestarted, isSetToStart } from './run-strategy.ts';
 export interface ObservedForPrinting {
   machine: VirtualMachine;
   instance: VirtualMachineInstance | undefined;
-  /** Whether the instance is being made in this very pass. */
+  /** Whether the instance is being made in this very reconcile. */
   starting: boolean;
   startFailure: MachineStatus['startFailure'];
   /** DataVolumes and claims of the namespace, by name. */

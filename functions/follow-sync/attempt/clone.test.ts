@@ -42,7 +42,7 @@ test.each<[string, Volume, number, string | undefined]>([
   expect(judge(volume, seconds)?.reason).toBe(reason);
 });
 
-function pass(volume: Volume, seconds = 60) {
+function reconcile(volume: Volume, seconds = 60) {
   const actions = followSyncOf(image, {
     nowMs: start + seconds * 1000,
     policy,
@@ -55,10 +55,10 @@ function pass(volume: Volume, seconds = 60) {
 
 describe('an attempt that is a clone', () => {
   test('is not judged by its Pods', () => {
-    expect(pass({ phase: 'CloneFromSnapshotSourceInProgress' }).actions).toEqual([]);
+    expect(reconcile({ phase: 'CloneFromSnapshotSourceInProgress' }).actions).toEqual([]);
   });
   test('says what is in the way, and is looked at again', () => {
-    const { actions, status } = pass(without, 5);
+    const { actions, status } = reconcile(without, 5);
     const message =
       'Being cloned from the snapshot of VMDiskImage first. CDI says: CloneWithoutSource: no such snapshot.';
     expect(status).toMatchObject({
@@ -71,7 +71,7 @@ describe('an attempt that is a clone', () => {
     expect(actions.at(-1)).toMatchObject({ do: 'requeueAfter' });
   });
   test('says that it goes on once nothing is in the way', () => {
-    const [blocked] = statusesIn(pass(without, 5).actions);
+    const [blocked] = statusesIn(reconcile(without, 5).actions);
     const after = { ...image, status: { ...image.status, ...blocked } } as typeof image;
     const actions = followSyncOf(after, {
       nowMs: start + 60_000,
@@ -87,7 +87,7 @@ describe('an attempt that is a clone', () => {
     ]);
   });
   test('is given up uncounted, without a byte, and remembered, so that the next attempt downloads', () => {
-    const { actions, status } = pass(without);
+    const { actions, status } = reconcile(without);
     expect(status).toMatchObject({ phase: 'Retrying', attempts: 0 });
     expect(status).not.toHaveProperty('sharedFrom');
     expect(status?.message).toContain('is downloaded instead. CloneWithoutSource: no such snapshot.');
@@ -95,7 +95,7 @@ describe('an attempt that is a clone', () => {
     expect(JSON.stringify(actions)).not.toContain('ot.image.download.estimated');
   });
   test('that is done gets its own snapshot, and has downloaded nothing', () => {
-    const { actions, status } = pass({ phase: 'Succeeded', bound: { status: 'True' } });
+    const { actions, status } = reconcile({ phase: 'Succeeded', bound: { status: 'True' } });
     expect(status).toMatchObject({ phase: 'Snapshotting', message: 'Cloned; waiting for the snapshot.' });
     expect(actions.some((action) => action.do === 'create')).toBe(true);
     expect(JSON.stringify(actions)).toContain('ot.image.sync.attempts');

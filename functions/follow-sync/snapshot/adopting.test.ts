@@ -56,7 +56,7 @@ const golden = ({ labels, leaving, snapshotClass, status = { readyToUse: true, r
     status,
   });
 
-function pass(image: VMDiskImage, snapshots: VolumeSnapshot[], more: Partial<Observed> = {}) {
+function reconcile(image: VMDiskImage, snapshots: VolumeSnapshot[], more: Partial<Observed> = {}) {
   const actions = followSyncOf(image, { snapshots, ...more });
   const statuses = statusesIn(actions);
   const deleted = only(actions, 'delete').map(({ of }) => of.metadata.name);
@@ -65,7 +65,7 @@ function pass(image: VMDiskImage, snapshots: VolumeSnapshot[], more: Partial<Obs
 
 describe('a snapshot that is ready', () => {
   test('makes the image Succeeded: it is the one machines are cloned from', () => {
-    const { statuses, actions } = pass(waiting(), [golden()]);
+    const { statuses, actions } = reconcile(waiting(), [golden()]);
     expect(statuses).toMatchObject([
       {
         phase: 'Succeeded',
@@ -82,18 +82,18 @@ describe('a snapshot that is ready', () => {
     ['of unknown size', { status: { readyToUse: true } }],
     ['of just the size of the disk', { status: { readyToUse: true, restoreSize: '24Gi' } }],
   ])('%s will do', (_, found) => {
-    expect(pass(waiting(), [golden(found)]).statuses).toMatchObject([{ phase: 'Succeeded' }]);
+    expect(reconcile(waiting(), [golden(found)]).statuses).toMatchObject([{ phase: 'Succeeded' }]);
   });
   test('waits for start-sync to take in a spec that was changed since', () => {
-    expect(pass(waiting({ contentDigest: 'another' }), [golden()]).actions).toEqual([]);
+    expect(reconcile(waiting({ contentDigest: 'another' }), [golden()]).actions).toEqual([]);
   });
   test('waits for start-sync to take in an annotation that was changed since', () => {
     const other = waiting({}, { annotations: { [adoptSnapshot]: 'silver' } });
-    expect(pass(other, [golden()]).actions).toEqual([]);
-    expect(pass(waiting({}, { annotations: {} }), [golden()]).actions).toEqual([]);
+    expect(reconcile(other, [golden()]).actions).toEqual([]);
+    expect(reconcile(waiting({}, { annotations: {} }), [golden()]).actions).toEqual([]);
   });
   test('is no reason to move an image that is being deleted', () => {
-    expect(pass(waiting({}, { deleted: true }), [golden()]).actions).toEqual([]);
+    expect(reconcile(waiting({}, { deleted: true }), [golden()]).actions).toEqual([]);
   });
 });
 
@@ -113,7 +113,7 @@ describe('a snapshot that cannot be adopted yet', () => {
     ],
     ["another image's", { labels: { [imageUidLabel]: 'uid-other' } }, 'SnapshotOfAnotherImage', /uid uid-other/],
   ])('because it is %s is waited for, and Ready says why', (_, found, reason, message) => {
-    const { statuses, condition, actions } = pass(waiting(), found ? [golden(found)] : []);
+    const { statuses, condition, actions } = reconcile(waiting(), found ? [golden(found)] : []);
     expect(condition).toMatchObject({ type: 'Ready', status: 'False', reason });
     expect(statuses[0]?.message).toMatch(message);
     expect(statuses[0]).not.toHaveProperty('phase');
@@ -121,20 +121,20 @@ describe('a snapshot that cannot be adopted yet', () => {
   });
   test('because no object can have its name is reported', () => {
     const named = waiting({ adoption: { snapshot: '..', revision: 1 } }, { annotations: { [adoptSnapshot]: '..' } });
-    expect(pass(named, []).condition).toMatchObject({ reason: 'SnapshotNameInvalid' });
+    expect(reconcile(named, []).condition).toMatchObject({ reason: 'SnapshotNameInvalid' });
   });
   test('is reported once, and again only for another cause', () => {
-    const { statuses } = pass(waiting(), []);
+    const { statuses } = reconcile(waiting(), []);
     const said = waiting(statuses[0] as VMDiskImageStatus);
-    expect(pass(said, []).actions).toEqual([]);
-    expect(pass(said, [golden({ leaving: true })]).condition).toMatchObject({ reason: 'SnapshotTerminating' });
+    expect(reconcile(said, []).actions).toEqual([]);
+    expect(reconcile(said, [golden({ leaving: true })]).condition).toMatchObject({ reason: 'SnapshotTerminating' });
   });
   test('leaves an image Ready that has a usable one of before', () => {
     const second = waiting({ revision: 2, snapshot: { name: 'before', revision: 1 } });
-    expect(pass(second, []).condition).toMatchObject({ status: 'True', reason: 'SnapshotMissing' });
+    expect(reconcile(second, []).condition).toMatchObject({ status: 'True', reason: 'SnapshotMissing' });
   });
   test('is waited for however long', () => {
-    expect(pass(waiting(), [], { nowMs: start + 1e12 }).statuses[0]).not.toHaveProperty('phase');
+    expect(reconcile(waiting(), [], { nowMs: start + 1e12 }).statuses[0]).not.toHaveProperty('phase');
   });
 });
 
@@ -143,25 +143,25 @@ describe('what remains of earlier attempts', () => {
   test('the volume of an attempt that adoption ended goes at once', () => {
     const earlier = aVMDiskImage({ status: { revision: 1, attempt: 1 } });
     const dataVolume = aDataVolume(earlier);
-    expect(pass(waiting(second), [], { dataVolumes: [dataVolume] }).deleted).toEqual([dataVolume.metadata.name]);
+    expect(reconcile(waiting(second), [], { dataVolumes: [dataVolume] }).deleted).toEqual([dataVolume.metadata.name]);
   });
   test('so does the volume of an attempt that has the number of the adopted revision, after a user wiped the status', () => {
     const dataVolume = aDataVolume(aVMDiskImage({ status: { revision: 1, attempt: 1 } }), { phase: 'Succeeded' });
     const done = waiting({ phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } });
-    expect(pass(done, [golden()], { dataVolumes: [dataVolume] }).deleted).toEqual([dataVolume.metadata.name]);
+    expect(reconcile(done, [golden()], { dataVolumes: [dataVolume] }).deleted).toEqual([dataVolume.metadata.name]);
   });
   const policy = parsePolicy({ data: { keepRevisions: '1' } });
   test('the snapshot of before goes when the image has adopted another', () => {
     const done = waiting({ ...second, phase: 'Succeeded', snapshot: { name: 'golden', revision: 2 } });
     const own = aSnapshot(done, { revision: 1, ready: true });
-    expect(pass(done, [own, golden()], { policy }).deleted).toEqual([own.metadata.name]);
-    expect(pass(waiting(second), [own, golden()]).deleted).toEqual([]);
+    expect(reconcile(done, [own, golden()], { policy }).deleted).toEqual([own.metadata.name]);
+    expect(reconcile(waiting(second), [own, golden()]).deleted).toEqual([]);
   });
   const downloaded = (labels?: Record<string, string>) => {
     const image = waiting({ revision: 2, phase: 'Succeeded', adoption: { snapshot: 'golden', revision: 1 } });
     const own = aSnapshot(image, { revision: 2, ready: true });
     const after = waiting({ ...image.status, snapshot: { name: own.metadata.name, revision: 2 } });
-    return pass(after, [own, golden(labels ? { labels } : {})], { policy }).deleted;
+    return reconcile(after, [own, golden(labels ? { labels } : {})], { policy }).deleted;
   };
   test('an adopted snapshot that is replaced stays, unless it carries the label of the image', () => {
     expect(downloaded()).toEqual([]);
@@ -170,16 +170,16 @@ describe('what remains of earlier attempts', () => {
   });
   test('a snapshot in use is never deleted, whatever label it carries', () => {
     const done = waiting({ phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } });
-    expect(pass(done, [golden({ labels: { [imageUidLabel]: 'uid-ubuntu' } })]).deleted).toEqual([]);
+    expect(reconcile(done, [golden({ labels: { [imageUidLabel]: 'uid-ubuntu' } })]).deleted).toEqual([]);
   });
 });
 
 test('an adopted snapshot that is gone is lost', () => {
   const done = waiting({ phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } });
-  expect(pass(done, [], { isSnapshotGone: true }).statuses[0]?.conditions).toMatchObject([
+  expect(reconcile(done, [], { isSnapshotGone: true }).statuses[0]?.conditions).toMatchObject([
     { type: 'Ready', status: 'False' },
     { type: 'SnapshotLost', status: 'True' },
     { type: 'Stalled', status: 'True' },
   ]);
-  expect(pass(done, [golden()]).actions).toEqual([]);
+  expect(reconcile(done, [golden()]).actions).toEqual([]);
 });

@@ -23,7 +23,7 @@ const image = (status: VMDiskImageStatus, more: ImageOptions = {}) =>
     },
   });
 
-function pass(found: VMDiskImage, more?: Parameters<typeof followSyncOf>[1]) {
+function reconcile(found: VMDiskImage, more?: Parameters<typeof followSyncOf>[1]) {
   const actions = followSyncOf(found, more);
   return { actions, verbs: verbsIn(actions), statuses: statusesIn(actions) };
 }
@@ -41,12 +41,12 @@ const after = (status: VMDiskImageStatus, patch: Record<string, unknown> | undef
 
 describe('a snapshot that is being deleted', () => {
   test('makes no image Succeeded, and another is taken once it is deleted', () => {
-    expect(pass(waiting, { dataVolumes: [volume], snapshots: [leaving] }).actions).toEqual([]);
-    expect(pass(waiting, { dataVolumes: [volume] }).verbs).toEqual(['create']);
+    expect(reconcile(waiting, { dataVolumes: [volume], snapshots: [leaving] }).actions).toEqual([]);
+    expect(reconcile(waiting, { dataVolumes: [volume] }).verbs).toEqual(['create']);
   });
   test('is lost to a finished image: CSI no longer clones from it', () => {
     const done = image({ phase: 'Succeeded', snapshot: { name, revision: 1 } });
-    const { statuses } = pass(done, { snapshots: [leaving] });
+    const { statuses } = reconcile(done, { snapshots: [leaving] });
     expect(statuses).toMatchObject([
       { conditions: [{ type: 'Ready', status: 'False' }, { type: 'SnapshotLost' }, { type: 'Stalled' }] },
     ]);
@@ -57,7 +57,7 @@ describe('a snapshot that is being deleted', () => {
 describe('the volume of an image that has Succeeded', () => {
   const done = image({ phase: 'Succeeded', snapshot: { name, revision: 1 } });
   test('is deleted once its snapshot is usable', () => {
-    expect(pass(done, { dataVolumes: [volume], snapshots: [ready] }).verbs).toEqual(['delete']);
+    expect(reconcile(done, { dataVolumes: [volume], snapshots: [ready] }).verbs).toEqual(['delete']);
   });
   test.each([
     ['is in no list', { snapshots: [] }],
@@ -66,7 +66,7 @@ describe('the volume of an image that has Succeeded', () => {
     ['is gone', { isSnapshotGone: true }],
     ['has lost its content', { snapshots: [aSnapshot(done, { error: 'VolumeSnapshotContent is missing' })] }],
   ])('is kept if its snapshot %s: it is the last copy', (_, more) => {
-    expect(pass(done, { dataVolumes: [volume], ...more }).verbs).not.toContain('delete');
+    expect(reconcile(done, { dataVolumes: [volume], ...more }).verbs).not.toContain('delete');
   });
   test.each<[string, Partial<Observed>, string[]]>([
     ['deleted', { isSnapshotGone: true }, ['create']],
@@ -77,7 +77,7 @@ describe('the volume of an image that has Succeeded', () => {
       ['patchStatus', 'delete'],
     ],
   ])('is the source of another snapshot if the first is %s: nothing is downloaded', (_, more, verbs) => {
-    const { statuses } = pass(done, { dataVolumes: [volume], ...more });
+    const { statuses } = reconcile(done, { dataVolumes: [volume], ...more });
     expect(statuses).toMatchObject([
       {
         phase: 'Snapshotting',
@@ -90,8 +90,8 @@ describe('the volume of an image that has Succeeded', () => {
       },
     ]);
     const again = after(done.status ?? {}, statuses[0]);
-    expect(pass(again, { dataVolumes: [volume], ...more }).verbs).toEqual(verbs);
-    expect(pass(again, { dataVolumes: [volume], snapshots: [ready] }).statuses).toMatchObject([
+    expect(reconcile(again, { dataVolumes: [volume], ...more }).verbs).toEqual(verbs);
+    expect(reconcile(again, { dataVolumes: [volume], snapshots: [ready] }).statuses).toMatchObject([
       {
         phase: 'Succeeded',
         conditions: [
@@ -107,13 +107,13 @@ describe('the volume of an image that has Succeeded', () => {
       { type: 'SnapshotLost', status: 'True' as const, reason: 'SnapshotLost', message: '', lastTransitionTime: at(0) },
     ];
     const lost = image({ phase: 'Succeeded', snapshot: { name, revision: 1 }, conditions });
-    const { actions, statuses } = pass(lost, { snapshots: [ready] });
+    const { actions, statuses } = reconcile(lost, { snapshots: [ready] });
     expect(statuses[0]?.conditions).toMatchObject([{ type: 'Ready', status: 'True' }, { status: 'False' }]);
     expect(actions).toContainEqual(expect.objectContaining({ do: 'publish', type: diskImageFact('ready') }));
   });
   test('is not used again if a snapshot of another user has the name', () => {
     const theirs = { ...ready, metadata: { ...ready.metadata, labels: {} } };
-    const { statuses } = pass(done, { dataVolumes: [volume], snapshots: [theirs] });
+    const { statuses } = reconcile(done, { dataVolumes: [volume], snapshots: [theirs] });
     expect(statuses[0]).not.toHaveProperty('phase');
   });
 });
@@ -122,7 +122,7 @@ test('an image that was restored under another uid is cloned from the snapshot t
   const before = aVMDiskImage({ uid: 'uid-before' });
   const snapshot = aSnapshot(before, { ready: true });
   const restored = image({ phase: 'Succeeded', snapshot: { name: snapshot.metadata.name, revision: 1 } });
-  expect(pass(restored, { snapshots: [snapshot] }).actions).toEqual([]);
+  expect(reconcile(restored, { snapshots: [snapshot] }).actions).toEqual([]);
 });
 
 describe('an image that Failed for want of its snapshot', () => {
@@ -134,7 +134,7 @@ describe('an image that Failed for want of its snapshot', () => {
     });
   const refusals = new Map([[`VolumeSnapshot vmdi-farm/${name}`, { reason: 'Forbidden', message: 'exceeded quota' }]]);
   test('because the API server refused it keeps its volume, and the message reports both', () => {
-    const { verbs, statuses } = pass(waiting, { dataVolumes: [volume], refusals });
+    const { verbs, statuses } = reconcile(waiting, { dataVolumes: [volume], refusals });
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses[0]?.message).toBe(
       'The VolumeSnapshot was refused: Forbidden: exceeded quota. The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.',
@@ -142,11 +142,11 @@ describe('an image that Failed for want of its snapshot', () => {
   });
   test('creates it again at each audit, and is unchanged if it is refused again', () => {
     const observed = { dataVolumes: [volume], isAudit: true };
-    expect(pass(failed('Rejected'), observed).verbs).toEqual(['create']);
-    expect(pass(failed('SnapshotTimeout'), observed).verbs).toEqual(['create']);
-    expect(pass(failed('Rejected'), { ...observed, refusals }).verbs).toEqual([]);
-    expect(pass(failed('Rejected'), { ...observed, isAudit: false }).verbs).toEqual([]);
-    expect(pass(failed('VolumeLost'), { isAudit: true }).verbs).toEqual([]);
+    expect(reconcile(failed('Rejected'), observed).verbs).toEqual(['create']);
+    expect(reconcile(failed('SnapshotTimeout'), observed).verbs).toEqual(['create']);
+    expect(reconcile(failed('Rejected'), { ...observed, refusals }).verbs).toEqual([]);
+    expect(reconcile(failed('Rejected'), { ...observed, isAudit: false }).verbs).toEqual([]);
+    expect(reconcile(failed('VolumeLost'), { isAudit: true }).verbs).toEqual([]);
   });
   test.each([
     ['Rejected', 'made', aSnapshot(waiting), ['Snapshotting']],
@@ -157,7 +157,7 @@ describe('an image that Failed for want of its snapshot', () => {
     ['SnapshotTimeout', 'ready, of another volume', aSnapshot(waiting, { attempt: 7, ready: true }), []],
   ])('(%s) whose snapshot is %s', (reason, _, snapshot, phases) => {
     const dataVolumes = reason === 'VolumeLost' ? [] : [volume];
-    const { statuses } = pass(failed(reason), { dataVolumes, snapshots: [snapshot] });
+    const { statuses } = reconcile(failed(reason), { dataVolumes, snapshots: [snapshot] });
     expect(statuses.map(({ phase }) => phase)).toEqual(phases);
   });
   test('deletes its own snapshot at an audit if that is lost or of another volume, and makes another at the next', () => {
@@ -166,24 +166,26 @@ describe('an image that Failed for want of its snapshot', () => {
     for (const snapshot of [aSnapshot(waiting, { attempt: 7, ready: true }), isLost]) {
       const inTheWay = { ...observed, snapshots: [snapshot] };
       // Guarded: a backup may have restored the image with this snapshot since.
-      expect(pass(failed('Rejected'), inTheWay).actions).toMatchObject([
+      expect(reconcile(failed('Rejected'), inTheWay).actions).toMatchObject([
         { do: 'patchStatus', status: {} },
         { do: 'delete', of: { metadata: { name } } },
       ]);
-      expect(pass(failed('Rejected'), { ...inTheWay, isAudit: false }).verbs).toEqual([]);
-      expect(pass(failed('VolumeLost'), { ...inTheWay, dataVolumes: [] }).verbs).toEqual([]);
+      expect(reconcile(failed('Rejected'), { ...inTheWay, isAudit: false }).verbs).toEqual([]);
+      expect(reconcile(failed('VolumeLost'), { ...inTheWay, dataVolumes: [] }).verbs).toEqual([]);
       const theirs = { ...snapshot, metadata: { ...snapshot.metadata, labels: {} } };
-      expect(pass(failed('Rejected'), { ...inTheWay, snapshots: [theirs] }).verbs).toEqual([]);
+      expect(reconcile(failed('Rejected'), { ...inTheWay, snapshots: [theirs] }).verbs).toEqual([]);
     }
-    expect(pass(failed('Rejected'), { ...observed, snapshots: [leaving] }).verbs).toEqual([]);
+    expect(reconcile(failed('Rejected'), { ...observed, snapshots: [leaving] }).verbs).toEqual([]);
     const used = failed('Rejected', { snapshot: { name, revision: 1 } });
-    expect(pass(used, { ...observed, snapshots: [aSnapshot(waiting, { attempt: 7, ready: true })] }).verbs).toEqual([]);
+    expect(
+      reconcile(used, { ...observed, snapshots: [aSnapshot(waiting, { attempt: 7, ready: true })] }).verbs,
+    ).toEqual([]);
   });
   test('tries again at once where nothing but sync-requested changed, and does so once', () => {
     const status = failed('SnapshotTimeout').status ?? {};
     const asked = (more: ImageOptions) => aVMDiskImage({ status, annotations: { [syncRequested]: 'now' }, ...more });
     const kept = { dataVolumes: [volume] };
-    const { verbs, statuses } = pass(asked({}), kept);
+    const { verbs, statuses } = reconcile(asked({}), kept);
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses[0]).toMatchObject({
       phase: 'Snapshotting',
@@ -192,33 +194,33 @@ describe('an image that Failed for want of its snapshot', () => {
     });
     expect(statuses[0]?.contentDigest).toBe(contentDigest(asked({})));
     const again = { ...status, contentDigest: contentDigest(asked({})), syncRequested: 'now' };
-    expect(pass(asked({ status: again }), kept).verbs).toEqual([]);
-    expect(pass(asked({ status: again, annotations: {} }), kept).verbs).toEqual(['patchStatus']);
-    expect(pass(asked({ spec: { url: 'https://images/other' } }), kept).verbs).toEqual([]);
-    expect(pass(asked({ status: { ...status, syncRequested: 'before' } }), kept).verbs).toEqual([]);
-    expect(pass(asked({})).verbs).toEqual([]);
+    expect(reconcile(asked({ status: again }), kept).verbs).toEqual([]);
+    expect(reconcile(asked({ status: again, annotations: {} }), kept).verbs).toEqual(['patchStatus']);
+    expect(reconcile(asked({ spec: { url: 'https://images/other' } }), kept).verbs).toEqual([]);
+    expect(reconcile(asked({ status: { ...status, syncRequested: 'before' } }), kept).verbs).toEqual([]);
+    expect(reconcile(asked({})).verbs).toEqual([]);
   });
   test.each([
     ['without snapshottingAt', failed('SnapshotTimeout', { snapshottingAt: undefined })],
     ['that timed out just as its download ended', failed('SyncTimeout', { snapshottingAt: undefined })],
   ])('%s keeps its volume, and its snapshot is created', (_, image) => {
-    expect(pass(image, { dataVolumes: [volume] }).verbs).toEqual([]);
-    expect(pass(image, { dataVolumes: [volume], isAudit: true }).verbs).toEqual(['create']);
-    const { verbs, statuses } = pass(image, { dataVolumes: [volume], snapshots: [ready] });
+    expect(reconcile(image, { dataVolumes: [volume] }).verbs).toEqual([]);
+    expect(reconcile(image, { dataVolumes: [volume], isAudit: true }).verbs).toEqual(['create']);
+    const { verbs, statuses } = reconcile(image, { dataVolumes: [volume], snapshots: [ready] });
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses).toMatchObject([{ phase: 'Snapshotting' }]);
   });
   test.each(['VolumeLost', 'SnapshotTimeout', 'SnapshotFailed', 'Rejected'])(
     '(%s) becomes Snapshotting once its snapshot is usable, although its volume is gone and a user removed snapshottingAt',
     (reason) => {
-      const { statuses } = pass(failed(reason, { snapshottingAt: undefined }), { snapshots: [ready] });
+      const { statuses } = reconcile(failed(reason, { snapshottingAt: undefined }), { snapshots: [ready] });
       expect(statuses).toMatchObject([{ phase: 'Snapshotting' }]);
     },
   );
   test('keeps its volume while CDI reports no phase, as it does when it cannot read its configuration', () => {
     const { phase: _, ...status } = volume.status ?? {};
     const dataVolumes = [DataVolume.parse({ ...volume, status })];
-    expect(pass(failed('SnapshotTimeout'), { dataVolumes, isAudit: true }).verbs).not.toContain('delete');
+    expect(reconcile(failed('SnapshotTimeout'), { dataVolumes, isAudit: true }).verbs).not.toContain('delete');
   });
   test('keeps no volume that is not downloaded or not bound', () => {
     for (const state of [
@@ -226,19 +228,21 @@ describe('an image that Failed for want of its snapshot', () => {
       { ...bound, phase: 'ImportInProgress' },
     ]) {
       const dataVolumes = [aDataVolume(waiting, state)];
-      expect(pass(failed('SyncTimeout', { snapshottingAt: undefined }), { dataVolumes }).verbs).toEqual(['delete']);
+      expect(reconcile(failed('SyncTimeout', { snapshottingAt: undefined }), { dataVolumes }).verbs).toEqual([
+        'delete',
+      ]);
     }
   });
   test('restores snapshottingAt that a user removed, so that start-sync does not download again', () => {
     const { snapshottingAt: _, ...status } = waiting.status ?? {};
-    const { statuses } = pass({ ...waiting, status }, { dataVolumes: [volume], refusals });
+    const { statuses } = reconcile({ ...waiting, status }, { dataVolumes: [volume], refusals });
     expect(statuses).toMatchObject([{ phase: 'Failed', snapshottingAt: at(0).replace('.000Z', 'Z') }]);
   });
   test('leaves another content to start-sync, and does not recover a failed download', () => {
     const observed = { dataVolumes: [volume], snapshots: [ready], isAudit: true };
-    expect(pass(failed('SnapshotTimeout', { contentDigest: 'old' }), observed).verbs).toEqual([]);
+    expect(reconcile(failed('SnapshotTimeout', { contentDigest: 'old' }), observed).verbs).toEqual([]);
     const { snapshottingAt: _, ...status } = failed('ImportFailed').status ?? {};
-    expect(pass(aVMDiskImage({ status }), { snapshots: [ready], isAudit: true }).verbs).toEqual([]);
+    expect(reconcile(aVMDiskImage({ status }), { snapshots: [ready], isAudit: true }).verbs).toEqual([]);
   });
 });
 
@@ -256,7 +260,7 @@ test('an error of the snapshotter is reported at once, and only while it lasts',
   let now = asked;
   for (const snapshot of [...snapshots, snapshots[2]]) {
     const nowMs = Date.parse('2026-11-24T07:52:30Z');
-    const { actions, statuses } = pass(now, {
+    const { actions, statuses } = reconcile(now, {
       nowMs,
       dataVolumes: [dataVolume],
       snapshots: snapshot ? [snapshot] : [],

@@ -5,14 +5,21 @@ import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { User, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { aVirtualMachine, type MachineOptions } from '../../../test/support/builders/machines.ts';
-import { aMadeMachine, changed, type Given, madeIn, pass, textIn } from '../../../test/support/harness/provision-vm.ts';
+import {
+  aMadeMachine,
+  changed,
+  type Given,
+  madeIn,
+  reconcile,
+  textIn,
+} from '../../../test/support/harness/provision-vm.ts';
 import { nicsOf } from '../network/networks.ts';
 
 type Spec = Partial<VirtualMachine['spec']>;
 
-/** The cloud-init data of such a machine, and the rest of the pass. */
+/** The cloud-init data of such a machine, and the rest of the reconcile. */
 function told(spec: Spec, given: Given = {}, options: MachineOptions = {}) {
-  const found = pass({ machine: aVirtualMachine({ ...options, spec }), ...given });
+  const found = reconcile({ machine: aVirtualMachine({ ...options, spec }), ...given });
   const secret = madeIn(found.actions, Secret);
   return {
     ...found,
@@ -336,14 +343,14 @@ describe('an address', () => {
       status: { addresses: [{ network: 'control-net', ipAddress: '10.10.0.5' }], observedGeneration: 1 },
     });
     const made = aMadeMachine({ spec: { interfaces: [{ network: 'control-net', ipAddress: '10.10.0.6/24' }] } });
-    const first = pass({ ...changed(made, { interfaces }), neighbours: [holder] });
+    const first = reconcile({ ...changed(made, { interfaces }), neighbours: [holder] });
     expect(first.writes).toEqual(['patchStatus VirtualMachine']);
     expect(first.conditions.RestartRequired).toBe('True AddressInUse');
     const kept = [{ network: 'control-net', ipAddress: '10.10.0.6' }];
     expect({ ...made.machine.status, ...first.status }.fixedAddresses).toEqual(kept);
     const { machine } = changed(made, { interfaces });
     const said = { ...machine, status: { ...machine.status, ...first.status } };
-    expect(pass({ ...made, machine: said, neighbours: [holder] }).writes).toEqual([]);
+    expect(reconcile({ ...made, machine: said, neighbours: [holder] }).writes).toEqual([]);
   });
 });
 

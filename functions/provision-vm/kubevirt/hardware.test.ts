@@ -13,7 +13,7 @@ import {
   changed,
   type Given,
   madeIn,
-  pass,
+  reconcile,
   written,
 } from '../../../test/support/harness/provision-vm.ts';
 
@@ -30,10 +30,10 @@ interface Made {
 
 const policy = { machineInstancetypes: 'u1.*' };
 const madeOf = (spec: Spec) => {
-  const { actions } = pass({ policy, machine: aVirtualMachine({ spec }) });
+  const { actions } = reconcile({ policy, machine: aVirtualMachine({ spec }) });
   return madeIn(actions, KubeVirtMachine) as unknown as Made;
 };
-const changedTo = (given: Given) => madeIn(pass({ policy, ...given }).actions, KubeVirtMachine) as unknown as Made;
+const changedTo = (given: Given) => madeIn(reconcile({ policy, ...given }).actions, KubeVirtMachine) as unknown as Made;
 
 /** As KubeVirt's own windows.11 has it (common-instancetypes v1.7.0). */
 const windows11 = {
@@ -240,14 +240,14 @@ describe('a machine that names what does not exist', () => {
     'says %s on one line, makes nothing, looks again, and is Failed if that lasts',
     (reason, machine, field, message) => {
       const given: Given = { policy, machine, missing: [field] };
-      const found = pass(given);
+      const found = reconcile(given);
       expect(found.writes).toEqual(['patchStatus VirtualMachine']);
       expect(found.conditions.Ready).toBe(`False ${reason}`);
       expect(found.status?.message).toBe(`${message} Failed if that lasts 5m; it may well heal.`);
       expect(found.actions).toContainEqual(expect.objectContaining({ do: 'requeueAfter', afterMs: 10_000 }));
       const waiting = written(machine, found.status);
-      expect(pass({ ...given, machine: waiting, nowMs: start + 310_000 }).status?.phase).toBe('Failed');
-      expect(pass({ ...given, machine: waiting, missing: [] }).writes[0]).toBe('create DataVolume');
+      expect(reconcile({ ...given, machine: waiting, nowMs: start + 310_000 }).status?.phase).toBe('Failed');
+      expect(reconcile({ ...given, machine: waiting, missing: [] }).writes[0]).toBe('create DataVolume');
     },
   );
   test('but runs with it already keeps it, and applies no other change that names another', () => {
@@ -255,8 +255,8 @@ describe('a machine that names what does not exist', () => {
       { spec: { preference: 'windows.11' } },
       { machine: { printableStatus: 'Running', ready: true } },
     );
-    expect(pass({ ...changed(made, { resources: large }), missing: [] }).conditions.Ready).toBe('True Running');
-    const other = pass({ ...changed(made, { preference: 'gone' }), missing: ['preference'] });
+    expect(reconcile({ ...changed(made, { resources: large }), missing: [] }).conditions.Ready).toBe('True Running');
+    const other = reconcile({ ...changed(made, { preference: 'gone' }), missing: ['preference'] });
     expect(other.writes).toEqual(['patchStatus VirtualMachine']);
     expect(other.conditions).toMatchObject({ Ready: 'True Running', RestartRequired: 'True PreferenceMissing' });
   });
@@ -268,7 +268,7 @@ describe('an instancetype, which may bring devices and nodes', () => {
     ['none', {}],
     ['others', { machineInstancetypes: 'u1.*' }],
   ])('is not used if the policy names %s, whether it exists or not', (_, policy) => {
-    const found = pass({ policy, machine, missing: ['instancetype'] });
+    const found = reconcile({ policy, machine, missing: ['instancetype'] });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
     expect(found.conditions.Ready).toBe('False InstancetypeNotAllowed');
     expect(found.status?.message).toContain(
@@ -277,12 +277,12 @@ describe('an instancetype, which may bring devices and nodes', () => {
     expect(found.status?.phase).toBe('Failed');
   });
   test('is used if the policy names it', () => {
-    expect(pass({ policy: { machineInstancetypes: 'u1.* gpu.large' }, machine }).conditions.Ready).toBe(
+    expect(reconcile({ policy: { machineInstancetypes: 'u1.* gpu.large' }, machine }).conditions.Ready).toBe(
       'False Starting',
     );
   });
   test('waits for a policy that parses', () => {
-    expect(pass({ policy: { machineInstancetypes: 'https://u1' }, machine }).conditions.Ready).toBe(
+    expect(reconcile({ policy: { machineInstancetypes: 'https://u1' }, machine }).conditions.Ready).toBe(
       'False InvalidPolicy',
     );
   });
@@ -291,7 +291,7 @@ describe('an instancetype, which may bring devices and nodes', () => {
       { spec: machine.spec },
       { policy: { machineInstancetypes: '*' }, machine: { printableStatus: 'Running', ready: true } },
     );
-    const found = pass({ ...changed(made, { tpm: true }), policy: {} });
+    const found = reconcile({ ...changed(made, { tpm: true }), policy: {} });
     expect(found.conditions).toMatchObject({ Ready: 'True Running' });
     expect(found.writes).toContain('replace VirtualMachine');
   });

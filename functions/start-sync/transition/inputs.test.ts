@@ -5,8 +5,8 @@ import { type Inputs, keysOf } from './inputs.ts';
 
 const missing: Inputs = new Map([['Secret vmdi-farm/s3-reader', undefined]]);
 
-/** What a pass does to one image: the phases that it writes, and after how many seconds it looks again. */
-function pass(status: object, inputs: Inputs, spec: object = {}, afterSeconds = 0) {
+/** What a reconcile does to one image: the phases that it writes, and after how many seconds it looks again. */
+function reconcile(status: object, inputs: Inputs, spec: object = {}, afterSeconds = 0) {
   const actions = startSyncOf([known({ spec, status })], { nowMs: start + afterSeconds * 1000, inputs });
   const written = statusesIn(actions);
   return {
@@ -49,11 +49,11 @@ test.each<[string, Inputs, object, unknown]>([
     ['Syncing'],
   ],
 ])('an image in the queue that names %s', (_, inputs, spec, phases) => {
-  expect(pass(queued, inputs, spec).phases).toEqual(phases);
+  expect(reconcile(queued, inputs, spec).phases).toEqual(phases);
 });
 
 test('the message says what is missing, where, and what to do', () => {
-  expect(pass(queued, missing).said).toBe(
+  expect(reconcile(queued, missing).said).toBe(
     'Expected Secret vmdi-farm/s3-reader (secretRef), found none. Create it with the keys accessKeyId and secretKey; the image is queued then.',
   );
 });
@@ -64,15 +64,15 @@ test.each([
   [599, [599]],
   [600, []],
 ])('%d s after it failed, it is looked at again after %j s', (seconds, looksAfter) => {
-  expect(pass(queued, missing).looksAfter).toEqual([15]);
-  expect(pass(failed('SecretMissing'), missing, {}, seconds)).toMatchObject({ phases: [], looksAfter });
+  expect(reconcile(queued, missing).looksAfter).toEqual([15]);
+  expect(reconcile(failed('SecretMissing'), missing, {}, seconds)).toMatchObject({ phases: [], looksAfter });
 });
 
 test.each(['SecretMissing', 'SecretInvalid', 'ConfigMapMissing'])('%s ends once what was missing exists', (reason) => {
-  expect(pass(failed(reason), theirSecret).phases).toEqual(['Queued', 'Syncing']);
-  expect(pass(failed(reason), new Map()).phases).toEqual([]);
+  expect(reconcile(failed(reason), theirSecret).phases).toEqual(['Queued', 'Syncing']);
+  expect(reconcile(failed(reason), new Map()).phases).toEqual([]);
 });
 
 test('another cause is gone, and the Secret is missing: that is reported instead', () => {
-  expect(pass(failed('StorageClassMissing'), missing).phases).toEqual([]);
+  expect(reconcile(failed('StorageClassMissing'), missing).phases).toEqual([]);
 });

@@ -134,9 +134,9 @@ describe('tokens', () => {
     }) as typeof fetch;
     return { ...clientsOf(secrets, namespaces, counted), logins: () => logins };
   }
-  test('outlive a pass', async () => {
+  test('outlive a reconcile', async () => {
     const { clients, logins } = counting([of(member)]);
-    for (let pass = 0; pass < 3; pass++) await clients.open(anyUrl).of('lab');
+    for (let reconcile = 0; reconcile < 3; reconcile++) await clients.open(anyUrl).of('lab');
     expect(logins()).toBe(1);
   });
   test('are those of the credentials as they stand', async () => {

@@ -35,8 +35,8 @@ function watchedSession(file: string, answer: typeof fetch = fetch) {
     renewed: () => undefined,
     checked: () => undefined,
   });
-  const inPass = (run: () => Promise<unknown>) => telemetry.span('pass', undefined, {}, run, []);
-  return { session, inPass, answered };
+  const inReconcile = (run: () => Promise<unknown>) => telemetry.span('reconcile', undefined, {}, run, []);
+  return { session, inReconcile, answered };
 }
 
 const of = (account: Account = member, answer?: typeof fetch) => watchedSession(cloudsYamlOf(account), answer);
@@ -44,8 +44,8 @@ const named = (name: string) => kept.spans.find((span) => span.name === name) as
 
 describe('the span of a call', () => {
   test('says which service was asked for what, where, how it answered, and under which request id', async () => {
-    const { session, inPass, answered } = of();
-    await inPass(() => session.send(byHand('compute', 'GET', '/servers/detail?name=lab-of-anna')));
+    const { session, inReconcile, answered } = of();
+    await inReconcile(() => session.send(byHand('compute', 'GET', '/servers/detail?name=lab-of-anna')));
     const [login, list] = answered;
     const { origin } = new URL(openStack.authUrl);
     expect(named('openstack logIn').attributes).toEqual({
@@ -68,10 +68,10 @@ describe('the span of a call', () => {
     expect(listed['url.full']).toMatch(new RegExp(`^${origin}/.*/servers/detail$`));
     expect(list?.requestId).toMatch(/^req-/);
   });
-  test('is a client, under the pass, and no error where the call succeeds', async () => {
-    const { session, inPass } = of();
-    await inPass(() => session.send(byHand('network', 'GET', '/v2.0/networks')));
-    const { spanId, traceId } = named('pass').spanContext();
+  test('is a client, under the reconcile, and no error where the call succeeds', async () => {
+    const { session, inReconcile } = of();
+    await inReconcile(() => session.send(byHand('network', 'GET', '/v2.0/networks')));
+    const { spanId, traceId } = named('reconcile').spanContext();
     for (const name of ['openstack logIn', 'openstack byHand']) {
       const { kind, parentSpanContext, status } = named(name);
       expect({ kind, parentSpanContext, status }).toMatchObject({
@@ -88,26 +88,26 @@ describe('the span of a call', () => {
     ['image', '/v2/images/none'],
     ['identity', '/credentials/none/none'],
   ] as const)('of a refusal of %s is an error, with its status and its request id', async (service, path) => {
-    const { session, inPass } = of();
-    await inPass(() => session.send(byHand(service, 'GET', path))).catch(() => undefined);
+    const { session, inReconcile } = of();
+    await inReconcile(() => session.send(byHand(service, 'GET', path))).catch(() => undefined);
     const { attributes, status } = named('openstack byHand');
     expect(status).toEqual({ code: SpanStatusCode.ERROR });
     expect(attributes).toMatchObject({ 'error.type': '404', 'http.response.status_code': 404 });
     expect(attributes['ot.openstack.request.id']).toMatch(/^req-/);
   });
   test('of a call without an answer is an error, with the request', async () => {
-    const { session, inPass } = of(member, (async () => {
+    const { session, inReconcile } = of(member, (async () => {
       throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
     }) as typeof fetch);
-    await inPass(() => session.login()).catch(() => undefined);
+    await inReconcile(() => session.login()).catch(() => undefined);
     const { attributes, status } = named('openstack logIn');
     expect(status).toEqual({ code: SpanStatusCode.ERROR });
     expect(attributes).toMatchObject({ 'error.type': 'Unreachable', 'url.full': `${openStack.authUrl}/auth/tokens` });
     expect(attributes).not.toHaveProperty('http.response.status_code');
   });
   test('at an invalid address exists too', async () => {
-    const { session, inPass } = of({ ...member, authUrl: 'http://:::/v3' });
-    await inPass(() => session.login()).catch(() => undefined);
+    const { session, inReconcile } = of({ ...member, authUrl: 'http://:::/v3' });
+    await inReconcile(() => session.login()).catch(() => undefined);
     expect(named('openstack logIn').attributes).toMatchObject({ 'error.type': 'Unreachable' });
   });
 });
@@ -117,10 +117,10 @@ describe('no span has', () => {
     JSON.stringify(kept.spans.map(({ name, attributes, events, status }) => [name, attributes, events, status]));
 
   test('a password or a token, be they taken or refused', async () => {
-    const { session, inPass, answered } = of();
-    await inPass(() => session.send(byHand('compute', 'GET', '/servers')));
+    const { session, inReconcile, answered } = of();
+    await inReconcile(() => session.send(byHand('compute', 'GET', '/servers')));
     const wrong = of({ ...member, password: 'a-wrong-password' });
-    await wrong.inPass(() => wrong.session.login()).catch(() => undefined);
+    await wrong.inReconcile(() => wrong.session.login()).catch(() => undefined);
     expect(kept.spans.filter(({ name }) => name === 'openstack logIn')).toHaveLength(2);
     const [{ token } = { token: null }] = answered;
     expect(token).toBeTruthy();
@@ -137,9 +137,9 @@ describe('no span has', () => {
     const file = (words: string) =>
       `clouds: { openstack: { auth_type: v3applicationcredential, auth: { auth_url: '${openStack.authUrl}', application_credential_id: ${id}, application_credential_secret: ${words} } } }`;
     const right = watchedSession(file(secret));
-    await right.inPass(() => right.session.send(byHand('compute', 'GET', '/servers')));
+    await right.inReconcile(() => right.session.send(byHand('compute', 'GET', '/servers')));
     const wrong = watchedSession(file('a-wrong-secret'));
-    await wrong.inPass(() => wrong.session.login()).catch(() => undefined);
+    await wrong.inReconcile(() => wrong.session.login()).catch(() => undefined);
     expect(right.answered[0]?.token).toBeTruthy();
     for (const hidden of [secret, 'a-wrong-secret', right.answered[0]?.token as string])
       expect(told()).not.toContain(hidden);

@@ -17,7 +17,7 @@ test.each<[string, Partial<Batch>, string | undefined]>([
   ['by both timers', { sweep: true, audit: true }, 'audit'],
   ['by a change as well', { audit: true, subjects: [subject] }, undefined],
   ['by a message as well', { sweep: true, messages: [message] }, undefined],
-])('a pass %s is of that timer alone', (_, more, timer) => {
+])('a reconcile %s is of that timer alone', (_, more, timer) => {
   expect(timerAlone(batch(more))).toBe(timer);
 });
 

@@ -39,11 +39,11 @@ describe('the trace of an image', () => {
     expect(spanContextOf(image).traceId).not.toBe(spanContextOf({ ...image, revision: 3 }).traceId);
     expect(traceparentOf(image)).toMatch(new RegExp(`^00-${spanContextOf(image).traceId}-[0-9a-f]{16}-01$`));
   });
-  test('takes in what is done for it, linked with the pass, which is linked with each image once', async () => {
+  test('takes in what is done for it, linked with the reconcile, which is linked with each image once', async () => {
     const { span } = telemetryOf('start-sync');
     const second = { uid: '9a', revision: 1 };
     await span(
-      'pass',
+      'reconcile',
       undefined,
       {},
       async () => {
@@ -51,19 +51,19 @@ describe('the trace of an image', () => {
       },
       [],
     );
-    const [pass] = named('pass');
+    const [reconcile] = named('reconcile');
     const [a, b] = [image, second].map((of) => spanContextOf(of).traceId);
     expect(named('write').map((write) => write.spanContext().traceId)).toEqual([a, a, b]);
-    expect(named('write').map(tracesLinked)).toEqual(Array(3).fill([pass?.spanContext().traceId]));
-    expect(tracesLinked(pass)).toEqual([a, b]);
+    expect(named('write').map(tracesLinked)).toEqual(Array(3).fill([reconcile?.spanContext().traceId]));
+    expect(tracesLinked(reconcile)).toEqual([a, b]);
     expect(named('write')[0]?.attributes).toEqual({ 'ot.function': 'start-sync', 'ot.image.phase': 'Queued' });
   });
-  test('leaves what is done for no image, such as a write of the Lease, in the trace of the pass', async () => {
+  test('leaves what is done for no image, such as a write of the Lease, in the trace of the reconcile', async () => {
     const { span } = telemetryOf('start-sync');
-    await span('pass', undefined, {}, () => span('replace Lease', undefined, {}, async () => 1), []);
-    const [pass, lease] = [named('pass')[0], named('replace Lease')[0]];
-    expect(lease?.parentSpanContext?.spanId).toBe(pass?.spanContext().spanId);
-    expect(pass?.parentSpanContext).toBeUndefined();
+    await span('reconcile', undefined, {}, () => span('replace Lease', undefined, {}, async () => 1), []);
+    const [reconcile, lease] = [named('reconcile')[0], named('replace Lease')[0]];
+    expect(lease?.parentSpanContext?.spanId).toBe(reconcile?.spanContext().spanId);
+    expect(reconcile?.parentSpanContext).toBeUndefined();
   });
 });
 
@@ -76,19 +76,19 @@ describe('the trace of a machine', () => {
     expect([spanContextOf(image).traceId, spanContextOf({ machine: { uid: '9a' } }).traceId]).not.toContain(traceId);
     expect(traceparentOf(machine)).toContain(traceId);
   });
-  test('takes in what is done for it, each step linked with the pass and with the sync of its image', async () => {
+  test('takes in what is done for it, each step linked with the reconcile and with the sync of its image', async () => {
     const { span } = telemetryOf('provision-vm');
     const steps = [{ machine: machine.machine }, machine];
     const all = async () => {
       for (const of of steps) await span('write', of, {}, async () => 1);
     };
-    await span('pass', undefined, {}, all, []);
-    const [pass] = named('pass');
+    await span('reconcile', undefined, {}, all, []);
+    const [reconcile] = named('reconcile');
     const [own, sync] = [machine, image].map((of) => spanContextOf(of).traceId);
     expect(named('write').map((write) => write.spanContext().traceId)).toEqual([own, own]);
-    const passId = pass?.spanContext().traceId;
-    expect(named('write').map(tracesLinked)).toEqual([[passId], [passId, sync]]);
-    expect(tracesLinked(pass)).toEqual([own]);
+    const reconcileId = reconcile?.spanContext().traceId;
+    expect(named('write').map(tracesLinked)).toEqual([[reconcileId], [reconcileId, sync]]);
+    expect(tracesLinked(reconcile)).toEqual([own]);
   });
 });
 
@@ -104,17 +104,17 @@ describe('the trace of a workspace', () => {
     expect(others).not.toContain(traceId);
     expect(traceparentOf(workspace)).toContain(traceId);
   });
-  test('takes in what is done for it, each step linked with the pass, its images and its machines', async () => {
+  test('takes in what is done for it, each step linked with the reconcile, its images and its machines', async () => {
     const { span } = telemetryOf('compose-workspace');
-    await span('pass', undefined, {}, () => span('write', workspace, {}, async () => 1), []);
-    const [pass] = named('pass');
+    await span('reconcile', undefined, {}, () => span('write', workspace, {}, async () => 1), []);
+    const [reconcile] = named('reconcile');
     expect(named('write')[0]?.spanContext().traceId).toBe(spanContextOf(workspace).traceId);
     expect(tracesLinked(named('write')[0])).toEqual([
-      pass?.spanContext().traceId,
+      reconcile?.spanContext().traceId,
       spanContextOf(image).traceId,
       spanContextOf({ machine }).traceId,
     ]);
-    expect(tracesLinked(pass)).toEqual([spanContextOf(workspace).traceId]);
+    expect(tracesLinked(reconcile)).toEqual([spanContextOf(workspace).traceId]);
   });
 });
 
@@ -139,8 +139,8 @@ describe('a span', () => {
     ['00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01', 'capitals'],
     ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0100', 'flags that are too long'],
     ["'; DROP TABLE spans", 'garbage'],
-  ])('of a pass takes no link from %j', async (origin) => {
-    await telemetryOf('preload').span('pass', undefined, {}, async () => 1, [origin, pipeline]);
+  ])('of a reconcile takes no link from %j', async (origin) => {
+    await telemetryOf('preload').span('reconcile', undefined, {}, async () => 1, [origin, pipeline]);
     expect(tracesLinked(spans[0])).toEqual(['4bf92f3577b34da6a3ce929d0e0e4736']);
   });
 });
@@ -182,7 +182,7 @@ describe('a measurement', () => {
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: '8f3c', resourceVersion: '7' } });
 
-/** A function that makes one write a pass, and how it is called. */
+/** A function that makes one write a reconcile, and how it is called. */
 function served(options: { action?: Action; write?: () => Promise<unknown> } = {}) {
   const status: Action = { do: 'patchStatus', resource: Widget, of: widget, status: { phase: 'Done' }, trace: image };
   const subscriptions: Subscription[] = [on.changed(Widget, { source: 'pelotech' }), on.sweep()];
@@ -349,7 +349,7 @@ describe('a function that is served', () => {
     await drain();
     expect(told).toEqual([{ ...event, attributes: { traceparent: traceparentOf(image) } }]);
   });
-  test('links a pass with the traces of all events that share it, and with those of no other', async () => {
+  test('links a reconcile with the traces of all events that share it, and with those of no other', async () => {
     const gate = Promise.withResolvers<unknown>();
     let writes = 0;
     const { post } = served({ write: async () => (writes++ === 0 ? gate.promise : widget) });
@@ -359,8 +359,8 @@ describe('a function that is served', () => {
     await new Promise((resolve) => setImmediate(resolve));
     gate.resolve(widget);
     await Promise.all([first, ...rest]);
-    const links = named('turn-widget reconcile').map((pass) =>
-      tracesLinked(pass)?.filter((traceId) => traceId !== spanContextOf(image).traceId),
+    const links = named('turn-widget reconcile').map((reconcile) =>
+      tracesLinked(reconcile)?.filter((traceId) => traceId !== spanContextOf(image).traceId),
     );
     expect(links).toEqual([['4bf92f3577b34da6a3ce929d0e0e4736'], ['a'.repeat(32)]]);
   });

@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
     'const decisionsAtOnce = 32;',
     'const decisionsAtOnce = 32000;',
     'shared/runtime/http.test.ts',
-    'a pass over ten thousand images takes more memory than the function has',
+    'a reconcile of ten thousand images takes more memory than the function has',
   ),
   of(
     pruning,

@@ -6,7 +6,7 @@ import { bytesOf } from '../../../deploy/local/controller/quantity.ts';
 import { VolumeSnapshot } from '../../../deploy/local/snapshots/kinds.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { aVirtualMachine } from '../../support/builders/machines.ts';
-import { aReadyImage, madeIn, pass } from '../../support/harness/provision-vm.ts';
+import { aReadyImage, madeIn, reconcile } from '../../support/harness/provision-vm.ts';
 import { readScenario } from './scenarios.ts';
 
 /** The claim that CDI creates for the root disk of a machine on a snapshot, computed as in the recordings. */
@@ -17,7 +17,7 @@ function claimOn({ diskSize, restoreSize, volumeMode }: Snapshot, wanted?: strin
     spec: { resources: { cpu: '1', memory: '1Gi', ...(wanted === undefined ? {} : { diskSize: wanted }) } },
   });
   const made = madeIn(
-    pass({ machine, image: { ...image, status: { ...image.status, snapshot } } }).actions,
+    reconcile({ machine, image: { ...image, status: { ...image.status, snapshot } } }).actions,
     DataVolume,
   );
   const { metadata, spec } = made as unknown as CdiDataVolume;

@@ -6,7 +6,7 @@ import { VirtualMachine, type VirtualMachineStatus } from '../../../shared/kinds
 import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { at } from '../../support/builders/images.ts';
 import type { Followed } from './follow.ts';
-import { decided } from './pass.ts';
+import { decided } from './reconcile.ts';
 import type { AsOf, Recording } from './recording.ts';
 
 /** The sizes of a machine's image and snapshot, and the requested size. The recording has the root disk only. */
@@ -26,15 +26,15 @@ export async function clone(recording: Recording, sizes: Sizes): Promise<Followe
     object.kind === DataVolume.kind && type !== 'DELETED' ? [index + 1] : [],
   );
   const { machine: fresh, image } = ownersOf(recording, sizes);
-  const pass = passes(recording, image);
+  const reconcile = reconcilerOf(recording, image);
   const [first] = moments;
-  const asked = (await pass(fresh, (first ?? 1) - 1)).disk;
+  const asked = (await reconcile(fresh, (first ?? 1) - 1)).disk;
   const others = new Map<string, number>();
   const said = new Set<string>();
   let machine = fresh;
   for (const moment of moments) {
-    machine = (await pass(machine, moment)).machine;
-    for (const one of [machine, (await pass(fresh, moment)).machine]) {
+    machine = (await reconcile(machine, moment)).machine;
+    for (const one of [machine, (await reconcile(fresh, moment)).machine]) {
       said.add(one.status?.message ?? '');
       if (one.status?.phase === 'Failed') others.set('Failed', (others.get('Failed') ?? 0) + 1);
     }
@@ -46,12 +46,12 @@ export async function clone(recording: Recording, sizes: Sizes): Promise<Followe
     message: machine.status?.message ?? '',
     said,
     untold: new Set<string>(),
-    passes: 2 * moments.length,
+    reconciles: 2 * moments.length,
     others,
   };
 }
 
-function passes(recording: Recording, image: VMDiskImage) {
+function reconcilerOf(recording: Recording, image: VMDiskImage) {
   return async (machine: VirtualMachine, moment: number) => {
     const given = [
       { resource: VMDiskImage, object: image },

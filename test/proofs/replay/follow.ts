@@ -8,7 +8,7 @@ import { attemptLabel, VMDiskImage, type VMDiskImageStatus } from '../../../shar
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
-import { decided } from './pass.ts';
+import { decided } from './reconcile.ts';
 import type { AsOf, Recording } from './recording.ts';
 
 /** The result of following one attempt of a scenario. */
@@ -20,8 +20,8 @@ export interface Followed {
   said: ReadonlySet<string>;
   /** The messages of which a condition said something else. */
   untold: ReadonlySet<string>;
-  /** The number of passes with the lists at any two moments, and their decisions that differ from the end of this attempt. */
-  passes: number;
+  /** The number of reconciles with the lists at any two moments, and their decisions that differ from the end of this attempt. */
+  reconciles: number;
   others: ReadonlyMap<string, number>;
 }
 
@@ -29,13 +29,13 @@ export interface Followed {
 interface Attempt {
   number: number;
   startedAt: string;
-  /** The numbers of the writes after which a pass may read: those of DataVolumes, Pods and snapshots. */
+  /** The numbers of the writes after which a reconcile may read: those of DataVolumes, Pods and snapshots. */
   moments: readonly number[];
 }
 
 /**
  * Drives the recorded objects through follow-sync. An image of its own replaces the recorded one, which earlier functions wrote.
- * First a pass runs after each write. Then a pass runs for every pair of moments at which it may list DataVolumes and Pods, with
+ * First a reconcile runs after each write. Then a reconcile runs for every pair of moments at which it may list DataVolumes and Pods, with
  * every state that the image had before. If the attempt does not end, time advances while nothing changes, unless the recording
  * of that attempt `isCut`.
  */
@@ -64,18 +64,21 @@ async function followAttempt(
   fresh: VMDiskImage,
   { policy, isCut }: { policy: Readonly<Record<string, string>>; isCut: boolean },
 ) {
-  const pass = passes(recording, policy);
-  const story = await inOrder(pass, attempt, fresh);
+  const reconcile = reconcilerOf(recording, policy);
+  const story = await inOrder(reconcile, attempt, fresh);
   const last = attempt.moments.at(-1) ?? 0;
   const since = recording.msAt(last);
   let { image } = story;
   for (const seconds of isCut ? [] : [61, 16 * 60, 5 * 3600]) {
     if (!isUnderWay(image)) break;
-    image = (await pass(image, last, last, since + seconds * 1000)).image;
+    image = (await reconcile(image, last, last, since + seconds * 1000)).image;
     hear(story, image);
   }
   const end = stateOf(image);
-  const { passes: count, others } = await inAnyOrder(pass, recording.pairs(attempt.moments), { end, ...story });
+  const { reconciles: count, others } = await inAnyOrder(reconcile, recording.pairs(attempt.moments), {
+    end,
+    ...story,
+  });
   return {
     image,
     result: {
@@ -83,19 +86,19 @@ async function followAttempt(
       message: image.status?.message ?? '',
       said: story.said,
       untold: story.untold,
-      passes: count,
+      reconciles: count,
       others,
     },
   };
 }
 
-/** A pass after each write. `written` has the images that are not finished, each with the moment of its write. */
-async function inOrder(pass: Pass, { moments }: Attempt, fresh: VMDiskImage) {
+/** A reconcile after each write. `written` has the images that are not finished, each with the moment of its write. */
+async function inOrder(reconcile: Reconcile, { moments }: Attempt, fresh: VMDiskImage) {
   const heard = { said: new Set<string>(), untold: new Set<string>() };
   const written = [{ from: 0, image: fresh }];
   let image = fresh;
   for (const moment of moments) {
-    const after = (await pass(image, moment, moment)).image;
+    const after = (await reconcile(image, moment, moment)).image;
     if (isUnderWay(after) && after.status !== image.status) written.push({ from: moment, image: after });
     image = after;
     hear(heard, image);
@@ -117,9 +120,9 @@ function hear({ said, untold }: Heard, { status }: VMDiskImage) {
   if (message !== '' && !told) untold.add(message);
 }
 
-/** Passes with the lists at any two moments, for each image written before them: the last pass may be long ago. */
+/** Reconciles with the lists at any two moments, for each image written before them: the last reconcile may be long ago. */
 async function inAnyOrder(
-  pass: Pass,
+  reconcile: Reconcile,
   moments: Iterable<readonly [number, number]>,
   { end, written }: { end: string; written: readonly { from: number; image: VMDiskImage }[] },
 ) {
@@ -127,13 +130,13 @@ async function inAnyOrder(
   let count = 0;
   for (const [dataVolumes, pods] of moments) {
     for (const { image } of written.filter(({ from }) => from < dataVolumes)) {
-      const { transition } = await pass(image, dataVolumes, pods);
+      const { transition } = await reconcile(image, dataVolumes, pods);
       count += 1;
       if (!transition || transition === end || isOnTheWay(transition, end)) continue;
       others.set(transition, (others.get(transition) ?? 0) + 1);
     }
   }
-  return { passes: count, others };
+  return { reconciles: count, others };
 }
 
 /** A finished download leads to any end except a failed attempt. */
@@ -142,10 +145,10 @@ const isOnTheWay = (transition: string, end: string) =>
 
 const isUnderWay = ({ status }: VMDiskImage) => status?.phase === 'Syncing' || status?.phase === 'Snapshotting';
 
-type Pass = ReturnType<typeof passes>;
+type Reconcile = ReturnType<typeof reconcilerOf>;
 
-/** A pass of follow-sync that lists DataVolumes after one write and Pods and snapshots after another. */
-function passes(recording: Recording, data: Readonly<Record<string, string>>) {
+/** A reconcile of follow-sync that lists DataVolumes after one write and Pods and snapshots after another. */
+function reconcilerOf(recording: Recording, data: Readonly<Record<string, string>>) {
   const policy = ConfigMap.parse({ metadata: { name: policyName, namespace: operatorNamespace }, data });
   return async (image: VMDiskImage, dataVolumes: number, pods: number, nowMs?: number) => {
     const counts = new Map([

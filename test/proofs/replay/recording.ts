@@ -2,13 +2,13 @@ import { type KubernetesObject, keyOf, type ObjectReference, type Resource } fro
 import type { Kube, ListOptions } from '../../../shared/runtime/kube.ts';
 import { type Change, readScenario } from './scenarios.ts';
 
-/** The objects that a pass reads besides the recording: the image with the status written so far, and the policy. */
+/** The objects that a reconcile reads besides the recording: the image with the status written so far, and the policy. */
 export type Given = readonly { resource: Resource; object: KubernetesObject }[];
 
 /** The number of writes of the recording after which reads of a kind see its objects. */
 export type AsOf = (resource: Resource) => number;
 
-/** The longest time between two reads of a pass, on a busy machine. */
+/** The longest time between two reads of a reconcile, on a busy machine. */
 const widestGapMs = 5_000;
 
 /** A scenario, and its objects as a reader would have seen them at each moment. */
@@ -26,7 +26,7 @@ export class Recording {
     return Date.parse(this.changes[number - 1]?.at ?? '');
   }
 
-  /** The pairs of these moments that are close enough for the reads of one pass. */
+  /** The pairs of these moments that are close enough for the reads of one reconcile. */
   *pairs(moments: readonly number[]): Generator<readonly [number, number]> {
     for (const [index, first] of moments.entries()) {
       for (const second of moments.slice(index)) {

@@ -7,7 +7,7 @@ test('each scenario has its row, and no other', () => {
   expect(Object.keys(expected)).toEqual(scenarioNames());
 });
 
-describe('the decisions over real CDI are the expected ones, whenever a pass lists', () => {
+describe('the decisions over real CDI are the expected ones, whenever a reconcile lists', () => {
   test.each(scenarioNames())('%s', async (name) => {
     expect(differences(name, await replay(name))).toEqual([]);
   });

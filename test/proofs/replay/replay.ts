@@ -28,8 +28,8 @@ export function differences(name: string, decided: readonly Followed[]): string[
       return found === end ? [] : [`attempt ${index + 1}: expected ${end}, found ${found}`];
     }),
     ...decided.slice(ends.length).map(({ end }) => `expected no further attempt, found one ending ${end}`),
-    ...decided.flatMap(({ others, passes }) =>
-      [...others].map(([transition, count]) => `also ${transition} in ${count} of ${passes} passes`),
+    ...decided.flatMap(({ others, reconciles }) =>
+      [...others].map(([transition, count]) => `also ${transition} in ${count} of ${reconciles} reconciles`),
     ),
     ...(says && !said.some((message) => says.test(message)) ? [`expected a message like ${says}, found none`] : []),
     ...decided.flatMap(({ untold }) => [...untold].map((message) => `conditions do not say: ${message}`)),

@@ -16,14 +16,14 @@ import {
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
-import { decided } from './pass.ts';
+import { decided } from './reconcile.ts';
 import { Recording } from './recording.ts';
 import { scenarioNames } from './scenarios.ts';
 
 const withImage = scenarioNames().filter((name) => !name.startsWith('5'));
 const kinds = [VMDiskImage, DataVolume, Pod, PersistentVolumeClaim, VolumeSnapshot].map(({ kind }) => kind);
 
-/** The numbers of the writes after which a pass may read. */
+/** The numbers of the writes after which a reconcile may read. */
 const momentsOf = ({ changes }: Recording, from: number, end: number) =>
   changes.flatMap(({ object }, index) =>
     index >= from && index < end && kinds.includes(object.kind) ? [index + 1] : [],
@@ -70,7 +70,7 @@ describe('the slot of an attempt is freed when its importer has ended, and not b
     const recording = new Recording(name);
     for (const held of attemptsOf(recording)) {
       const lease = leaseOf(held, recording);
-      /** A pass reads the Lease and the image first, then DataVolumes, claims and Pods; the opposite order proves more than is promised. */
+      /** A reconcile reads the Lease and the image first, then DataVolumes, claims and Pods; the opposite order proves more than is promised. */
       const isFreed = async (image: number, dataVolumes: number, pods: number) => {
         const claims = Math.max(dataVolumes, pods);
         const counts: Record<string, number> = {

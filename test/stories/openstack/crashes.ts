@@ -97,7 +97,7 @@ async function life(world: OpenStackWorld, imageUrl: string): Promise<void> {
   await leaveNothing(world);
 }
 
-/** An answer that crashes its reader: the pass ends there, and knows nothing of it afterwards. */
+/** An answer that crashes its reader: the reconcile ends there, and knows nothing of it afterwards. */
 const crashing = (answer: Response) =>
   new Proxy(answer, {
     get(target, key) {

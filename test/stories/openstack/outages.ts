@@ -24,7 +24,7 @@ export const stories: OpenStackStory[] = [
       await makeBootable(world, 'second');
       world.hang('compute', 20_000);
       await createMachine(world, 'second', { diskAttachments: [{ name: 'second' }] });
-      // Whichever a pass was about that met the silence from its beginning.
+      // Whichever a reconcile was about that met the silence from its beginning.
       const { status } = await Promise.any(
         ['vm', 'second'].map((name) => untilMachine(world, name, isWaitingFor('Unreachable'))),
       );

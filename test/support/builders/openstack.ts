@@ -189,7 +189,7 @@ export const aCredentialsSecret = (
     data: { 'clouds.yaml': Buffer.from(cloudsYaml).toString('base64') },
   });
 
-/** What a pass remembers of requests that were refused for an object. */
+/** What a reconcile remembers of requests that were refused for an object. */
 export const refusing = (of: KubernetesObject, ...refused: readonly [OpenStackRequest, string][]) =>
   new Map(refused.map(([request, words]) => [callKey(of, request), refusalSaying(words)]));
 

@@ -65,7 +65,7 @@ export const running = (given: Given & { server?: Parameters<typeof aServer>[1] 
 };
 
 /** One look at a machine, and what came of it. */
-export function pass(given: Given = {}) {
+export function reconcile(given: Given = {}) {
   const observed = observedOf(given);
   const actions = decide(observed);
   return {

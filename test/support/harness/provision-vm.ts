@@ -27,7 +27,7 @@ export interface Given extends Partial<Omit<Observed, 'policy'>> {
 }
 
 /** One look at a machine, and what came of it. Namespace `shared` has networks for all. */
-export function pass({ policy = {}, ...given }: Given = {}) {
+export function reconcile({ policy = {}, ...given }: Given = {}) {
   const observed: Observed = {
     nowMs: start + 10_000,
     policy: parsePolicy({ data: { machineNetworks: 'shared', ...policy } }),
@@ -63,7 +63,7 @@ export function pass({ policy = {}, ...given }: Given = {}) {
 
 const reasonOf = (action: Action) => (action.do === 'recordEvent' ? action.reason : '');
 
-/** What was made in a pass, of one kind. */
+/** What was made in a reconcile, of one kind. */
 export const madeIn = (actions: readonly Action[], resource: { kind: string; apiVersion: string }) =>
   actions
     .filter((action) => action.do === 'create' || action.do === 'replace')
@@ -79,7 +79,7 @@ export function aMadeMachine(
   options: MachineOptions = {},
   { disk, machine: said, ...given }: Omit<Given, 'machine'> & { disk?: DiskSaid; machine?: MachineSaid } = {},
 ): Given & { machine: VirtualMachine } {
-  const first = pass({ ...given, machine: aVirtualMachine(options) });
+  const first = reconcile({ ...given, machine: aVirtualMachine(options) });
   const dataVolume = aRootDisk(madeIn(first.actions, DataVolume), disk);
   const rootDisk = first.status?.rootDisk && { ...first.status.rootDisk, made: dataVolume.metadata.uid };
   const status = { ...first.status, ...(rootDisk ? { rootDisk } : {}), ...options.status };

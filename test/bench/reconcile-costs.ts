@@ -4,8 +4,8 @@ import { type BenchCluster, benchNamespace, startBenchCluster } from './bench-cl
 import { accountOf } from './calls.ts';
 import { finishedName, makeFinished } from './finished-images.ts';
 
-/** What one pass cost one function beside this many finished images. */
-export interface PassCost {
+/** What one reconcile cost one function beside this many finished images. */
+export interface ReconcileCost {
   /** What woke it. */
   batch: string;
   function: string;
@@ -18,12 +18,12 @@ export const nothingToDo = 'sweep, nothing to do';
 const finishedChanged = 'event about a finished image';
 export const audit = 'audit, nothing to do';
 
-/** Measures a pass of each function for each number of finished images; the numbers must rise. */
-export async function measurePasses(finishedCounts: readonly number[]): Promise<PassCost[]> {
-  return [...(await idlePasses(finishedCounts)), ...(await busyPasses(finishedCounts))];
+/** Measures a reconcile of each function for each number of finished images; the numbers must rise. */
+export async function measureReconciles(finishedCounts: readonly number[]): Promise<ReconcileCost[]> {
+  return [...(await idleReconciles(finishedCounts)), ...(await busyReconciles(finishedCounts))];
 }
 
-const idlePasses = (finishedCounts: readonly number[]) =>
+const idleReconciles = (finishedCounts: readonly number[]) =>
   withFinished(finishedCounts, async (cluster, costs, finished) => [
     ...(await costs(nothingToDo, () => cluster.tick('sweep'))),
     ...(finished > 0 ? await costs(finishedChanged, () => cluster.post(changeOf(finishedName(0)))) : []),
@@ -31,7 +31,7 @@ const idlePasses = (finishedCounts: readonly number[]) =>
   ]);
 
 /** With two images that sync for ever and three behind them. */
-async function busyPasses(finishedCounts: readonly number[]): Promise<PassCost[]> {
+async function busyReconciles(finishedCounts: readonly number[]): Promise<ReconcileCost[]> {
   const begin = async (cluster: BenchCluster) => {
     await cluster.setConcurrency(2);
     for (let index = 0; index < 5; index++) await cluster.createImage(`waiting-${index}`);
@@ -43,13 +43,13 @@ async function busyPasses(finishedCounts: readonly number[]): Promise<PassCost[]
   return withFinished(finishedCounts, measure, begin);
 }
 
-type Measure = (batch: string, run: () => Promise<void>) => Promise<PassCost[]>;
+type Measure = (batch: string, run: () => Promise<void>) => Promise<ReconcileCost[]>;
 
 async function withFinished(
   finishedCounts: readonly number[],
-  measure: (cluster: BenchCluster, costs: Measure, finished: number) => Promise<PassCost[]>,
+  measure: (cluster: BenchCluster, costs: Measure, finished: number) => Promise<ReconcileCost[]>,
   begin: (cluster: BenchCluster) => Promise<void> = async () => {},
-): Promise<PassCost[]> {
+): Promise<ReconcileCost[]> {
   const functions = (await loadFunctions()).map(({ name }) => name);
   let asked: { method: string; user: string }[] = [];
   const cluster = await startBenchCluster({ intercept: (request) => void asked.push(request) });
@@ -57,12 +57,12 @@ async function withFinished(
     // Only what the bench posts wakes anybody, and that alone is counted.
     cluster.muteSources();
     await begin(cluster);
-    // The first passes make the Lease and start what can start; Kubernetes Events about that come a moment later.
+    // The first reconciles make the Lease and start what can start; Kubernetes Events about that come a moment later.
     for (let sweeps = 0; sweeps < 2 || asked.some(({ method }) => method !== 'GET'); sweeps++) {
       asked = [];
       await cluster.tick('sweep');
     }
-    const found: PassCost[] = [];
+    const found: ReconcileCost[] = [];
     let made = 0;
     for (const finished of finishedCounts) {
       await makeFinished(cluster, made, finished);

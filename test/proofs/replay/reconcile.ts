@@ -5,7 +5,7 @@ import { isUnreadable } from '../../../shared/runtime/unreadable.ts';
 import { noClouds } from '../../support/builders/images.ts';
 import type { AsOf, Given, Recording } from './recording.ts';
 
-/** The moment and the content of the reads of a pass. */
+/** The moment and the content of the reads of a reconcile. */
 export interface Reads {
   asOf: AsOf;
   given: Given;
