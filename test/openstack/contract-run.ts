@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Login, logIn, type RawAnswer, send } from './contract-connection.ts';
 import { Mask } from './contract-mask.ts';
-import type { Case, Step, Who } from './contract-step.ts';
+import type { Step, Who } from './contract-step.ts';
 import type { World } from './services.ts';
 
 const patience = { ms: 60_000 };
@@ -24,7 +24,11 @@ interface Session {
 }
 
 /** Runs a case's steps in order, in a project of its own, and gives each masked answer. */
-export async function runCase(world: World, { steps }: Case, saved: Record<string, string> = {}): Promise<Told[]> {
+export async function runCase(
+  world: World,
+  steps: readonly Step[],
+  saved: Record<string, string> = {},
+): Promise<Told[]> {
   const session = await open(world, saved);
   const told: Told[] = [];
   try {

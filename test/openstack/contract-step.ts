@@ -26,11 +26,8 @@ export interface Step {
   pick?(body: never): unknown;
 }
 
-/** A fact about OpenStack: the same of the simulator and of the real services. Each has a project and a user of its own. */
-export interface Case {
-  name: string;
-  steps: Step[];
-}
+/** Facts about OpenStack, and the requests that show each: the same of the simulator and of the real services. Each has a project and a user of its own. */
+export type Cases = Readonly<Record<string, readonly Step[]>>;
 
 /** The body's fields of these names only. */
 export const only =
