@@ -3,7 +3,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { adoptSnapshot, imageUidLabel, syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { putImage } from './images.ts';
-import { createImage, type Spec, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Spec, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
 /** The volume of another image stands for an existing disk of the admins. */
 const keepsVolumes = { retainSourceVolume: 'true' };
@@ -46,9 +46,8 @@ function expectNoDownload({ store, history }: World, name: string): void {
   expect(store.bytesSent(`images/${name}.qcow2`)).toBe(0);
 }
 
-const all: readonly Story[] = [
-  {
-    name: 'an image adopts the snapshot its annotation names: ready at once, nothing is downloaded, no slot is taken',
+const all = byName<Story>({
+  'an image adopts the snapshot its annotation names: ready at once, nothing is downloaded, no slot is taken': {
     quick: true,
     policy: keepsVolumes,
     run: async (world) => {
@@ -61,8 +60,7 @@ const all: readonly Story[] = [
       expectNoDownload(world, 'rolled-out');
     },
   },
-  {
-    name: 'an image waits for its snapshot without downloading, and adopts it once it exists',
+  'an image waits for its snapshot without downloading, and adopts it once it exists': {
     smoke: true,
     policy: keepsVolumes,
     run: async (world) => {
@@ -75,8 +73,7 @@ const all: readonly Story[] = [
       expectNoDownload(world, 'early');
     },
   },
-  {
-    name: 'a snapshot larger than the disk is adopted once diskSize is mended, and not downloaded for that',
+  'a snapshot larger than the disk is adopted once diskSize is mended, and not downloaded for that': {
     policy: keepsVolumes,
     run: async (world) => {
       await cut(world, await aDisk(world), 'golden');
@@ -87,18 +84,14 @@ const all: readonly Story[] = [
       expectNoDownload(world, 'small');
     },
   },
-  {
-    name: 'an image whose annotation is removed before its snapshot exists downloads as any other',
-    run: async (world) => {
-      await putImage(world, 'given-up');
-      await adopt(world, 'given-up', 'never');
-      await untilReason(world, 'given-up', 'SnapshotMissing');
-      await annotate(world, 'given-up', { [adoptSnapshot]: null });
-      expect((await untilPhase(world, 'given-up', 'Succeeded')).status).toMatchObject({ attempts: 1, revision: 2 });
-    },
+  'an image whose annotation is removed before its snapshot exists downloads as any other': async (world) => {
+    await putImage(world, 'given-up');
+    await adopt(world, 'given-up', 'never');
+    await untilReason(world, 'given-up', 'SnapshotMissing');
+    await annotate(world, 'given-up', { [adoptSnapshot]: null });
+    expect((await untilPhase(world, 'given-up', 'Succeeded')).status).toMatchObject({ attempts: 1, revision: 2 });
   },
-  {
-    name: 'a failed image adopts a snapshot that an admin names later',
+  'a failed image adopts a snapshot that an admin names later': {
     policy: keepsVolumes,
     run: async (world) => {
       await cut(world, await aDisk(world), 'golden');
@@ -108,8 +101,7 @@ const all: readonly Story[] = [
       expect((await untilPhase(world, 'absent', 'Succeeded')).status?.snapshot?.name).toBe('golden');
     },
   },
-  {
-    name: 'a new revision after adoption downloads and replaces the adopted snapshot, which stays',
+  'a new revision after adoption downloads and replaces the adopted snapshot, which stays': {
     policy: keepsVolumes,
     run: async (world) => {
       await cut(world, await aDisk(world), 'golden');
@@ -127,8 +119,7 @@ const all: readonly Story[] = [
       expect(await world.kube.get(VolumeSnapshot, refOf(world, 'golden'))).toBeDefined();
     },
   },
-  {
-    name: 'a deleted image leaves the snapshot it adopted, and deletes a snapshot that carries its label',
+  'a deleted image leaves the snapshot it adopted, and deletes a snapshot that carries its label': {
     policy: keepsVolumes,
     run: async (world) => {
       const claim = await aDisk(world);
@@ -148,19 +139,15 @@ const all: readonly Story[] = [
       expect(golden?.status?.readyToUse).toBe(true);
     },
   },
-  {
-    name: "another image's snapshot is not adopted: it would be deleted with that image",
-    run: async (world) => {
-      await putImage(world, 'landlord');
-      await createImage(world, 'landlord');
-      const { status } = await untilPhase(world, 'landlord', 'Succeeded');
-      await adopt(world, 'lodger', status?.snapshot?.name ?? '');
-      await untilReason(world, 'lodger', 'SnapshotOfAnotherImage');
-      expectNoDownload(world, 'lodger');
-    },
+  "another image's snapshot is not adopted: it would be deleted with that image": async (world) => {
+    await putImage(world, 'landlord');
+    await createImage(world, 'landlord');
+    const { status } = await untilPhase(world, 'landlord', 'Succeeded');
+    await adopt(world, 'lodger', status?.snapshot?.name ?? '');
+    await untilReason(world, 'lodger', 'SnapshotOfAnotherImage');
+    expectNoDownload(world, 'lodger');
   },
-  {
-    name: 'an adopted snapshot that a user deletes is reported as lost',
+  'an adopted snapshot that a user deletes is reported as lost': {
     policy: keepsVolumes,
     run: async (world) => {
       await cut(world, await aDisk(world), 'golden');
@@ -170,7 +157,7 @@ const all: readonly Story[] = [
       await untilReason(world, 'robbed', 'SnapshotLost');
     },
   },
-];
+});
 
 /** Snapshots without an owner would disturb the next story of the same namespace. */
 async function removeSnapshots(world: World): Promise<void> {

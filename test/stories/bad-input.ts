@@ -238,9 +238,8 @@ export const stories: readonly Story[] = [
       expect(status).toMatchObject({ revision: 1, attempts: world.history.starts().length });
     },
   },
-  ...withKubectl([
-    {
-      name: 'kubectl apply shows what was expected of each thing the schema refuses',
+  ...withKubectl({
+    'kubectl apply shows what was expected of each thing the schema refuses': {
       smoke: true,
       run: async (world) => {
         for (const [what, changes, words] of refused) {
@@ -257,5 +256,5 @@ export const stories: readonly Story[] = [
         expect((await world.kubectl('get', 'vmdi', '-A', '-o', 'name')).out).toBe('');
       },
     },
-  ]),
+  }),
 ];

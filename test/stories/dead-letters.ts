@@ -5,7 +5,7 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import { operatorNamespace as namespace } from '../../shared/operator.ts';
 import { withTrigger } from './triggers.ts';
 import type { Warning } from './warnings.ts';
-import { type Story, type World, withKubectl } from './world.ts';
+import { byName, type Story, type World, withKubectl } from './world.ts';
 
 type Letter = Warning & { count: number };
 
@@ -81,75 +81,73 @@ function withoutSubscriber(world: World, name: string, deadLetterSink: object, r
 }
 
 export const stories: readonly Story[] = [
-  {
-    name: 'a publication that preload refuses is shown at its Trigger with its faults, without a word of its data',
-    quick: true,
-    smoke: true,
-    run: async (world) => {
-      const letter = await untilLetter(world, about(await publish(world, malformed)));
-      expect(letter).toMatchObject({
-        involvedObject: { kind: 'Trigger', name: 'preload' },
-        source: { component: 'dead-letters' },
-      });
-      expect(letter.message).toContain(`preload answered 400 to ${imagePublished} from https://ci.example/pipelines/7`);
-      expect(letter.message).toContain('data: Unrecognized key: "secretRef"');
-      expect(letter.message).toContain('It is lost unless its sender posts it again');
-      expect(JSON.stringify(letter)).not.toMatch(/hush|Not A Name/);
+  ...byName<Story>({
+    'a publication that preload refuses is shown at its Trigger with its faults, without a word of its data': {
+      quick: true,
+      smoke: true,
+      run: async (world) => {
+        const letter = await untilLetter(world, about(await publish(world, malformed)));
+        expect(letter).toMatchObject({
+          involvedObject: { kind: 'Trigger', name: 'preload' },
+          source: { component: 'dead-letters' },
+        });
+        expect(letter.message).toContain(
+          `preload answered 400 to ${imagePublished} from https://ci.example/pipelines/7`,
+        );
+        expect(letter.message).toContain('data: Unrecognized key: "secretRef"');
+        expect(letter.message).toContain('It is lost unless its sender posts it again');
+        expect(JSON.stringify(letter)).not.toMatch(/hush|Not A Name/);
+      },
     },
-  },
-  {
-    name: 'data that cannot be read, or is too large, does not break its dead letter',
-    smoke: true,
-    run: async (world) => {
-      const unreadable = await untilLetter(world, about(await publish(world, '{"name":')));
-      expect(unreadable.message).toContain('preload answered 400 to');
-      expect(unreadable.message).toContain('data: expected JSON, found other text');
-      const large = JSON.stringify({ name: 'x'.repeat(1536 * 1024) });
-      const tooLarge = await untilLetter(world, about(await publish(world, large)));
-      expect(tooLarge.message).toContain('preload answered 413 to');
+    'data that cannot be read, or is too large, does not break its dead letter': {
+      smoke: true,
+      run: async (world) => {
+        const unreadable = await untilLetter(world, about(await publish(world, '{"name":')));
+        expect(unreadable.message).toContain('preload answered 400 to');
+        expect(unreadable.message).toContain('data: expected JSON, found other text');
+        const large = JSON.stringify({ name: 'x'.repeat(1536 * 1024) });
+        const tooLarge = await untilLetter(world, about(await publish(world, large)));
+        expect(tooLarge.message).toContain('preload answered 413 to');
+      },
     },
-  },
-  {
-    name: 'many that are alike raise the count of one Event',
-    smoke: true,
-    run: async (world) => {
-      const first = await untilLetter(world, about(await publish(world, malformed)));
-      await Promise.all(Array.from({ length: 50 }, () => publish(world, malformed)));
-      const last = await untilLetter(
-        world,
-        ({ message, count }) => count >= first.count + 50 && message.includes('400'),
-      );
-      expect(last.message).toMatch(/^\d+ times, last: preload answered 400/);
-      const alike = (await lettersOf(world)).filter(({ message }) => message.includes('preload answered 400'));
-      expect(alike).toHaveLength(1);
+    'many that are alike raise the count of one Event': {
+      smoke: true,
+      run: async (world) => {
+        const first = await untilLetter(world, about(await publish(world, malformed)));
+        await Promise.all(Array.from({ length: 50 }, () => publish(world, malformed)));
+        const last = await untilLetter(
+          world,
+          ({ message, count }) => count >= first.count + 50 && message.includes('400'),
+        );
+        expect(last.message).toMatch(/^\d+ times, last: preload answered 400/);
+        const alike = (await lettersOf(world)).filter(({ message }) => message.includes('preload answered 400'));
+        expect(alike).toHaveLength(1);
+      },
     },
-  },
-  {
-    name: 'who gives no answer at all is known by the path of its dead letter sink',
-    smoke: true,
-    run: (world) => {
-      const name = 'nobody-answers';
-      const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
-      return withoutSubscriber(world, name, { deadLetterSink: { ref, uri: `/${name}` } }, async (type) => {
-        const letter = await letterOf(world, type);
-        expect(letter.involvedObject).toMatchObject({ kind: 'Trigger', name });
-        expect(letter.message).toContain(`${name} gave no answer (timeout or no connection) to ${type}`);
-      });
+    'who gives no answer at all is known by the path of its dead letter sink': {
+      smoke: true,
+      run: (world) => {
+        const name = 'nobody-answers';
+        const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
+        return withoutSubscriber(world, name, { deadLetterSink: { ref, uri: `/${name}` } }, async (type) => {
+          const letter = await letterOf(world, type);
+          expect(letter.involvedObject).toMatchObject({ kind: 'Trigger', name });
+          expect(letter.message).toContain(`${name} gave no answer (timeout or no connection) to ${type}`);
+        });
+      },
     },
-  },
-  {
-    name: "a Trigger without a dead letter sink of its own has the Broker's, and its letters are shown there",
-    smoke: true,
-    run: (world) =>
-      withoutSubscriber(world, 'nobody-named', {}, async (type) => {
-        const letter = await letterOf(world, type);
-        expect(letter.involvedObject).toMatchObject({ kind: 'Broker', name: 'default' });
-        expect(letter.message).toContain(`gave no answer (timeout or no connection) to ${type}`);
-      }),
-  },
-  ...withKubectl([
-    {
-      name: 'kubectl get events and kubectl describe trigger show what no function took',
+    "a Trigger without a dead letter sink of its own has the Broker's, and its letters are shown there": {
+      smoke: true,
+      run: (world) =>
+        withoutSubscriber(world, 'nobody-named', {}, async (type) => {
+          const letter = await letterOf(world, type);
+          expect(letter.involvedObject).toMatchObject({ kind: 'Broker', name: 'default' });
+          expect(letter.message).toContain(`gave no answer (timeout or no connection) to ${type}`);
+        }),
+    },
+  }),
+  ...withKubectl({
+    'kubectl get events and kubectl describe trigger show what no function took': {
       smoke: true,
       run: async (world) => {
         const id = await publish(world, malformed);
@@ -164,5 +162,5 @@ export const stories: readonly Story[] = [
         expect(described.out).toMatch(new RegExp(`Warning +DeadLetter .* dead-letters +.*event ${id}`));
       },
     },
-  ]),
+  }),
 ];

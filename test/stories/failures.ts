@@ -6,7 +6,7 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
 import { untilWarning } from './warnings.ts';
-import { createImage, type Story, until, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, until, untilPhase, type World } from './world.ts';
 
 const retryLimit = 2;
 const bytesPerSecond = 8 * 1024 * 1024;
@@ -24,24 +24,22 @@ const reasonOf = (image: Awaited<ReturnType<typeof untilPhase>>) =>
   image.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
 
 export const stories: readonly Story[] = [
-  {
-    name: 'a download that is cut off twice is tried again and succeeds at its third attempt',
-    quick: true,
-    smoke: true,
-    run: async (world) => {
-      const size = await putSlowly(world, 'flaky');
-      world.store.faults.push({ match: 'flaky', mode: 'cutAt', fraction: 0.5, times: 2 });
-      // The first GET of each attempt only looks at the header, and counts as one.
-      await createImage(world, 'flaky');
-      const { status } = await untilPhase(world, 'flaky', 'Succeeded');
-      expect(world.store.bytesSent('images/flaky.qcow2')).toBeLessThanOrEqual((retryLimit + 1) * (size + slackBytes));
-      expect(status?.attempts).toBeGreaterThan(1);
-      expect(world.history.phasesOf('flaky')).toContain('Retrying');
+  ...byName<Story>({
+    'a download that is cut off twice is tried again and succeeds at its third attempt': {
+      quick: true,
+      smoke: true,
+      run: async (world) => {
+        const size = await putSlowly(world, 'flaky');
+        world.store.faults.push({ match: 'flaky', mode: 'cutAt', fraction: 0.5, times: 2 });
+        // The first GET of each attempt only looks at the header, and counts as one.
+        await createImage(world, 'flaky');
+        const { status } = await untilPhase(world, 'flaky', 'Succeeded');
+        expect(world.store.bytesSent('images/flaky.qcow2')).toBeLessThanOrEqual((retryLimit + 1) * (size + slackBytes));
+        expect(status?.attempts).toBeGreaterThan(1);
+        expect(world.history.phasesOf('flaky')).toContain('Retrying');
+      },
     },
-  },
-  {
-    name: 'an image that is missing fails at once, is not tried again, and says why',
-    run: async (world) => {
+    'an image that is missing fails at once, is not tried again, and says why': async (world) => {
       await world.store.put('images', 'other', 'x');
       await createImage(world, 'lost');
       const image = await untilPhase(world, 'lost', 'Failed');
@@ -59,111 +57,96 @@ export const stories: readonly Story[] = [
       const all = { namespace: world.namespace, fieldSelector: 'type=Warning,involvedObject.kind=VMDiskImage' };
       expect(await world.kube.list(Event, all)).toHaveLength(1);
     },
-  },
-  {
-    name: 'a download that always breaks costs retryLimit + 1 attempts and no more',
-    quick: true,
-    run: async (world) => {
-      const size = await putSlowly(world, 'broken');
-      world.store.faults.push({ match: 'broken', mode: 'cutAt', fraction: 0.9 });
-      await createImage(world, 'broken');
-      const { status } = await untilPhase(world, 'broken', 'Failed');
-      expect(status?.attempts).toBe(retryLimit + 1);
-      expect(world.history.starts()).toHaveLength(retryLimit + 1);
-      expect(world.store.bytesSent('images/broken.qcow2')).toBeLessThanOrEqual((retryLimit + 1) * (size + slackBytes));
+    'a download that always breaks costs retryLimit + 1 attempts and no more': {
+      quick: true,
+      run: async (world) => {
+        const size = await putSlowly(world, 'broken');
+        world.store.faults.push({ match: 'broken', mode: 'cutAt', fraction: 0.9 });
+        await createImage(world, 'broken');
+        const { status } = await untilPhase(world, 'broken', 'Failed');
+        expect(status?.attempts).toBe(retryLimit + 1);
+        expect(world.history.starts()).toHaveLength(retryLimit + 1);
+        expect(world.store.bytesSent('images/broken.qcow2')).toBeLessThanOrEqual(
+          (retryLimit + 1) * (size + slackBytes),
+        );
+      },
     },
-  },
-  {
-    name: 'a disk too small for its image is downloaded once',
-    run: async (world) => {
+    'a disk too small for its image is downloaded once': async (world) => {
       const size = await putSlowly(world, 'large', { virtualBytes: 128 * 1024 * 1024 });
       await createImage(world, 'large', { diskSize: '16Mi' });
       expect(reasonOf(await untilPhase(world, 'large', 'Failed'))).toBe('DiskTooSmall');
       expect(world.store.bytesSent('images/large.qcow2')).toBeLessThanOrEqual(size + slackBytes);
     },
-  },
-  {
-    name: 'keys the store refuses fail the image without a second try',
-    smoke: true,
-    run: async (world) => {
-      await putImage(world, 'private');
-      world.store.faults.push({ match: 'private', mode: 'status', status: 403 });
-      await createImage(world, 'private');
-      expect(reasonOf(await untilPhase(world, 'private', 'Failed'))).toBe('AccessDenied');
+    'keys the store refuses fail the image without a second try': {
+      smoke: true,
+      run: async (world) => {
+        await putImage(world, 'private');
+        world.store.faults.push({ match: 'private', mode: 'status', status: 403 });
+        await createImage(world, 'private');
+        expect(reasonOf(await untilPhase(world, 'private', 'Failed'))).toBe('AccessDenied');
+      },
     },
-  },
-  {
-    name: 'an http image whose checksum differs fails permanently',
-    run: async (world) => {
+    'an http image whose checksum differs fails permanently': async (world) => {
       const size = await putSlowly(world, 'public', { bucket: 'public', key: 'u.qcow2' });
       const checksum = `sha256:${'0'.repeat(64)}`;
       await createImage(world, 'public', { sourceType: 'http', url: `${world.store.url}/public/u.qcow2`, checksum });
       expect(reasonOf(await untilPhase(world, 'public', 'Failed'))).toBe('ChecksumMismatch');
       expect(world.store.bytesSent('public/u.qcow2')).toBeLessThanOrEqual(size + slackBytes);
     },
-  },
-  {
-    name: 'a DataVolume that a user deletes in mid-download ends its attempt, and the next one succeeds',
-    smoke: true,
-    run: async (world) => {
-      const size = await putSlowly(world, 'shot');
-      // Half a second of download may be over before its image says that it began.
-      world.store.faults.push({ match: 'shot', mode: 'stall', fraction: 0.5 });
-      await createImage(world, 'shot');
-      const ref = { namespace: world.namespace, name: 'shot' };
-      const seen = await until(world, VMDiskImage, ref, (image) => image?.status?.importer?.scratch === true);
-      world.store.faults.length = 0;
-      await world.kube.delete(DataVolume, { namespace: world.namespace, name: seen?.status?.dataVolume ?? '' });
-      expect((await untilPhase(world, 'shot', 'Succeeded')).status?.attempts).toBe(2);
-      expect(world.history.phasesOf('shot')).toContain('Retrying');
-      expect(world.store.bytesSent('images/shot.qcow2')).toBeLessThanOrEqual(2 * (size + slackBytes));
+    'a DataVolume that a user deletes in mid-download ends its attempt, and the next one succeeds': {
+      smoke: true,
+      run: async (world) => {
+        const size = await putSlowly(world, 'shot');
+        // Half a second of download may be over before its image says that it began.
+        world.store.faults.push({ match: 'shot', mode: 'stall', fraction: 0.5 });
+        await createImage(world, 'shot');
+        const ref = { namespace: world.namespace, name: 'shot' };
+        const seen = await until(world, VMDiskImage, ref, (image) => image?.status?.importer?.scratch === true);
+        world.store.faults.length = 0;
+        await world.kube.delete(DataVolume, { namespace: world.namespace, name: seen?.status?.dataVolume ?? '' });
+        expect((await untilPhase(world, 'shot', 'Succeeded')).status?.attempts).toBe(2);
+        expect(world.history.phasesOf('shot')).toContain('Retrying');
+        expect(world.store.bytesSent('images/shot.qcow2')).toBeLessThanOrEqual(2 * (size + slackBytes));
+      },
     },
-  },
-  {
-    name: 'an image named lab-404 is nothing special',
-    run: async (world) => {
+    'an image named lab-404 is nothing special': async (world) => {
       await putImage(world, 'lab-404');
       await createImage(world, 'lab-404');
       expect((await untilPhase(world, 'lab-404', 'Succeeded')).status?.attempts).toBe(1);
     },
-  },
-  {
-    name: 'a gzipped image is downloaded once and becomes ready',
-    run: async (world) => {
+    'a gzipped image is downloaded once and becomes ready': async (world) => {
       const size = await putSlowly(world, 'packed', { gz: true, key: 'packed.img.gz' });
       await createImage(world, 'packed', { url: `${world.store.url}/images/packed.img.gz` });
       await untilPhase(world, 'packed', 'Succeeded');
       expect(world.store.bytesSent('images/packed.img.gz')).toBeLessThanOrEqual(size + slackBytes);
     },
-  },
-  {
-    name: 'a download that stalls is ended after syncTimeout',
-    policy: { syncTimeout: '1s', retryLimit: '0' },
-    run: async (world) => {
-      const size = await putSlowly(world, 'slow');
-      world.store.faults.push({ match: 'slow', mode: 'stall', fraction: 0.6 });
-      await createImage(world, 'slow');
-      expect(reasonOf(await untilPhase(world, 'slow', 'Failed'))).toBe('SyncTimeout');
-      expect(world.store.bytesSent('images/slow.qcow2')).toBeLessThanOrEqual(size + slackBytes);
+    'a download that stalls is ended after syncTimeout': {
+      policy: { syncTimeout: '1s', retryLimit: '0' },
+      run: async (world) => {
+        const size = await putSlowly(world, 'slow');
+        world.store.faults.push({ match: 'slow', mode: 'stall', fraction: 0.6 });
+        await createImage(world, 'slow');
+        expect(reasonOf(await untilPhase(world, 'slow', 'Failed'))).toBe('SyncTimeout');
+        expect(world.store.bytesSent('images/slow.qcow2')).toBeLessThanOrEqual(size + slackBytes);
+      },
     },
-  },
-  {
-    name: 'a missing Secret costs no attempt, and the image syncs once it exists',
-    policy: { retryLimit: '0' },
-    run: async (world) => {
-      await putImage(world, 'early');
-      await createImage(world, 'early', { secretRef: 'later' });
-      const waiting = await untilPhase(world, 'early', 'Failed');
-      expect(reasonOf(waiting)).toBe('SecretMissing');
-      expect(waiting.status?.attempts).toBe(0);
-      const [secret] = await world.kube.list(Secret, {
-        namespace: world.namespace,
-        fieldSelector: 'metadata.name=s3-reader',
-      });
-      await world.kube.create(Secret, { ...secret, metadata: { name: 'later', namespace: world.namespace } });
-      expect((await untilPhase(world, 'early', 'Succeeded')).status?.attempts).toBe(1);
+    'a missing Secret costs no attempt, and the image syncs once it exists': {
+      policy: { retryLimit: '0' },
+      run: async (world) => {
+        await putImage(world, 'early');
+        await createImage(world, 'early', { secretRef: 'later' });
+        const waiting = await untilPhase(world, 'early', 'Failed');
+        expect(reasonOf(waiting)).toBe('SecretMissing');
+        expect(waiting.status?.attempts).toBe(0);
+        const [secret] = await world.kube.list(Secret, {
+          namespace: world.namespace,
+          fieldSelector: 'metadata.name=s3-reader',
+        });
+        await world.kube.create(Secret, { ...secret, metadata: { name: 'later', namespace: world.namespace } });
+        expect((await untilPhase(world, 'early', 'Succeeded')).status?.attempts).toBe(1);
+      },
     },
-  },
+  }),
   ...(
     [
       ['an importer that is evicted', 'evicted', 'ImporterEvicted'],
@@ -193,37 +176,37 @@ export const stories: readonly Story[] = [
       },
     }),
   ),
-  {
-    name: 'an importer killed for its memory ends its attempt',
-    localOnly: 'CDI starts it again within milliseconds, and a state that ends before its event arrives is never seen',
-    simulators: { cdi: { faults: [{ match: 'big', mode: 'oom', times: 1, at: 0 }] } },
-    run: async (world) => {
-      const size = await putSlowly(world, 'big');
-      await createImage(world, 'big');
-      expect((await untilPhase(world, 'big', 'Succeeded')).status?.attempts).toBe(2);
-      expect(world.store.bytesSent('images/big.qcow2')).toBeLessThanOrEqual(2 * (size + slackBytes));
+  ...byName<Story>({
+    'an importer killed for its memory ends its attempt': {
+      localOnly:
+        'CDI starts it again within milliseconds, and a state that ends before its event arrives is never seen',
+      simulators: { cdi: { faults: [{ match: 'big', mode: 'oom', times: 1, at: 0 }] } },
+      run: async (world) => {
+        const size = await putSlowly(world, 'big');
+        await createImage(world, 'big');
+        expect((await untilPhase(world, 'big', 'Succeeded')).status?.attempts).toBe(2);
+        expect(world.store.bytesSent('images/big.qcow2')).toBeLessThanOrEqual(2 * (size + slackBytes));
+      },
     },
-  },
-  {
-    name: 'the round for scratch space of an old CDI costs no attempt',
-    // CDI deletes the Pod before the kubelet starts its container again.
-    simulators: { cdi: { faults: [{ match: 'old', mode: 'oldScratch' }], timings: { containerMs: 800 } } },
-    run: async (world) => {
-      await putImage(world, 'old');
-      await createImage(world, 'old');
-      const { status } = await untilPhase(world, 'old', 'Succeeded');
-      expect(status?.attempts).toBe(1);
+    'the round for scratch space of an old CDI costs no attempt': {
+      // CDI deletes the Pod before the kubelet starts its container again.
+      simulators: { cdi: { faults: [{ match: 'old', mode: 'oldScratch' }], timings: { containerMs: 800 } } },
+      run: async (world) => {
+        await putImage(world, 'old');
+        await createImage(world, 'old');
+        const { status } = await untilPhase(world, 'old', 'Succeeded');
+        expect(status?.attempts).toBe(1);
+      },
     },
-  },
-  {
-    name: 'a phase that goes back is no failure',
-    simulators: { cdi: { faults: [{ match: 'flap', mode: 'flap' }] } },
-    run: async (world) => {
-      await putImage(world, 'flap');
-      await createImage(world, 'flap');
-      expect((await untilPhase(world, 'flap', 'Succeeded')).status?.attempts).toBe(1);
+    'a phase that goes back is no failure': {
+      simulators: { cdi: { faults: [{ match: 'flap', mode: 'flap' }] } },
+      run: async (world) => {
+        await putImage(world, 'flap');
+        await createImage(world, 'flap');
+        expect((await untilPhase(world, 'flap', 'Succeeded')).status?.attempts).toBe(1);
+      },
     },
-  },
+  }),
   ...(['quota', 'provisionError'] as const).map(
     (mode): Story => ({
       name: `an attempt that never starts (${mode}) does not count, and its slot goes to the next`,
@@ -240,59 +223,57 @@ export const stories: readonly Story[] = [
       },
     }),
   ),
-  {
-    name: 'an importer no node takes for a while is waited for',
-    simulators: { cdi: { faults: [{ match: 'wait', mode: 'unschedulable', forMs: 500 }] } },
-    run: async (world) => {
-      await putImage(world, 'wait');
-      await createImage(world, 'wait');
-      expect((await untilPhase(world, 'wait', 'Succeeded')).status?.attempts).toBe(1);
+  ...byName<Story>({
+    'an importer no node takes for a while is waited for': {
+      simulators: { cdi: { faults: [{ match: 'wait', mode: 'unschedulable', forMs: 500 }] } },
+      run: async (world) => {
+        await putImage(world, 'wait');
+        await createImage(world, 'wait');
+        expect((await untilPhase(world, 'wait', 'Succeeded')).status?.attempts).toBe(1);
+      },
     },
-  },
-  {
-    name: 'a CDI that is down for a while is waited for',
-    simulators: { cdi: { faults: [{ match: 'down', mode: 'controllerDown', forMs: 500 }] } },
-    run: async (world) => {
-      await putImage(world, 'down');
-      await createImage(world, 'down');
-      expect((await untilPhase(world, 'down', 'Succeeded')).status?.attempts).toBe(1);
+    'a CDI that is down for a while is waited for': {
+      simulators: { cdi: { faults: [{ match: 'down', mode: 'controllerDown', forMs: 500 }] } },
+      run: async (world) => {
+        await putImage(world, 'down');
+        await createImage(world, 'down');
+        expect((await untilPhase(world, 'down', 'Succeeded')).status?.attempts).toBe(1);
+      },
     },
-  },
-  {
-    name: 'a corrupt image costs retryLimit + 1 downloads',
-    policy: { retryLimit: '1', retryBackoffDuration: '100ms' },
-    run: async (world) => {
-      const image = qcow2Buffer({ virtualBytes: 32 * 1024 * 1024, dataBytes: 4 * 1024 * 1024, seed: 1 });
-      // A table entry points outside the file. CDI does not notice a file that is only truncated.
-      image.fill(0xb3, 3 * 65_536 + 4, 3 * 65_536 + 8);
-      await world.store.put('images', 'corrupt.qcow2', image);
-      await createImage(world, 'corrupt');
-      expect(reasonOf(await untilPhase(world, 'corrupt', 'Failed'))).toBe('ImportFailed');
-      expect(world.store.bytesSent('images/corrupt.qcow2')).toBeLessThanOrEqual(2 * (image.length + slackBytes));
+    'a corrupt image costs retryLimit + 1 downloads': {
+      policy: { retryLimit: '1', retryBackoffDuration: '100ms' },
+      run: async (world) => {
+        const image = qcow2Buffer({ virtualBytes: 32 * 1024 * 1024, dataBytes: 4 * 1024 * 1024, seed: 1 });
+        // A table entry points outside the file. CDI does not notice a file that is only truncated.
+        image.fill(0xb3, 3 * 65_536 + 4, 3 * 65_536 + 8);
+        await world.store.put('images', 'corrupt.qcow2', image);
+        await createImage(world, 'corrupt');
+        expect(reasonOf(await untilPhase(world, 'corrupt', 'Failed'))).toBe('ImportFailed');
+        expect(world.store.bytesSent('images/corrupt.qcow2')).toBeLessThanOrEqual(2 * (image.length + slackBytes));
+      },
     },
-  },
-  {
-    name: 'a snapshot that never gets ready fails the image after snapshotTimeout, keeps its volume and repeats no download',
-    policy: { snapshotTimeout: '1s' },
-    simulators: { snapshotter: { readyMs: 3_600_000 } },
-    run: async (world) => {
-      const size = await putSlowly(world, 'cut');
-      await createImage(world, 'cut');
-      expect(reasonOf(await untilPhase(world, 'cut', 'Failed'))).toBe('SnapshotTimeout');
-      expect(await world.kube.list(DataVolume, { namespace: world.namespace })).toHaveLength(1);
-      expect(world.store.bytesSent('images/cut.qcow2')).toBeLessThanOrEqual(size + slackBytes);
+    'a snapshot that never gets ready fails the image after snapshotTimeout, keeps its volume and repeats no download':
+      {
+        policy: { snapshotTimeout: '1s' },
+        simulators: { snapshotter: { readyMs: 3_600_000 } },
+        run: async (world) => {
+          const size = await putSlowly(world, 'cut');
+          await createImage(world, 'cut');
+          expect(reasonOf(await untilPhase(world, 'cut', 'Failed'))).toBe('SnapshotTimeout');
+          expect(await world.kube.list(DataVolume, { namespace: world.namespace })).toHaveLength(1);
+          expect(world.store.bytesSent('images/cut.qcow2')).toBeLessThanOrEqual(size + slackBytes);
+        },
+      },
+    'a volume that is lost after the download does not become Ready': {
+      simulators: { cdi: { faults: [{ match: 'gone', mode: 'claimLost' }] }, snapshotter: { readyMs: 60_000 } },
+      run: async (world) => {
+        await putImage(world, 'gone');
+        await createImage(world, 'gone');
+        const { status } = (await until(world, VMDiskImage, { namespace: world.namespace, name: 'gone' }, (image) =>
+          ['Failed', 'Retrying'].includes(image?.status?.phase ?? ''),
+        )) as VMDiskImage;
+        expect(status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('False');
+      },
     },
-  },
-  {
-    name: 'a volume that is lost after the download does not become Ready',
-    simulators: { cdi: { faults: [{ match: 'gone', mode: 'claimLost' }] }, snapshotter: { readyMs: 60_000 } },
-    run: async (world) => {
-      await putImage(world, 'gone');
-      await createImage(world, 'gone');
-      const { status } = (await until(world, VMDiskImage, { namespace: world.namespace, name: 'gone' }, (image) =>
-        ['Failed', 'Retrying'].includes(image?.status?.phase ?? ''),
-      )) as VMDiskImage;
-      expect(status?.conditions?.find(({ type }) => type === 'Ready')?.status).toBe('False');
-    },
-  },
+  }),
 ];

@@ -6,7 +6,7 @@ import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { inImagesRole, operatorNamespace } from '../../shared/operator.ts';
 import { putImage } from './images.ts';
 import { untilWarning } from './warnings.ts';
-import { createImage, type Spec, type Story, setPolicy, until, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Spec, type Story, setPolicy, until, untilPhase, type World } from './world.ts';
 
 const conditionOf = (image: VMDiskImage | undefined, type: string) =>
   image?.status?.conditions?.find((condition) => condition.type === type);
@@ -101,132 +101,129 @@ export const stories: readonly Story[] = [
       },
     }),
   ),
-  {
-    name: 'a Secret with a line break at its end is named before a download, and the image syncs once it is corrected',
-    localOnly,
-    run: async (world) => {
-      await letInspect(world);
-      await putImage(world, 'pasted');
-      const Secret = (await import('../../shared/kinds/core/secret.ts')).Secret;
-      const good = await world.kube.get(Secret, { namespace: world.namespace, name: 's3-reader' });
-      const { accessKeyId = '', secretKey = '' } = good?.data ?? {};
-      const broken = Buffer.from(`${Buffer.from(secretKey, 'base64')}\n`).toString('base64');
-      const metadata = { name: 'pasted', namespace: world.namespace };
-      await world.kube.create(Secret, { metadata, data: { accessKeyId, secretKey: broken } });
-      await createImage(world, 'pasted', { secretRef: 'pasted' });
-      const failed = await untilPhase(world, 'pasted', 'Failed');
-      expect(conditionOf(failed, 'Ready')?.reason).toBe('SecretInvalid');
-      expect(failed.status?.message).toContain('line break at the end of secretKey in Secret lab/pasted');
-      await world.kube.patch(Secret, metadata, { data: { secretKey } });
-      const image = await untilPhase(world, 'pasted', 'Succeeded');
-      expect(image.status?.attempts).toBe(1);
-      expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'True', reason: 'Inspected' });
+  ...byName<Story>({
+    'a Secret with a line break at its end is named before a download, and the image syncs once it is corrected': {
+      localOnly,
+      run: async (world) => {
+        await letInspect(world);
+        await putImage(world, 'pasted');
+        const Secret = (await import('../../shared/kinds/core/secret.ts')).Secret;
+        const good = await world.kube.get(Secret, { namespace: world.namespace, name: 's3-reader' });
+        const { accessKeyId = '', secretKey = '' } = good?.data ?? {};
+        const broken = Buffer.from(`${Buffer.from(secretKey, 'base64')}\n`).toString('base64');
+        const metadata = { name: 'pasted', namespace: world.namespace };
+        await world.kube.create(Secret, { metadata, data: { accessKeyId, secretKey: broken } });
+        await createImage(world, 'pasted', { secretRef: 'pasted' });
+        const failed = await untilPhase(world, 'pasted', 'Failed');
+        expect(conditionOf(failed, 'Ready')?.reason).toBe('SecretInvalid');
+        expect(failed.status?.message).toContain('line break at the end of secretKey in Secret lab/pasted');
+        await world.kube.patch(Secret, metadata, { data: { secretKey } });
+        const image = await untilPhase(world, 'pasted', 'Succeeded');
+        expect(image.status?.attempts).toBe(1);
+        expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'True', reason: 'Inspected' });
+      },
     },
-  },
-  {
-    name: 'a golden image to which an HTML page is published keeps its good revision',
-    quick: true,
-    localOnly,
-    run: async (world) => {
-      await letInspect(world);
-      const ref = { namespace: world.namespace, name: 'golden' };
-      const publish = async (content: string) =>
-        world.kube.patch(VMDiskImage, ref, { metadata: { annotations: { 'pelotech.ot/published-content': content } } });
-      await putImage(world, 'golden');
-      await createImage(world, 'golden');
-      await untilPhase(world, 'golden', 'Succeeded');
-      await publish('second');
-      const isSecond = (image: VMDiskImage | undefined) =>
-        image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === 2;
-      const good = await until(world, VMDiskImage, ref, isSecond);
-      await world.store.put('images', 'golden.qcow2', `<html>${'<p>maintenance</p>'.repeat(99)}</html>`);
-      await publish('third');
-      const failed = await until(world, VMDiskImage, ref, (image) => image?.status?.phase === 'Failed');
-      expect(failed?.status).toMatchObject({ revision: 3, snapshot: good?.status?.snapshot });
-      expect(conditionOf(failed, 'Ready')).toMatchObject({ status: 'True', reason: 'NotAnImage' });
-      expect(conditionOf(failed, 'Ready')?.message).toContain('The snapshot of revision 2 is usable.');
+    'a golden image to which an HTML page is published keeps its good revision': {
+      quick: true,
+      localOnly,
+      run: async (world) => {
+        await letInspect(world);
+        const ref = { namespace: world.namespace, name: 'golden' };
+        const publish = async (content: string) =>
+          world.kube.patch(VMDiskImage, ref, {
+            metadata: { annotations: { 'pelotech.ot/published-content': content } },
+          });
+        await putImage(world, 'golden');
+        await createImage(world, 'golden');
+        await untilPhase(world, 'golden', 'Succeeded');
+        await publish('second');
+        const isSecond = (image: VMDiskImage | undefined) =>
+          image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === 2;
+        const good = await until(world, VMDiskImage, ref, isSecond);
+        await world.store.put('images', 'golden.qcow2', `<html>${'<p>maintenance</p>'.repeat(99)}</html>`);
+        await publish('third');
+        const failed = await until(world, VMDiskImage, ref, (image) => image?.status?.phase === 'Failed');
+        expect(failed?.status).toMatchObject({ revision: 3, snapshot: good?.status?.snapshot });
+        expect(conditionOf(failed, 'Ready')).toMatchObject({ status: 'True', reason: 'NotAnImage' });
+        expect(conditionOf(failed, 'Ready')?.message).toContain('The snapshot of revision 2 is usable.');
+      },
     },
-  },
-  {
-    name: 'an object that is replaced behind its url is the next revision, once, and the one before serves meanwhile',
-    quick: true,
-    localOnly,
-    run: async (world) => {
-      await letInspect(world);
-      const ref = { namespace: world.namespace, name: 'fresh' };
-      await putImage(world, 'fresh');
-      await createImage(world, 'fresh', { refresh: 'OnChange' });
-      const first = await untilPhase(world, 'fresh', 'Succeeded');
-      await putImage(world, 'another', { key: 'fresh.qcow2' });
-      const stale = await until(world, VMDiskImage, ref, (image) => conditionOf(image, 'Stale')?.status === 'True');
-      expect(conditionOf(stale, 'Stale')?.message).toMatch(
-        /has changed since revision 1 .*; the next revision is downloaded/,
-      );
-      expect(conditionOf(stale, 'Ready')?.status).toBe('True');
-      expect(stale?.status?.snapshot).toEqual(first.status?.snapshot);
-      const isFresh = (image: VMDiskImage | undefined) =>
-        image?.status?.snapshot?.revision === 2 && conditionOf(image, 'Stale')?.reason === 'UpToDate';
-      const fresh = await until(world, VMDiskImage, ref, isFresh);
-      expect(fresh?.status).toMatchObject({ phase: 'Succeeded', revision: 2 });
-      expect(world.history.starts()).toHaveLength(2);
+    'an object that is replaced behind its url is the next revision, once, and the one before serves meanwhile': {
+      quick: true,
+      localOnly,
+      run: async (world) => {
+        await letInspect(world);
+        const ref = { namespace: world.namespace, name: 'fresh' };
+        await putImage(world, 'fresh');
+        await createImage(world, 'fresh', { refresh: 'OnChange' });
+        const first = await untilPhase(world, 'fresh', 'Succeeded');
+        await putImage(world, 'another', { key: 'fresh.qcow2' });
+        const stale = await until(world, VMDiskImage, ref, (image) => conditionOf(image, 'Stale')?.status === 'True');
+        expect(conditionOf(stale, 'Stale')?.message).toMatch(
+          /has changed since revision 1 .*; the next revision is downloaded/,
+        );
+        expect(conditionOf(stale, 'Ready')?.status).toBe('True');
+        expect(stale?.status?.snapshot).toEqual(first.status?.snapshot);
+        const isFresh = (image: VMDiskImage | undefined) =>
+          image?.status?.snapshot?.revision === 2 && conditionOf(image, 'Stale')?.reason === 'UpToDate';
+        const fresh = await until(world, VMDiskImage, ref, isFresh);
+        expect(fresh?.status).toMatchObject({ phase: 'Succeeded', revision: 2 });
+        expect(world.history.starts()).toHaveLength(2);
+      },
     },
-  },
-  {
-    name: 'a source that cannot be reached keeps no other image waiting, and its image syncs once it can',
-    localOnly,
-    run: async (world) => {
-      await letInspect(world);
-      await putImage(world, 'away');
-      await putImage(world, 'other');
-      world.store.faults.push({ match: 'away', mode: 'status', status: 503, times: 1 });
-      await createImage(world, 'away');
-      await until(
-        world,
-        VMDiskImage,
-        { namespace: world.namespace, name: 'away' },
-        (image) => conditionOf(image, 'SourceInspected')?.reason === 'SourceUnreachable',
-      );
-      await createImage(world, 'other');
-      await untilPhase(world, 'other', 'Syncing');
-      const image = await untilPhase(world, 'away', 'Succeeded');
-      expect(image.status?.attempts).toBe(1);
-      expect(conditionOf(image, 'SourceInspected')?.reason).toBe('Inspected');
+    'a source that cannot be reached keeps no other image waiting, and its image syncs once it can': {
+      localOnly,
+      run: async (world) => {
+        await letInspect(world);
+        await putImage(world, 'away');
+        await putImage(world, 'other');
+        world.store.faults.push({ match: 'away', mode: 'status', status: 503, times: 1 });
+        await createImage(world, 'away');
+        await until(
+          world,
+          VMDiskImage,
+          { namespace: world.namespace, name: 'away' },
+          (image) => conditionOf(image, 'SourceInspected')?.reason === 'SourceUnreachable',
+        );
+        await createImage(world, 'other');
+        await untilPhase(world, 'other', 'Syncing');
+        const image = await untilPhase(world, 'away', 'Succeeded');
+        expect(image.status?.attempts).toBe(1);
+        expect(conditionOf(image, 'SourceInspected')?.reason).toBe('Inspected');
+      },
     },
-  },
-  {
-    name: 'with every fact lost the sweep alone inspects a source',
-    localOnly: 'a real Broker drops nothing on demand',
-    local: { faults: { drop: ({ event }) => String(event.attributes.type).startsWith('ot.pelotech.') } },
-    run: async (world) => {
-      await letInspect(world);
-      await createImage(world, 'lost');
-      expect(conditionOf(await untilPhase(world, 'lost', 'Failed'), 'Ready')?.reason).toBe('SourceMissing');
+    'with every fact lost the sweep alone inspects a source': {
+      localOnly: 'a real Broker drops nothing on demand',
+      local: { faults: { drop: ({ event }) => String(event.attributes.type).startsWith('ot.pelotech.') } },
+      run: async (world) => {
+        await letInspect(world);
+        await createImage(world, 'lost');
+        expect(conditionOf(await untilPhase(world, 'lost', 'Failed'), 'Ready')?.reason).toBe('SourceMissing');
+      },
     },
-  },
-  {
-    name: 'a raw disk of no known format is downloaded, with a Warning',
-    localOnly,
-    run: async (world) => {
-      await letInspect(world);
-      await world.store.put('images', 'raw.qcow2', Buffer.alloc(1 << 20));
-      await createImage(world, 'raw');
-      const image = await untilPhase(world, 'raw', 'Succeeded');
-      expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'True', reason: 'UnknownFormat' });
-      expect(await untilWarning(world, world.namespace, 'UnknownFormat')).toMatchObject({
-        involvedObject: { name: 'raw' },
-        source: { component: 'inspect-source' },
-      });
+    'a raw disk of no known format is downloaded, with a Warning': {
+      localOnly,
+      run: async (world) => {
+        await letInspect(world);
+        await world.store.put('images', 'raw.qcow2', Buffer.alloc(1 << 20));
+        await createImage(world, 'raw');
+        const image = await untilPhase(world, 'raw', 'Succeeded');
+        expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'True', reason: 'UnknownFormat' });
+        expect(await untilWarning(world, world.namespace, 'UnknownFormat')).toMatchObject({
+          involvedObject: { name: 'raw' },
+          source: { component: 'inspect-source' },
+        });
+      },
     },
-  },
-  {
-    name: 'what no function may look at is downloaded uninspected, and its image reports it',
-    localOnly,
-    run: async (world) => {
-      await putImage(world, 'private');
-      await createImage(world, 'private');
-      const image = await untilPhase(world, 'private', 'Succeeded');
-      expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'Unknown', reason: 'NotInspected' });
-      expect(conditionOf(image, 'SourceInspected')?.message).toContain('lab is not one of them');
+    'what no function may look at is downloaded uninspected, and its image reports it': {
+      localOnly,
+      run: async (world) => {
+        await putImage(world, 'private');
+        await createImage(world, 'private');
+        const image = await untilPhase(world, 'private', 'Succeeded');
+        expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'Unknown', reason: 'NotInspected' });
+        expect(conditionOf(image, 'SourceInspected')?.message).toContain('lab is not one of them');
+      },
     },
-  },
+  }),
 ];

@@ -38,9 +38,8 @@ status:
 `;
 
 /** These need the real kubectl. */
-export const stories = withKubectl([
-  {
-    name: "the users' own manifests apply as they stand",
+export const stories = withKubectl({
+  "the users' own manifests apply as they stand": {
     smoke: true,
     // What is created directly in an image namespace needs no line of allowedSources.
     policy: { imageNamespaces: 'lab' },
@@ -62,8 +61,7 @@ export const stories = withKubectl([
       );
     },
   },
-  {
-    name: "a person's day: get, wide, wait, describe, annotate, events, delete",
+  "a person's day: get, wide, wait, describe, annotate, events, delete": {
     quick: true,
     smoke: true,
     run: async (world) => {
@@ -92,37 +90,30 @@ export const stories = withKubectl([
       expect(await ok(kubectl('get', 'dv,pvc,volumesnapshots', '-n', 'lab', '-o', 'name'))).toBe('');
     },
   },
-  {
-    name: 'a deleted image that a machine holds differs from a usable one, within 100 columns',
-    run: async (world) => {
-      const { kubectl } = world;
-      await putImage(world, 'ubuntu-2204');
-      await createImage(world, 'ubuntu-2204');
-      await createMachine(world, 'desktop-1', 'ubuntu-2204');
-      await untilMachine(world, 'desktop-1', 'Ready');
-      await ok(kubectl('delete', 'vmdi', 'ubuntu-2204', '-n', 'lab', '--wait=false'));
-      await ok(kubectl('wait', '--for=condition=DeletionHeld', 'vmdi/ubuntu-2204', '-n', 'lab', '--timeout=20s'));
-      const table = await ok(kubectl('get', 'vmdi', '-A'));
-      expect(table).toMatch(/lab\s+ubuntu-2204\s+Succeeded\s+DeletionHeld\s+100%\s+1\s+\d+s\s+\d+s/);
-      expect(table.split('\n').filter((line) => line.trimEnd().length > 100)).toEqual([]);
-      expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toContain('still used by 1 machine: lab/desktop-1');
-      expect(await ok(kubectl('get', 'ot', '-A'))).toMatch(/otvm|virtualmachine.pelotech.ot\/desktop-1\s+Ready/);
-    },
+  'a deleted image that a machine holds differs from a usable one, within 100 columns': async (world) => {
+    const { kubectl } = world;
+    await putImage(world, 'ubuntu-2204');
+    await createImage(world, 'ubuntu-2204');
+    await createMachine(world, 'desktop-1', 'ubuntu-2204');
+    await untilMachine(world, 'desktop-1', 'Ready');
+    await ok(kubectl('delete', 'vmdi', 'ubuntu-2204', '-n', 'lab', '--wait=false'));
+    await ok(kubectl('wait', '--for=condition=DeletionHeld', 'vmdi/ubuntu-2204', '-n', 'lab', '--timeout=20s'));
+    const table = await ok(kubectl('get', 'vmdi', '-A'));
+    expect(table).toMatch(/lab\s+ubuntu-2204\s+Succeeded\s+DeletionHeld\s+100%\s+1\s+\d+s\s+\d+s/);
+    expect(table.split('\n').filter((line) => line.trimEnd().length > 100)).toEqual([]);
+    expect(await ok(kubectl('get', 'vmdi', '-A', '-o', 'wide'))).toContain('still used by 1 machine: lab/desktop-1');
+    expect(await ok(kubectl('get', 'ot', '-A'))).toMatch(/otvm|virtualmachine.pelotech.ot\/desktop-1\s+Ready/);
   },
-  {
-    name: 'kubectl wait for condition Stalled ends as soon as an image has failed, and says why',
-    run: async (world) => {
-      const { kubectl } = world;
-      await createImage(world, 'nothing-there');
-      await ok(kubectl('wait', '-n', 'lab', '--for=condition=Stalled', 'vmdi/nothing-there', '--timeout=20s'));
-      const cause = '{.status.conditions[?(@.type=="Stalled")].reason}';
-      expect(await ok(kubectl('get', 'vmdi', 'nothing-there', '-n', 'lab', '-o', `jsonpath=${cause}`))).toMatch(
-        /^(NotFound|SourceMissing)$/,
-      );
-    },
+  'kubectl wait for condition Stalled ends as soon as an image has failed, and says why': async (world) => {
+    const { kubectl } = world;
+    await createImage(world, 'nothing-there');
+    await ok(kubectl('wait', '-n', 'lab', '--for=condition=Stalled', 'vmdi/nothing-there', '--timeout=20s'));
+    const cause = '{.status.conditions[?(@.type=="Stalled")].reason}';
+    expect(await ok(kubectl('get', 'vmdi', 'nothing-there', '-n', 'lab', '-o', `jsonpath=${cause}`))).toMatch(
+      /^(NotFound|SourceMissing)$/,
+    );
   },
-  {
-    name: 'an edit of the policy with kubectl counts at once',
+  'an edit of the policy with kubectl counts at once': {
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -136,4 +127,4 @@ export const stories = withKubectl([
       await untilPhase(world, 'a', 'Succeeded');
     },
   },
-]);
+});

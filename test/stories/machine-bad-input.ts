@@ -496,9 +496,8 @@ export const stories: readonly Story[] = [
       await until(world, VirtualMachine, ref, isThere);
     },
   },
-  ...withKubectl([
-    {
-      name: "the users' own manifest of a machine applies as it stands",
+  ...withKubectl({
+    "the users' own manifest of a machine applies as it stands": {
       smoke: true,
       policy: {
         concurrency: '0',
@@ -527,17 +526,14 @@ export const stories: readonly Story[] = [
         await untilGone({ kube }, VMDiskImage, image);
       },
     },
-    {
-      name: 'kubectl apply shows what was expected of each thing the schema of a machine refuses',
-      run: async (world) => {
-        for (const [what, changes, words] of refused) {
-          const { code, err } = await apply(world.kubectl, manifest(world, changes));
-          expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
-        }
-        const strict = await apply(world.kubectl, manifest(world, { colour: 'blue' }));
-        expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
-        expect((await world.kubectl('get', 'otvm', '-A', '-o', 'name')).out).toBe('');
-      },
+    'kubectl apply shows what was expected of each thing the schema of a machine refuses': async (world) => {
+      for (const [what, changes, words] of refused) {
+        const { code, err } = await apply(world.kubectl, manifest(world, changes));
+        expect({ what, code, err }).toEqual({ what, code: 1, err: expect.stringContaining(words) });
+      }
+      const strict = await apply(world.kubectl, manifest(world, { colour: 'blue' }));
+      expect(strict).toMatchObject({ code: 1, err: expect.stringContaining('unknown field "spec.colour"') });
+      expect((await world.kubectl('get', 'otvm', '-A', '-o', 'name')).out).toBe('');
     },
-  ]),
+  }),
 ];

@@ -14,7 +14,17 @@ import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, namesOf, noAudit, untilCount } from './references.ts';
 import { dropsAllButTimers } from './subscriptions.ts';
-import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World, withKubectl } from './world.ts';
+import {
+  byName,
+  createImage,
+  type Story,
+  setPolicy,
+  until,
+  untilGone,
+  untilPhase,
+  type World,
+  withKubectl,
+} from './world.ts';
 
 const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
 const deleteImage = (world: World, name: string) => world.kube.delete(VMDiskImage, refOf(world, name));
@@ -69,75 +79,69 @@ async function imageFirst(world: World): Promise<void> {
 }
 
 export const stories: readonly Story[] = [
-  {
-    name: 'the image first: it stays with its snapshot, reports who holds it, and is deleted with the last of them',
-    quick: true,
-    smoke: true,
-    local: noAudit,
-    run: async (world) => {
-      await imageFirst(world);
-      expect(await untilEventAbout(world, 'image', 'DeletionHeld')).toMatchObject({ type: 'Normal' });
+  ...byName<Story>({
+    'the image first: it stays with its snapshot, reports who holds it, and is deleted with the last of them': {
+      quick: true,
+      smoke: true,
+      local: noAudit,
+      run: async (world) => {
+        await imageFirst(world);
+        expect(await untilEventAbout(world, 'image', 'DeletionHeld')).toMatchObject({ type: 'Normal' });
+      },
     },
-  },
-  {
-    name: 'with every event dropped the audit alone holds an image, and lets it go',
-    localOnly: 'a real Broker drops nothing on demand',
-    local: dropsAllButTimers,
-    run: imageFirst,
-  },
-  {
-    name: 'the image while a clone of it is delayed: it stays until the machine is Ready, and is deleted with that',
-    simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 5000 }] } },
-    local: noAudit,
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const { metadata, status } = await inUse(world, []);
-      await createMachine(world, 'vm', 'image');
-      const isHeldUp = (disk: DataVolume | undefined) =>
-        disk?.status?.conditions.some(({ type, reason }) => type === 'Running' && reason === 'Error') === true;
-      await until(world, DataVolume, refOf(world, 'vm-root'), isHeldUp);
-      await deleteImage(world, 'image');
-      expect(isHeldUp(await kube.get(DataVolume, refOf(world, 'vm-root')))).toBe(true);
-      await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
-      const ready = await untilMachine(world, 'vm', 'Ready');
-      expect(ready.status?.rootDisk?.image).toBe(metadata.uid);
-      expect((await untilHeld(world, 'image', `${namespace}/vm.`))?.metadata.uid).toBe(metadata.uid);
-      const snapshot = await kube.get(VolumeSnapshot, refOf(world, status?.snapshot?.name ?? ''));
-      expect(snapshot?.metadata).toMatchObject({ name: status?.snapshot?.name });
-      expect(snapshot?.metadata.deletionTimestamp).toBeUndefined();
-      await deleteMachine(world, 'vm');
-      await untilGone(world, VMDiskImage, refOf(world, 'image'));
-      await leavesNothing(world);
+    'with every event dropped the audit alone holds an image, and lets it go': {
+      localOnly: 'a real Broker drops nothing on demand',
+      local: dropsAllButTimers,
+      run: imageFirst,
     },
-  },
-  {
-    name: 'the machines first: then nothing holds the image',
-    local: noAudit,
-    run: async (world) => {
-      await inUse(world, ['a', 'b']);
-      for (const name of ['a', 'b']) await deleteMachine(world, name);
-      await untilCount(world, 'image', 0);
-      await deleteImage(world, 'image');
-      await untilGone(world, VMDiskImage, refOf(world, 'image'));
-      expect(world.history.changes().some(({ object }) => heldCondition(object as VMDiskImage) !== undefined)).toBe(
-        false,
-      );
-      await leavesNothing(world);
+    'the image while a clone of it is delayed: it stays until the machine is Ready, and is deleted with that': {
+      simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 5000 }] } },
+      local: noAudit,
+      run: async (world) => {
+        const { kube, namespace } = world;
+        const { metadata, status } = await inUse(world, []);
+        await createMachine(world, 'vm', 'image');
+        const isHeldUp = (disk: DataVolume | undefined) =>
+          disk?.status?.conditions.some(({ type, reason }) => type === 'Running' && reason === 'Error') === true;
+        await until(world, DataVolume, refOf(world, 'vm-root'), isHeldUp);
+        await deleteImage(world, 'image');
+        expect(isHeldUp(await kube.get(DataVolume, refOf(world, 'vm-root')))).toBe(true);
+        await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
+        const ready = await untilMachine(world, 'vm', 'Ready');
+        expect(ready.status?.rootDisk?.image).toBe(metadata.uid);
+        expect((await untilHeld(world, 'image', `${namespace}/vm.`))?.metadata.uid).toBe(metadata.uid);
+        const snapshot = await kube.get(VolumeSnapshot, refOf(world, status?.snapshot?.name ?? ''));
+        expect(snapshot?.metadata).toMatchObject({ name: status?.snapshot?.name });
+        expect(snapshot?.metadata.deletionTimestamp).toBeUndefined();
+        await deleteMachine(world, 'vm');
+        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await leavesNothing(world);
+      },
     },
-  },
-  {
-    name: 'both at once: neither waits for the other',
-    local: noAudit,
-    run: async (world) => {
-      await inUse(world, ['a', 'b', 'c']);
-      await Promise.all([deleteImage(world, 'image'), ...['a', 'b', 'c'].map((name) => deleteMachine(world, name))]);
-      await untilGone(world, VMDiskImage, refOf(world, 'image'));
-      await leavesNothing(world);
+    'the machines first: then nothing holds the image': {
+      local: noAudit,
+      run: async (world) => {
+        await inUse(world, ['a', 'b']);
+        for (const name of ['a', 'b']) await deleteMachine(world, name);
+        await untilCount(world, 'image', 0);
+        await deleteImage(world, 'image');
+        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        expect(world.history.changes().some(({ object }) => heldCondition(object as VMDiskImage) !== undefined)).toBe(
+          false,
+        );
+        await leavesNothing(world);
+      },
     },
-  },
-  {
-    name: 'the namespace of the machines: the image that it held is deleted with it',
-    run: async (world) => {
+    'both at once: neither waits for the other': {
+      local: noAudit,
+      run: async (world) => {
+        await inUse(world, ['a', 'b', 'c']);
+        await Promise.all([deleteImage(world, 'image'), ...['a', 'b', 'c'].map((name) => deleteMachine(world, name))]);
+        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await leavesNothing(world);
+      },
+    },
+    'the namespace of the machines: the image that it held is deleted with it': async (world) => {
       const { kube } = world;
       const class1 = { ...world, namespace: 'class-1' };
       await setPolicy(world, { imageNamespaces: world.namespace });
@@ -154,10 +158,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, refOf(world, 'image'));
       await leavesNothing(world);
     },
-  },
-  {
-    name: 'the namespace of the image and its machines: all of it goes',
-    run: async (world) => {
+    'the namespace of the image and its machines: all of it goes': async (world) => {
       const { kube } = world;
       const lab = { ...world, namespace: 'whole-lab' };
       const secret = await kube.get(Secret, refOf(world, 's3-reader'));
@@ -169,66 +170,61 @@ export const stories: readonly Story[] = [
       await untilGone(world, Namespace, { name: lab.namespace });
       await leavesNothing(lab);
     },
-  },
-  {
-    name: 'a machine that comes when its image is being deleted holds nothing: it gets the image that is created again',
-    run: async (world) => {
-      const { metadata } = await inUse(world, ['old']);
-      await deleteImage(world, 'image');
-      const held = await untilHeld(world, 'image', `used by 1 machine: ${world.namespace}/old.`);
-      // Within the second of the deletion their order is unknown.
-      const deletedMs = Date.parse(held?.metadata.deletionTimestamp ?? '');
-      for (let tries = 0; ; tries++) {
-        const template = { vmDiskImageTemplate: templateOf(world, 'image') };
-        const { metadata: made } = await createMachine(world, `new-${tries}`, 'image', template);
-        if (Date.parse(made.creationTimestamp) > deletedMs) break;
-        await deleteMachine(world, `new-${tries}`);
-        await untilGone(world, VirtualMachine, refOf(world, `new-${tries}`));
-      }
-      await deleteMachine(world, 'old');
-      const isAnother = (image: VMDiskImage | undefined) =>
-        image !== undefined && image.metadata.uid !== metadata.uid && image.status?.phase === 'Succeeded';
-      expect((await until(world, VMDiskImage, refOf(world, 'image'), isAnother))?.status?.revision).toBe(1);
-      await untilCount(world, 'image', 1);
+    'a machine that comes when its image is being deleted holds nothing: it gets the image that is created again':
+      async (world) => {
+        const { metadata } = await inUse(world, ['old']);
+        await deleteImage(world, 'image');
+        const held = await untilHeld(world, 'image', `used by 1 machine: ${world.namespace}/old.`);
+        // Within the second of the deletion their order is unknown.
+        const deletedMs = Date.parse(held?.metadata.deletionTimestamp ?? '');
+        for (let tries = 0; ; tries++) {
+          const template = { vmDiskImageTemplate: templateOf(world, 'image') };
+          const { metadata: made } = await createMachine(world, `new-${tries}`, 'image', template);
+          if (Date.parse(made.creationTimestamp) > deletedMs) break;
+          await deleteMachine(world, `new-${tries}`);
+          await untilGone(world, VirtualMachine, refOf(world, `new-${tries}`));
+        }
+        await deleteMachine(world, 'old');
+        const isAnother = (image: VMDiskImage | undefined) =>
+          image !== undefined && image.metadata.uid !== metadata.uid && image.status?.phase === 'Succeeded';
+        expect((await until(world, VMDiskImage, refOf(world, 'image'), isAnother))?.status?.revision).toBe(1);
+        await untilCount(world, 'image', 1);
+      },
+    'an image that is deleted before it could be cloned is not held: its download ends, and it is created again':
+      async (world) => {
+        world.store.limitTo(0);
+        await putImage(world, 'image');
+        await createMachine(world, 'waits', 'image', { vmDiskImageTemplate: templateOf(world, 'image') });
+        const { metadata } = await untilPhase(world, 'image', 'Syncing');
+        await untilCount(world, 'image', 1);
+        await deleteImage(world, 'image');
+        const isAnother = (image: VMDiskImage | undefined) =>
+          image !== undefined && image.metadata.uid !== metadata.uid;
+        await until(world, VMDiskImage, refOf(world, 'image'), isAnother);
+        world.store.limitTo(undefined);
+        await untilPhase(world, 'image', 'Succeeded');
+      },
+    'an image whose finalizer is dropped gets it again, and stays for its machines when it is deleted': {
+      smoke: true,
+      local: noAudit,
+      run: async (world) => {
+        const { kube, namespace } = world;
+        await inUse(world, ['vm']);
+        // `kubectl replace` of a manifest without finalizers does this.
+        await kube.patch(VMDiskImage, refOf(world, 'image'), { metadata: { finalizers: null } });
+        const hasIt = (image: VMDiskImage | undefined) =>
+          image?.metadata.finalizers?.includes(diskImageFinalizer) === true;
+        await until(world, VMDiskImage, refOf(world, 'image'), hasIt);
+        await deleteImage(world, 'image');
+        await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
+        await deleteMachine(world, 'vm');
+        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await leavesNothing(world);
+      },
     },
-  },
-  {
-    name: 'an image that is deleted before it could be cloned is not held: its download ends, and it is created again',
-    run: async (world) => {
-      world.store.limitTo(0);
-      await putImage(world, 'image');
-      await createMachine(world, 'waits', 'image', { vmDiskImageTemplate: templateOf(world, 'image') });
-      const { metadata } = await untilPhase(world, 'image', 'Syncing');
-      await untilCount(world, 'image', 1);
-      await deleteImage(world, 'image');
-      const isAnother = (image: VMDiskImage | undefined) => image !== undefined && image.metadata.uid !== metadata.uid;
-      await until(world, VMDiskImage, refOf(world, 'image'), isAnother);
-      world.store.limitTo(undefined);
-      await untilPhase(world, 'image', 'Succeeded');
-    },
-  },
-  {
-    name: 'an image whose finalizer is dropped gets it again, and stays for its machines when it is deleted',
-    smoke: true,
-    local: noAudit,
-    run: async (world) => {
-      const { kube, namespace } = world;
-      await inUse(world, ['vm']);
-      // `kubectl replace` of a manifest without finalizers does this.
-      await kube.patch(VMDiskImage, refOf(world, 'image'), { metadata: { finalizers: null } });
-      const hasIt = (image: VMDiskImage | undefined) =>
-        image?.metadata.finalizers?.includes(diskImageFinalizer) === true;
-      await until(world, VMDiskImage, refOf(world, 'image'), hasIt);
-      await deleteImage(world, 'image');
-      await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
-      await deleteMachine(world, 'vm');
-      await untilGone(world, VMDiskImage, refOf(world, 'image'));
-      await leavesNothing(world);
-    },
-  },
-  ...withKubectl([
-    {
-      name: 'the image in the foreground, as Argo CD deletes: its snapshot stays for the machines that hold it',
+  }),
+  ...withKubectl({
+    'the image in the foreground, as Argo CD deletes: its snapshot stays for the machines that hold it': {
       smoke: true,
       local: noAudit,
       run: async (world) => {
@@ -249,5 +245,5 @@ export const stories: readonly Story[] = [
         await leavesNothing(world);
       },
     },
-  ]),
+  }),
 ];

@@ -10,7 +10,7 @@ import { putImage } from './images.ts';
 import { reasonOf, untilReason } from './machine-conditions.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { warningsOf } from './warnings.ts';
-import { type Story, until, type World } from './world.ts';
+import { byName, type Story, until, type World } from './world.ts';
 
 type Spec = VirtualMachine['spec'];
 
@@ -29,39 +29,38 @@ const troubled = (
   name: string,
   reason: string,
   { simulators, limit = 'machineFailedAfter' }: { simulators: Simulators; limit?: string },
-): Story[] => [
-  {
-    name: `${name}: Failed with ${reason} once that has lasted ${limit}, and Ready when it is over`,
-    simulators,
-    // Nothing but an audit tells that time has passed, and on a real cluster that is rare.
-    policy: { [limit]: '0s' },
-    run: async (world) => {
-      await aMachine(world);
-      const failed = await untilMachine(world, 'vm', 'Failed');
-      expect(reasonOf(failed, 'Ready')).toBe(reason);
-      expect(failed.status?.trouble?.reason).toBe(reason);
-      const ready = await untilMachine(world, 'vm', 'Ready');
-      expect(ready.status?.trouble).toBeUndefined();
-      expect(await warningsOf(world, world.namespace, reason)).toMatchObject([
-        { involvedObject: { kind: 'VirtualMachine', name: 'vm' }, source: { component: 'provision-vm' } },
-      ]);
+): readonly Story[] =>
+  byName<Story>({
+    [`${name}: Failed with ${reason} once that has lasted ${limit}, and Ready when it is over`]: {
+      simulators,
+      // Nothing but an audit tells that time has passed, and on a real cluster that is rare.
+      policy: { [limit]: '0s' },
+      run: async (world) => {
+        await aMachine(world);
+        const failed = await untilMachine(world, 'vm', 'Failed');
+        expect(reasonOf(failed, 'Ready')).toBe(reason);
+        expect(failed.status?.trouble?.reason).toBe(reason);
+        const ready = await untilMachine(world, 'vm', 'Ready');
+        expect(ready.status?.trouble).toBeUndefined();
+        expect(await warningsOf(world, world.namespace, reason)).toMatchObject([
+          { involvedObject: { kind: 'VirtualMachine', name: 'vm' }, source: { component: 'provision-vm' } },
+        ]);
+      },
     },
-  },
-  {
-    name: `${name}: no failure, but trouble that is reported, while it may yet heal`,
-    simulators,
-    run: async (world) => {
-      await aMachine(world);
-      const { message } = await untilReason(world, 'vm', 'Ready', reason);
-      expect(message).toContain('it may well heal');
-      expect(
-        (await world.kube.get(VirtualMachine, { namespace: world.namespace, name: 'vm' }))?.status?.phase,
-      ).not.toBe('Failed');
-      await untilMachine(world, 'vm', 'Ready');
-      expect(await warningsOf(world, world.namespace, reason)).toEqual([]);
+    [`${name}: no failure, but trouble that is reported, while it may yet heal`]: {
+      simulators,
+      run: async (world) => {
+        await aMachine(world);
+        const { message } = await untilReason(world, 'vm', 'Ready', reason);
+        expect(message).toContain('it may well heal');
+        expect(
+          (await world.kube.get(VirtualMachine, { namespace: world.namespace, name: 'vm' }))?.status?.phase,
+        ).not.toBe('Failed');
+        await untilMachine(world, 'vm', 'Ready');
+        expect(await warningsOf(world, world.namespace, reason)).toEqual([]);
+      },
     },
-  },
-];
+  });
 
 export const stories: readonly Story[] = [
   ...troubled('a machine that no node takes', 'Unschedulable', {
@@ -84,31 +83,30 @@ export const stories: readonly Story[] = [
   ...troubled("a launcher's image that cannot be pulled", 'ImagePullFailed', {
     simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'imagePull', times: 4 }], timings: { pollMs: 500 } } },
   }),
-  {
-    name: 'a machine that ends as soon as it starts is Failed from the third time on, and Ready when it holds',
-    quick: true,
-    simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 4 }),
-    run: async (world) => {
-      await aMachine(world);
-      const failed = await untilMachine(world, 'vm', 'Failed');
-      expect(reasonOf(failed, 'Ready')).toBe('CrashLoopBackOff');
-      expect(failed.status?.message).toMatch(/ended [34] times in a row/);
-      await untilMachine(world, 'vm', 'Ready');
+  ...byName<Story>({
+    'a machine that ends as soon as it starts is Failed from the third time on, and Ready when it holds': {
+      quick: true,
+      simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 4 }),
+      run: async (world) => {
+        await aMachine(world);
+        const failed = await untilMachine(world, 'vm', 'Failed');
+        expect(reasonOf(failed, 'Ready')).toBe('CrashLoopBackOff');
+        expect(failed.status?.message).toMatch(/ended [34] times in a row/);
+        await untilMachine(world, 'vm', 'Ready');
+      },
     },
-  },
-  {
-    name: 'a machine that ended twice has not failed',
-    simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 2 }),
-    run: async (world) => {
-      await aMachine(world);
-      await untilReason(world, 'vm', 'Ready', 'CrashLoopBackOff');
-      await untilMachine(world, 'vm', 'Ready');
-      expect(await warningsOf(world, world.namespace, 'CrashLoopBackOff')).toEqual([]);
+    'a machine that ended twice has not failed': {
+      simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 2 }),
+      run: async (world) => {
+        await aMachine(world);
+        await untilReason(world, 'vm', 'Ready', 'CrashLoopBackOff');
+        await untilMachine(world, 'vm', 'Ready');
+        expect(await warningsOf(world, world.namespace, 'CrashLoopBackOff')).toEqual([]);
+      },
     },
-  },
-  {
-    name: 'a network that does not exist is named before the machine is made, and the machine runs when it comes',
-    run: async (world) => {
+    'a network that does not exist is named before the machine is made, and the machine runs when it comes': async (
+      world,
+    ) => {
       const { kube, namespace } = world;
       await aMachine(world, { interfaces: [{ network: 'not-there-yet' }] });
       const { message } = await untilReason(world, 'vm', 'Ready', 'NetworkMissing');
@@ -119,10 +117,9 @@ export const stories: readonly Story[] = [
       await untilMachine(world, 'vm', 'Ready');
       expect(await warningsOf(world, namespace, 'NetworkMissing')).toEqual([]);
     },
-  },
-  {
-    name: 'a network that was deleted keeps a machine from starting again, and is named where KubeVirt says nothing',
-    run: async (world) => {
+    'a network that was deleted keeps a machine from starting again, and is named where KubeVirt says nothing': async (
+      world,
+    ) => {
       const { kube, namespace } = world;
       const network = {
         metadata: { name: 'edge', namespace },
@@ -138,55 +135,52 @@ export const stories: readonly Story[] = [
       await kube.create(NetworkAttachmentDefinition, network);
       await untilMachine(world, 'vm', 'Ready');
     },
-  },
-  {
-    name: 'a machine whose node is lost is not Ready, and is again on another',
-    simulators: {
-      kubevirt: {
-        faults: [{ match: 'vm', mode: 'nodeLost', afterMs: 1500, times: 1 }],
-        timings: { nodeLostMs: 3000 },
+    'a machine whose node is lost is not Ready, and is again on another': {
+      simulators: {
+        kubevirt: {
+          faults: [{ match: 'vm', mode: 'nodeLost', afterMs: 1500, times: 1 }],
+          timings: { nodeLostMs: 3000 },
+        },
+      },
+      run: async (world) => {
+        const { namespace } = world;
+        await aMachine(world);
+        await untilMachine(world, 'vm', 'Ready');
+        const first = await world.kube.get(KubeVirtInstance, { namespace, name: 'vm' });
+        await untilReason(world, 'vm', 'Ready', 'GuestNotReady');
+        const isAnother = (found: KubeVirtInstance | undefined) =>
+          found !== undefined && found.metadata.uid !== first?.metadata.uid && found.status?.phase === 'Running';
+        await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);
+        await untilMachine(world, 'vm', 'Ready');
       },
     },
-    run: async (world) => {
-      const { namespace } = world;
-      await aMachine(world);
-      await untilMachine(world, 'vm', 'Ready');
-      const first = await world.kube.get(KubeVirtInstance, { namespace, name: 'vm' });
-      await untilReason(world, 'vm', 'Ready', 'GuestNotReady');
-      const isAnother = (found: KubeVirtInstance | undefined) =>
-        found !== undefined && found.metadata.uid !== first?.metadata.uid && found.status?.phase === 'Running';
-      await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);
-      await untilMachine(world, 'vm', 'Ready');
+    'a guest that powers itself off is started again, and the machine was Ready for the first time once': {
+      simulators: simulated({ match: 'vm', mode: 'guestShutdown', afterMs: 1000, times: 1 }),
+      run: async (world) => {
+        const { namespace } = world;
+        await aMachine(world);
+        const first = await untilMachine(world, 'vm', 'Ready');
+        await untilMachine(world, 'vm', 'Provisioning');
+        const again = await untilMachine(world, 'vm', 'Ready');
+        expect(again.status?.readyAt).toBe(first.status?.readyAt);
+        expect(await world.kube.get(KubeVirtInstance, { namespace, name: 'vm' })).toBeDefined();
+      },
     },
-  },
-  {
-    name: 'a guest that powers itself off is started again, and the machine was Ready for the first time once',
-    simulators: simulated({ match: 'vm', mode: 'guestShutdown', afterMs: 1000, times: 1 }),
-    run: async (world) => {
-      const { namespace } = world;
-      await aMachine(world);
-      const first = await untilMachine(world, 'vm', 'Ready');
-      await untilMachine(world, 'vm', 'Provisioning');
-      const again = await untilMachine(world, 'vm', 'Ready');
-      expect(again.status?.readyAt).toBe(first.status?.readyAt);
-      expect(await world.kube.get(KubeVirtInstance, { namespace, name: 'vm' })).toBeDefined();
+    'a name that is taken fails the machine without touching what has it, and heals when that is gone': {
+      smoke: true,
+      run: async (world) => {
+        const { kube, namespace } = world;
+        const metadata = { name: 'vm-cloud-init', namespace };
+        const data = { userdata: Buffer.from('mine').toString('base64') };
+        await kube.create(Secret, { metadata, data });
+        await aMachine(world);
+        const failed = await untilMachine(world, 'vm', 'Failed');
+        expect(reasonOf(failed, 'Ready')).toBe('NameTaken');
+        expect((await kube.get(Secret, metadata))?.data).toEqual(data);
+        await kube.delete(Secret, metadata);
+        await untilMachine(world, 'vm', 'Ready');
+        expect(await kube.list(Event, { namespace, fieldSelector: 'reason=NameTaken' })).toHaveLength(1);
+      },
     },
-  },
-  {
-    name: 'a name that is taken fails the machine without touching what has it, and heals when that is gone',
-    smoke: true,
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const metadata = { name: 'vm-cloud-init', namespace };
-      const data = { userdata: Buffer.from('mine').toString('base64') };
-      await kube.create(Secret, { metadata, data });
-      await aMachine(world);
-      const failed = await untilMachine(world, 'vm', 'Failed');
-      expect(reasonOf(failed, 'Ready')).toBe('NameTaken');
-      expect((await kube.get(Secret, metadata))?.data).toEqual(data);
-      await kube.delete(Secret, metadata);
-      await untilMachine(world, 'vm', 'Ready');
-      expect(await kube.list(Event, { namespace, fieldSelector: 'reason=NameTaken' })).toHaveLength(1);
-    },
-  },
+  }),
 ];

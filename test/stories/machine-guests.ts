@@ -7,7 +7,7 @@ import { putImage } from './images.ts';
 import { reasonOf, untilReason } from './machine-conditions.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { aMachine, createWorkspace, deleteWorkspace, policyOf, untilComponent, untilWorkspace } from './workspaces.ts';
-import { type Story, until, type World } from './world.ts';
+import { byName, type Story, until, type World } from './world.ts';
 
 type Readiness = NonNullable<VirtualMachine['spec']['readiness']>;
 
@@ -31,9 +31,8 @@ const hang = ({ kube, namespace }: World, value: string | null) =>
 
 const instanceOf = ({ kube, namespace }: World) => kube.get(KubeVirtInstance, { namespace, name: 'vm' });
 
-export const stories: readonly Story[] = [
-  {
-    name: 'a disk of an HTML page is never Ready if its guest is to answer, and its machine says what to look at',
+export const stories = byName<Story>({
+  'a disk of an HTML page is never Ready if its guest is to answer, and its machine says what to look at': {
     quick: true,
     smoke: true,
     // What boots nothing has no agent.
@@ -66,8 +65,7 @@ export const stories: readonly Story[] = [
       expect(conditionOf(status?.conditions, 'GuestReady')).toBeUndefined();
     },
   },
-  {
-    name: 'a guest that stops answering is reported and not started again, and its machine is Ready when it answers',
+  'a guest that stops answering is reported and not started again, and its machine is Ready when it answers': {
     quick: true,
     run: async (world) => {
       await aMachineAsking(world, { tcp: 22, failureThreshold: 1 });
@@ -82,38 +80,31 @@ export const stories: readonly Story[] = [
       expect((await instanceOf(world))?.metadata.uid).toBe(first?.metadata.uid);
     },
   },
-  {
-    name: 'a guest that stops answering is started again if onFailure says Restart',
-    run: async (world) => {
-      const { namespace } = world;
-      await aMachineAsking(world, { guestAgent: true, timeout: '1m', failureThreshold: 1, onFailure: 'Restart' });
-      await untilMachine(world, 'vm', 'Ready');
-      const first = await instanceOf(world);
-      await hang(world, 'now');
-      const isAnother = (found: KubeVirtInstance | undefined) =>
-        found !== undefined && found.metadata.uid !== first?.metadata.uid;
-      await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);
-      await untilMachine(world, 'vm', 'Ready');
-    },
+  'a guest that stops answering is started again if onFailure says Restart': async (world) => {
+    const { namespace } = world;
+    await aMachineAsking(world, { guestAgent: true, timeout: '1m', failureThreshold: 1, onFailure: 'Restart' });
+    await untilMachine(world, 'vm', 'Ready');
+    const first = await instanceOf(world);
+    await hang(world, 'now');
+    const isAnother = (found: KubeVirtInstance | undefined) =>
+      found !== undefined && found.metadata.uid !== first?.metadata.uid;
+    await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);
+    await untilMachine(world, 'vm', 'Ready');
   },
-  {
-    name: 'a guest that is to be checked from now on is checked after a restart, and not before',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      await putImage(world, 'base');
-      await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base') });
-      await untilMachine(world, 'vm', 'Ready');
-      await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { readiness: { guestAgent: true } } });
-      const { status } = await untilReason(world, 'vm', 'GuestReady', 'GuestNotChecked');
-      expect(status).toBe('Unknown');
-      await untilReason(world, 'vm', 'RestartRequired', 'SpecChanged');
-      await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
-      await untilReason(world, 'vm', 'GuestReady', 'GuestAnswers');
-      await untilMachine(world, 'vm', 'Ready');
-    },
+  'a guest that is to be checked from now on is checked after a restart, and not before': async (world) => {
+    const { kube, namespace } = world;
+    await putImage(world, 'base');
+    await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base') });
+    await untilMachine(world, 'vm', 'Ready');
+    await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { readiness: { guestAgent: true } } });
+    const { status } = await untilReason(world, 'vm', 'GuestReady', 'GuestNotChecked');
+    expect(status).toBe('Unknown');
+    await untilReason(world, 'vm', 'RestartRequired', 'SpecChanged');
+    await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
+    await untilReason(world, 'vm', 'GuestReady', 'GuestAnswers');
+    await untilMachine(world, 'vm', 'Ready');
   },
-  {
-    name: 'a lab is Ready only once the guest of its machine answers',
+  'a lab is Ready only once the guest of its machine answers': {
     policy: policyOf,
     simulators: { kubevirt: { timings: { agentMs: 3000 } } },
     run: async (world) => {
@@ -125,4 +116,4 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'guests');
     },
   },
-];
+});

@@ -7,7 +7,7 @@ import { putImage } from './images.ts';
 import { untilReason } from './machine-conditions.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { aMachine, createWorkspace, deleteWorkspace, policyOf, untilWorkspace } from './workspaces.ts';
-import { type Story, setPolicy, type World } from './world.ts';
+import { byName, type Story, setPolicy, type World } from './world.ts';
 
 /** What KubeVirt's own windows.11 says of devices, firmware and size (common-instancetypes v1.7.0). */
 const windows = {
@@ -34,9 +34,8 @@ async function aMachineWith(world: World, spec: Parameters<typeof createMachine>
   await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base'), ...spec });
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: 'a Windows machine of a lab has the preference, firmware, TPM and disk bus that its image needs',
+export const stories = byName<Story>({
+  'a Windows machine of a lab has the preference, firmware, TPM and disk bus that its image needs': {
     quick: true,
     smoke: true,
     policy: policyOf,
@@ -73,8 +72,7 @@ export const stories: readonly Story[] = [
       await world.kube.delete(hardwareKinds.preference, { name });
     },
   },
-  {
-    name: 'a preference that does not exist is named before anything is made, and the machine runs when it comes',
+  'a preference that does not exist is named before anything is made, and the machine runs when it comes': {
     smoke: true,
     run: async (world) => {
       const { kube, namespace } = world;
@@ -89,22 +87,19 @@ export const stories: readonly Story[] = [
       await kube.delete(hardwareKinds.preference, { name });
     },
   },
-  {
-    name: 'an instancetype is used once it exists and the policy names it, and gives the machine its size',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const name = 'ot-story.small';
-      await aMachineWith(world, { instancetype: name, resources: undefined });
-      const { message } = await untilReason(world, 'vm', 'Ready', 'InstancetypeNotAllowed');
-      expect(message).toContain(`set "machineInstancetypes: ${name}"`);
-      await setPolicy(world, { machineInstancetypes: 'ot-story.*' });
-      await untilReason(world, 'vm', 'Ready', 'InstancetypeMissing');
-      await offer(world, 'instancetype', name, { cpu: { guest: 1 }, memory: { guest: '1Gi' } });
-      await untilMachine(world, 'vm', 'Ready');
-      const { instancetype, template } = (await madeIn(world, namespace))?.spec ?? {};
-      expect(instancetype).toMatchObject({ kind: 'VirtualMachineClusterInstancetype', name });
-      expect(template).not.toHaveProperty('spec.domain.memory');
-      await kube.delete(hardwareKinds.instancetype, { name });
-    },
+  'an instancetype is used once it exists and the policy names it, and gives the machine its size': async (world) => {
+    const { kube, namespace } = world;
+    const name = 'ot-story.small';
+    await aMachineWith(world, { instancetype: name, resources: undefined });
+    const { message } = await untilReason(world, 'vm', 'Ready', 'InstancetypeNotAllowed');
+    expect(message).toContain(`set "machineInstancetypes: ${name}"`);
+    await setPolicy(world, { machineInstancetypes: 'ot-story.*' });
+    await untilReason(world, 'vm', 'Ready', 'InstancetypeMissing');
+    await offer(world, 'instancetype', name, { cpu: { guest: 1 }, memory: { guest: '1Gi' } });
+    await untilMachine(world, 'vm', 'Ready');
+    const { instancetype, template } = (await madeIn(world, namespace))?.spec ?? {};
+    expect(instancetype).toMatchObject({ kind: 'VirtualMachineClusterInstancetype', name });
+    expect(template).not.toHaveProperty('spec.domain.memory');
+    await kube.delete(hardwareKinds.instancetype, { name });
   },
-];
+});

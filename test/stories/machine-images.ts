@@ -11,7 +11,7 @@ import { reasonOf } from './machine-conditions.ts';
 import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { calm, dropsAllButTimers } from './subscriptions.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
-import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
 const imageRef = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
 const imageOf = (world: World, name: string) => world.kube.get(VMDiskImage, imageRef(world, name));
@@ -28,9 +28,8 @@ async function removeFinalizer(world: World, name: string): Promise<void> {
   await world.kube.patch(VMDiskImage, imageRef(world, name), { metadata: { finalizers: null } });
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: 'a machine that comes before its image: the image is made from its template and downloaded, once',
+export const stories = byName<Story>({
+  'a machine that comes before its image: the image is made from its template and downloaded, once': {
     quick: true,
     smoke: true,
     run: async (world) => {
@@ -51,22 +50,18 @@ export const stories: readonly Story[] = [
       expect(world.history.starts()).toHaveLength(1);
     },
   },
-  {
-    name: 'a machine takes an existing image as it is: nothing is created and nothing downloaded',
-    run: async (world) => {
-      await putImage(world, 'there');
-      await createImage(world, 'there');
-      const { metadata } = await untilPhase(world, 'there', 'Succeeded');
-      await createMachine(world, 'vm', 'there', { vmDiskImageTemplate: templateOf(world, 'there') });
-      expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
-      const now = await imageOf(world, 'there');
-      expect(now?.metadata).toMatchObject({ uid: metadata.uid, generation: metadata.generation });
-      expect(now?.metadata.labels?.[requestedByLabel]).toBeUndefined();
-      expect(world.history.starts()).toHaveLength(1);
-    },
+  'a machine takes an existing image as it is: nothing is created and nothing downloaded': async (world) => {
+    await putImage(world, 'there');
+    await createImage(world, 'there');
+    const { metadata } = await untilPhase(world, 'there', 'Succeeded');
+    await createMachine(world, 'vm', 'there', { vmDiskImageTemplate: templateOf(world, 'there') });
+    expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
+    const now = await imageOf(world, 'there');
+    expect(now?.metadata).toMatchObject({ uid: metadata.uid, generation: metadata.generation });
+    expect(now?.metadata.labels?.[requestedByLabel]).toBeUndefined();
+    expect(world.history.starts()).toHaveLength(1);
   },
-  {
-    name: 'a machine whose image is still in the queue has found it, too',
+  'a machine whose image is still in the queue has found it, too': {
     policy: { concurrency: '0' },
     run: async (world) => {
       await createImage(world, 'waits');
@@ -75,8 +70,7 @@ export const stories: readonly Story[] = [
       expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
     },
   },
-  {
-    name: 'if the template and an existing image differ the image counts, and one Event a generation lists the differences',
+  'if the template and an existing image differ the image counts, and one Event a generation lists the differences': {
     policy: { concurrency: '0' },
     run: async (world) => {
       const { kube, namespace, store } = world;
@@ -103,9 +97,8 @@ export const stories: readonly Story[] = [
       expect(await warningsOf(world, namespace, 'TemplateMismatch')).toHaveLength(2);
     },
   },
-  {
-    name: 'FailIfNotExist makes no image, although there is a template: the machine is Failed, and Ready after one download once a user creates it',
-    run: async (world) => {
+  'FailIfNotExist makes no image, although there is a template: the machine is Failed, and Ready after one download once a user creates it':
+    async (world) => {
       await putImage(world, 'strict');
       const vmDiskImageTemplate = templateOf(world, 'strict');
       await createMachine(world, 'vm', 'strict', { mode: 'FailIfNotExist', vmDiskImageTemplate });
@@ -124,9 +117,7 @@ export const stories: readonly Story[] = [
       expect(new Set(made.map(({ object }) => object.metadata.uid))).toEqual(new Set([metadata.uid]));
       expect(world.history.starts()).toHaveLength(1);
     },
-  },
-  {
-    name: 'FailIfNotExist that is changed to CreateIfNotExist makes the image',
+  'FailIfNotExist that is changed to CreateIfNotExist makes the image': {
     policy: { concurrency: '0' },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -140,8 +131,7 @@ export const stories: readonly Story[] = [
       expect((await imageOf(world, 'changed'))?.metadata.labels?.[requestedByLabel]).toBe('vm');
     },
   },
-  {
-    name: 'without mode and template a machine waits for its image, and continues when it comes',
+  'without mode and template a machine waits for its image, and continues when it comes': {
     quick: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -153,8 +143,7 @@ export const stories: readonly Story[] = [
       await untilResolved(world, 'vm', 'ImageFound');
     },
   },
-  {
-    name: 'two hundred machines that ask for the same missing image at once get one',
+  'two hundred machines that ask for the same missing image at once get one': {
     // Paused: two hundred disks are another story's.
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -167,53 +156,48 @@ export const stories: readonly Story[] = [
       expect(await warningsOf(world, world.namespace, 'TemplateMismatch')).toEqual([]);
     },
   },
-  {
-    name: 'the image of a machine is in a namespace of its own, says who asked, and stays when the machine goes',
-    run: async (world) => {
-      const { kube, namespace, store } = world;
-      const ref = { namespace: 'vmdi-farm', name: 'apart' };
-      await putImage(world, 'apart', { bucket: 'public' });
-      const { secretRef: _, ...template } = templateOf(world, 'apart');
-      await createMachine(world, 'vm', 'apart', {
-        vmDiskImageRef: ref,
-        vmDiskImageTemplate: { ...template, sourceType: 'http', url: `${store.url}/public/apart.qcow2` },
-      });
-      try {
-        await untilResolved(world, 'vm', 'ImageFound');
-        const image = await until(world, VMDiskImage, ref, (found) => found?.status?.phase === 'Succeeded');
-        expect(image?.metadata.labels?.[requestedByNamespaceLabel]).toBe(namespace);
-        await kube.delete(VirtualMachine, { namespace, name: 'vm' });
-        await untilGone(world, VirtualMachine, { namespace, name: 'vm' });
-        const left = await kube.get(VMDiskImage, ref);
-        expect(left?.metadata.uid).toBe(image?.metadata.uid);
-        expect(left?.metadata.deletionTimestamp).toBeUndefined();
-      } finally {
-        await deleteWithImage(world, 'vm', ref);
-      }
-    },
-  },
-  {
-    name: 'a machine that comes while its image is being deleted waits, and gets a new one',
-    run: async (world) => {
-      await putImage(world, 'goes');
-      await createImage(world, 'goes', {}, { finalizers: [diskImageFinalizer, hold] });
-      const { metadata } = await untilPhase(world, 'goes', 'Succeeded');
-      await world.kube.delete(VMDiskImage, imageRef(world, 'goes'));
-      // By the times of the objects, a machine of the second of the deletion came before it.
-      await pastSecondOf(await imageOf(world, 'goes'));
-      await createMachine(world, 'vm', 'goes', { vmDiskImageTemplate: templateOf(world, 'goes') });
-      const { status, message } = await untilResolved(world, 'vm', 'ImageTerminating');
-      expect(status).toBe('False');
-      expect(message).toContain('waiting until it is gone');
-      await removeFinalizer(world, 'goes');
-      await untilAnother(world, 'goes', metadata.uid);
+  'the image of a machine is in a namespace of its own, says who asked, and stays when the machine goes': async (
+    world,
+  ) => {
+    const { kube, namespace, store } = world;
+    const ref = { namespace: 'vmdi-farm', name: 'apart' };
+    await putImage(world, 'apart', { bucket: 'public' });
+    const { secretRef: _, ...template } = templateOf(world, 'apart');
+    await createMachine(world, 'vm', 'apart', {
+      vmDiskImageRef: ref,
+      vmDiskImageTemplate: { ...template, sourceType: 'http', url: `${store.url}/public/apart.qcow2` },
+    });
+    try {
       await untilResolved(world, 'vm', 'ImageFound');
-      const again = await untilPhase(world, 'goes', 'Succeeded');
-      expect(again.metadata.labels?.[requestedByLabel]).toBe('vm');
-    },
+      const image = await until(world, VMDiskImage, ref, (found) => found?.status?.phase === 'Succeeded');
+      expect(image?.metadata.labels?.[requestedByNamespaceLabel]).toBe(namespace);
+      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+      await untilGone(world, VirtualMachine, { namespace, name: 'vm' });
+      const left = await kube.get(VMDiskImage, ref);
+      expect(left?.metadata.uid).toBe(image?.metadata.uid);
+      expect(left?.metadata.deletionTimestamp).toBeUndefined();
+    } finally {
+      await deleteWithImage(world, 'vm', ref);
+    }
   },
-  {
-    name: 'an image that is deleted before any machine has a disk of it is created again for the machines that wait',
+  'a machine that comes while its image is being deleted waits, and gets a new one': async (world) => {
+    await putImage(world, 'goes');
+    await createImage(world, 'goes', {}, { finalizers: [diskImageFinalizer, hold] });
+    const { metadata } = await untilPhase(world, 'goes', 'Succeeded');
+    await world.kube.delete(VMDiskImage, imageRef(world, 'goes'));
+    // By the times of the objects, a machine of the second of the deletion came before it.
+    await pastSecondOf(await imageOf(world, 'goes'));
+    await createMachine(world, 'vm', 'goes', { vmDiskImageTemplate: templateOf(world, 'goes') });
+    const { status, message } = await untilResolved(world, 'vm', 'ImageTerminating');
+    expect(status).toBe('False');
+    expect(message).toContain('waiting until it is gone');
+    await removeFinalizer(world, 'goes');
+    await untilAnother(world, 'goes', metadata.uid);
+    await untilResolved(world, 'vm', 'ImageFound');
+    const again = await untilPhase(world, 'goes', 'Succeeded');
+    expect(again.metadata.labels?.[requestedByLabel]).toBe('vm');
+  },
+  'an image that is deleted before any machine has a disk of it is created again for the machines that wait': {
     policy: { concurrency: '0' },
     run: async (world) => {
       await createMachine(world, 'vm', 'lost', { vmDiskImageTemplate: templateOf(world, 'lost') });
@@ -225,8 +209,7 @@ export const stories: readonly Story[] = [
       await untilResolved(world, 'vm', 'ImageFound');
     },
   },
-  {
-    name: 'a machine that is deleted asks for no image any more',
+  'a machine that is deleted asks for no image any more': {
     policy: { concurrency: '0' },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -246,8 +229,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, VirtualMachine, ref);
     },
   },
-  {
-    name: 'a machine that its image does not count yet continues as soon as the image has succeeded, without a timer',
+  'a machine that its image does not count yet continues as soon as the image has succeeded, without a timer': {
     localOnly: 'a real Broker drops nothing on demand',
     local: {
       faults: {
@@ -263,8 +245,7 @@ export const stories: readonly Story[] = [
       expect((await imageOf(world, 'uncounted'))?.status?.references).toBeUndefined();
     },
   },
-  {
-    name: 'with every event dropped the audit alone makes the image',
+  'with every event dropped the audit alone makes the image': {
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,
     policy: { concurrency: '0' },
@@ -274,8 +255,7 @@ export const stories: readonly Story[] = [
       expect(await imageOf(world, 'unheard')).toBeDefined();
     },
   },
-  {
-    name: 'with every event delivered twice and late there is one image and one Event',
+  'with every event delivered twice and late there is one image and one Event': {
     localOnly: 'a real Broker repeats nothing on demand',
     local: { faults: { duplicate: 'all', reorder: { seed: 7, withinMs: 100 } } },
     policy: { concurrency: '0' },
@@ -288,7 +268,7 @@ export const stories: readonly Story[] = [
       expect(await warningsOf(world, world.namespace, 'TemplateMismatch')).toHaveLength(2);
     },
   },
-];
+});
 
 /** Resolves when a new object gets a later creationTimestamp than the deletion of this one. */
 async function pastSecondOf(image: VMDiskImage | undefined): Promise<void> {

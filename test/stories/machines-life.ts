@@ -18,7 +18,7 @@ import { putImage } from './images.ts';
 import { leaked } from './leaked.ts';
 import { untilReason } from './machine-conditions.ts';
 import { createMachine, deleteWithImage, templateOf, untilMachine } from './machines.ts';
-import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
 type Spec = VirtualMachine['spec'];
 
@@ -60,9 +60,8 @@ export const passwords = ['pw-in-plain-text', 'pw-of-the-secret', '$6$salt$pw.ha
 
 const textIn = (secret: Secret | undefined, key: string) => Buffer.from(secret?.data?.[key] ?? '', 'base64').toString();
 
-export const stories: readonly Story[] = [
-  {
-    name: 'from apply to Ready: a machine gets its image, its disk, its logins and its address, and runs',
+export const stories = byName<Story>({
+  'from apply to Ready: a machine gets its image, its disk, its logins and its address, and runs': {
     quick: true,
     smoke: true,
     run: async (world) => {
@@ -89,8 +88,7 @@ export const stories: readonly Story[] = [
       expect(await untilEventAbout(world, 'vm', 'Running')).toMatchObject({ type: 'Normal' });
     },
   },
-  {
-    name: 'launched before its image is synced, a machine waits with nothing made, and ends Ready without anyone’s hand',
+  'launched before its image is synced, a machine waits with nothing made, and ends Ready without anyone’s hand': {
     quick: true,
     run: async (world) => {
       await putImage(world, 'late');
@@ -106,39 +104,32 @@ export const stories: readonly Story[] = [
       expect(await eventsAbout(world, 'vm', 'ImageFailed')).toEqual([]);
     },
   },
-  {
-    name: 'a machine that existed before any image of that name ends Ready once a user creates one',
-    run: async (world) => {
-      await createMachine(world, 'vm', 'someday');
-      await untilReason(world, 'vm', 'ImageReady', 'ImageMissing');
-      await putImage(world, 'someday');
-      await createImage(world, 'someday');
-      await untilMachine(world, 'vm', 'Ready');
-    },
+  'a machine that existed before any image of that name ends Ready once a user creates one': async (world) => {
+    await createMachine(world, 'vm', 'someday');
+    await untilReason(world, 'vm', 'ImageReady', 'ImageMissing');
+    await putImage(world, 'someday');
+    await createImage(world, 'someday');
+    await untilMachine(world, 'vm', 'Ready');
   },
-  {
-    name: 'thirty machines that wait for one image all end Ready, each with one disk',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const names = Array.from({ length: 30 }, (_, index) => `vm-${index}`);
-      await putImage(world, 'base');
-      world.store.limitTo(0);
-      await createImage(world, 'base');
-      for (const name of names) await createMachine(world, name, 'base');
-      const ready = await countReached(kube, VirtualMachine, ({ status }) => status?.phase === 'Ready');
-      world.store.limitTo(undefined);
-      await ready.until(names.length);
-      await ready.stop();
-      const made = world.history
-        .changes()
-        .filter(({ type, object }) => type === 'ADDED' && object.kind === DataVolume.kind)
-        .map(({ object }) => object.metadata.name);
-      expect(made.filter((name) => name.endsWith('-root')).sort()).toEqual(names.map(diskOf).sort());
-      expect(await kube.list(KubeVirtMachine, { namespace })).toHaveLength(names.length);
-    },
+  'thirty machines that wait for one image all end Ready, each with one disk': async (world) => {
+    const { kube, namespace } = world;
+    const names = Array.from({ length: 30 }, (_, index) => `vm-${index}`);
+    await putImage(world, 'base');
+    world.store.limitTo(0);
+    await createImage(world, 'base');
+    for (const name of names) await createMachine(world, name, 'base');
+    const ready = await countReached(kube, VirtualMachine, ({ status }) => status?.phase === 'Ready');
+    world.store.limitTo(undefined);
+    await ready.until(names.length);
+    await ready.stop();
+    const made = world.history
+      .changes()
+      .filter(({ type, object }) => type === 'ADDED' && object.kind === DataVolume.kind)
+      .map(({ object }) => object.metadata.name);
+    expect(made.filter((name) => name.endsWith('-root')).sort()).toEqual(names.map(diskOf).sort());
+    expect(await kube.list(KubeVirtMachine, { namespace })).toHaveLength(names.length);
   },
-  {
-    name: 'a disk is cloned from the namespace of images into that of the machine',
+  'a disk is cloned from the namespace of images into that of the machine': {
     smoke: true,
     run: async (world) => {
       const { store } = world;
@@ -153,8 +144,7 @@ export const stories: readonly Story[] = [
       await deleteWithImage(world, 'vm', ref);
     },
   },
-  {
-    name: 'a password is in the cloud-init Secret and in no other object, status or Event',
+  'a password is in the cloud-init Secret and in no other object, status or Event': {
     quick: true,
     smoke: true,
     run: async (world) => {
@@ -184,82 +174,72 @@ export const stories: readonly Story[] = [
       await kube.delete(Secret, { namespace, name: 'login-of-ops' });
     },
   },
-  {
-    name: 'a password whose Secret is missing, or lacks its label, delays a machine, which continues when it comes',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const users = [{ name: 'ops', passwordSecretRef: { name: 'login-that-comes', key: 'password' } }];
-      await putImage(world, 'base');
-      await createMachine(world, 'vm', 'base', { users, vmDiskImageTemplate: templateOf(world, 'base') });
-      expect(await untilReason(world, 'vm', 'Ready', 'PasswordSecretMissing')).toMatchObject({ status: 'False' });
-      const data = { password: Buffer.from('x').toString('base64') };
-      await kube.create(Secret, { metadata: { name: 'login-that-comes', namespace }, data });
-      await untilReason(world, 'vm', 'Ready', 'PasswordSecretNotAllowed');
-      await kube.patch(Secret, { name: 'login-that-comes', namespace }, { metadata: { labels: usedAsPassword } });
-      await untilMachine(world, 'vm', 'Ready');
-      await kube.delete(Secret, { namespace, name: 'login-that-comes' });
-    },
+  'a password whose Secret is missing, or lacks its label, delays a machine, which continues when it comes': async (
+    world,
+  ) => {
+    const { kube, namespace } = world;
+    const users = [{ name: 'ops', passwordSecretRef: { name: 'login-that-comes', key: 'password' } }];
+    await putImage(world, 'base');
+    await createMachine(world, 'vm', 'base', { users, vmDiskImageTemplate: templateOf(world, 'base') });
+    expect(await untilReason(world, 'vm', 'Ready', 'PasswordSecretMissing')).toMatchObject({ status: 'False' });
+    const data = { password: Buffer.from('x').toString('base64') };
+    await kube.create(Secret, { metadata: { name: 'login-that-comes', namespace }, data });
+    await untilReason(world, 'vm', 'Ready', 'PasswordSecretNotAllowed');
+    await kube.patch(Secret, { name: 'login-that-comes', namespace }, { metadata: { labels: usedAsPassword } });
+    await untilMachine(world, 'vm', 'Ready');
+    await kube.delete(Secret, { namespace, name: 'login-that-comes' });
   },
-  {
-    name: 'a fixed address reaches the guest by the MAC address that is the machine’s own',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
-      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
-      const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24', gateway: '10.10.0.1' }];
-      await aRunningMachine(world, { interfaces });
-      const isTold = (found: VirtualMachine | undefined) => found?.status?.ipAddress === '10.10.0.161';
-      const machine = await until(world, VirtualMachine, { namespace, name: 'vm' }, isTold);
-      const instance = await until(world, KubeVirtInstance, { namespace, name: 'vm' }, (found) =>
-        Boolean(found?.status?.interfaces.some(({ ipAddress }) => ipAddress === '10.10.0.161')),
-      );
-      expect(machine?.status?.addresses).toEqual([
-        { network: 'control-net', ipAddress: '10.10.0.161', mac: instance?.status?.interfaces[0]?.mac },
-      ]);
-    },
+  'a fixed address reaches the guest by the MAC address that is the machine’s own': async (world) => {
+    const { kube, namespace } = world;
+    const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
+    await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
+    const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24', gateway: '10.10.0.1' }];
+    await aRunningMachine(world, { interfaces });
+    const isTold = (found: VirtualMachine | undefined) => found?.status?.ipAddress === '10.10.0.161';
+    const machine = await until(world, VirtualMachine, { namespace, name: 'vm' }, isTold);
+    const instance = await until(world, KubeVirtInstance, { namespace, name: 'vm' }, (found) =>
+      Boolean(found?.status?.interfaces.some(({ ipAddress }) => ipAddress === '10.10.0.161')),
+    );
+    expect(machine?.status?.addresses).toEqual([
+      { network: 'control-net', ipAddress: '10.10.0.161', mac: instance?.status?.interfaces[0]?.mac },
+    ]);
   },
-  {
-    name: 'of two machines with one address the second reports the first, and gets the address when that is deleted',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
-      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
-      const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24' }];
-      await aRunningMachine(world, { interfaces });
-      await createMachine(world, 'second', 'base', { interfaces });
-      const { message } = await untilReason(world, 'second', 'Ready', 'AddressInUse');
-      expect(message).toContain(`machine ${namespace}/vm`);
-      expect(await find(world, KubeVirtMachine, 'second')).toBeUndefined();
-      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
-      await untilMachine(world, 'second', 'Ready');
-    },
+  'of two machines with one address the second reports the first, and gets the address when that is deleted': async (
+    world,
+  ) => {
+    const { kube, namespace } = world;
+    const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
+    await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
+    const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24' }];
+    await aRunningMachine(world, { interfaces });
+    await createMachine(world, 'second', 'base', { interfaces });
+    const { message } = await untilReason(world, 'second', 'Ready', 'AddressInUse');
+    expect(message).toContain(`machine ${namespace}/vm`);
+    expect(await find(world, KubeVirtMachine, 'second')).toBeUndefined();
+    await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+    await untilMachine(world, 'second', 'Ready');
   },
-  {
-    name: 'what is deleted of a machine comes back: its cloud-init Secret, and its KubeVirt machine with the same disk',
-    run: async (world) => {
-      await aRunningMachine(world);
-      const disk = await find(world, DataVolume, diskOf('vm'));
-      await comesBack(world, Secret, secretOf('vm'));
-      await comesBack(world, KubeVirtMachine, 'vm');
-      await untilMachine(world, 'vm', 'Ready');
-      expect((await find(world, DataVolume, diskOf('vm')))?.metadata.uid).toBe(disk?.metadata.uid);
-    },
+  'what is deleted of a machine comes back: its cloud-init Secret, and its KubeVirt machine with the same disk': async (
+    world,
+  ) => {
+    await aRunningMachine(world);
+    const disk = await find(world, DataVolume, diskOf('vm'));
+    await comesBack(world, Secret, secretOf('vm'));
+    await comesBack(world, KubeVirtMachine, 'vm');
+    await untilMachine(world, 'vm', 'Ready');
+    expect((await find(world, DataVolume, diskOf('vm')))?.metadata.uid).toBe(disk?.metadata.uid);
   },
-  {
-    name: 'a machine whose disk is deleted runs on, reports it, and starts with a new disk',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      await aRunningMachine(world);
-      await comesBack(world, DataVolume, diskOf('vm'));
-      await untilReason(world, 'vm', 'DiskReady', 'DiskReplaced');
-      expect(await find(world, VirtualMachine, 'vm')).toMatchObject({ status: { phase: 'Ready' } });
-      await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
-      await untilReason(world, 'vm', 'DiskReady', 'Cloned');
-      await untilMachine(world, 'vm', 'Ready');
-    },
+  'a machine whose disk is deleted runs on, reports it, and starts with a new disk': async (world) => {
+    const { kube, namespace } = world;
+    await aRunningMachine(world);
+    await comesBack(world, DataVolume, diskOf('vm'));
+    await untilReason(world, 'vm', 'DiskReady', 'DiskReplaced');
+    expect(await find(world, VirtualMachine, 'vm')).toMatchObject({ status: { phase: 'Ready' } });
+    await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
+    await untilReason(world, 'vm', 'DiskReady', 'Cloned');
+    await untilMachine(world, 'vm', 'Ready');
   },
-  {
-    name: 'a changed spec says that it wants a restart, and is what runs after one',
+  'a changed spec says that it wants a restart, and is what runs after one': {
     simulators: { kubevirt: { timings: { shutdownMs: 2000 } } },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -279,32 +259,25 @@ export const stories: readonly Story[] = [
       expect(await find(world, KubeVirtMachine, 'vm')).toMatchObject({ spec: memory });
     },
   },
-  {
-    name: 'changed users are in the Secret at once, and the machine says that cloud-init has been there',
-    run: async (world) => {
-      await aRunningMachine(world);
-      await change(world, { users: [{ name: 'newcomer' }] });
-      const { status, message } = await untilReason(world, 'vm', 'RestartRequired', 'CloudInitChanged');
-      expect(status).toBe('True');
-      expect(message).toContain('cloud-init applies them once for each disk');
-      expect(textIn(await find(world, Secret, secretOf('vm')), 'userdata')).toContain('newcomer');
-    },
+  'changed users are in the Secret at once, and the machine says that cloud-init has been there': async (world) => {
+    await aRunningMachine(world);
+    await change(world, { users: [{ name: 'newcomer' }] });
+    const { status, message } = await untilReason(world, 'vm', 'RestartRequired', 'CloudInitChanged');
+    expect(status).toBe('True');
+    expect(message).toContain('cloud-init applies them once for each disk');
+    expect(textIn(await find(world, Secret, secretOf('vm')), 'userdata')).toContain('newcomer');
   },
-  {
-    name: 'a machine with ignoreOnDeploy is made and not started; without it it starts',
-    run: async (world) => {
-      const machine = await aRunningMachine(world, { ignoreOnDeploy: true });
-      expect(machine.status?.conditions).toContainEqual(
-        expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Halted' }),
-      );
-      expect(await find(world, KubeVirtMachine, 'vm')).toMatchObject({ spec: { runStrategy: 'Halted' } });
-      expect(await find(world, KubeVirtInstance, 'vm')).toBeUndefined();
-      await change(world, { ignoreOnDeploy: false });
-      await untilReason(world, 'vm', 'Ready', 'Running');
-    },
+  'a machine with ignoreOnDeploy is made and not started; without it it starts': async (world) => {
+    const machine = await aRunningMachine(world, { ignoreOnDeploy: true });
+    expect(machine.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Halted' }),
+    );
+    expect(await find(world, KubeVirtMachine, 'vm')).toMatchObject({ spec: { runStrategy: 'Halted' } });
+    expect(await find(world, KubeVirtInstance, 'vm')).toBeUndefined();
+    await change(world, { ignoreOnDeploy: false });
+    await untilReason(world, 'vm', 'Ready', 'Running');
   },
-  {
-    name: 'a disk that waits for its first start is created again if the image has another revision by then',
+  'a disk that waits for its first start is created again if the image has another revision by then': {
     policy: { keepRevisions: '1' },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -322,8 +295,7 @@ export const stories: readonly Story[] = [
       expect((await find(world, DataVolume, diskOf('vm')))?.metadata.uid).not.toBe(disk?.metadata.uid);
     },
   },
-  {
-    name: 'a clone that cannot go on begins again if the image has another revision by then',
+  'a clone that cannot go on begins again if the image has another revision by then': {
     simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 600_000, times: 1 }] } },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -336,8 +308,7 @@ export const stories: readonly Story[] = [
       expect(machine.status?.rootDisk).toMatchObject({ revision: 2 });
     },
   },
-  {
-    name: 'a policy that skips machines with ignoreOnDeploy makes nothing of them, and hears of its change',
+  'a policy that skips machines with ignoreOnDeploy makes nothing of them, and hears of its change': {
     policy: { ignoreOnDeploy: 'Skip' },
     run: async (world) => {
       await putImage(world, 'base');
@@ -351,36 +322,31 @@ export const stories: readonly Story[] = [
       await untilReason(world, 'vm', 'Ready', 'Running');
     },
   },
-  {
-    name: 'a disk smaller than its image is raised, and a request to grow it later is answered with what to do',
-    run: async (world) => {
-      const { namespace } = world;
-      await aRunningMachine(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '32Mi' } });
-      expect((await untilEventAbout(world, 'vm', 'DiskSizeRaised')).message).toContain('found 32Mi');
-      expect(await eventsAbout(world, 'vm', 'DiskSizeRaised')).toHaveLength(1);
-      await change(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '1Gi' } });
-      const { message } = await untilReason(world, 'vm', 'DiskReady', 'DiskSizeNotApplied');
-      expect(message).toContain(`PersistentVolumeClaim ${namespace}/${diskOf('vm')}`);
-    },
+  'a disk smaller than its image is raised, and a request to grow it later is answered with what to do': async (
+    world,
+  ) => {
+    const { namespace } = world;
+    await aRunningMachine(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '32Mi' } });
+    expect((await untilEventAbout(world, 'vm', 'DiskSizeRaised')).message).toContain('found 32Mi');
+    expect(await eventsAbout(world, 'vm', 'DiskSizeRaised')).toHaveLength(1);
+    await change(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '1Gi' } });
+    const { message } = await untilReason(world, 'vm', 'DiskReady', 'DiskSizeNotApplied');
+    expect(message).toContain(`PersistentVolumeClaim ${namespace}/${diskOf('vm')}`);
   },
-  {
-    name: 'an image that Failed fails its machine, in its words; both heal when a new sync is requested',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      await createMachine(world, 'vm', 'broken', { vmDiskImageTemplate: templateOf(world, 'broken') });
-      await untilPhase(world, 'broken', 'Failed');
-      const failed = await untilMachine(world, 'vm', 'Failed');
-      const image = await find(world, VMDiskImage, 'broken');
-      expect(failed.status?.message).toContain(image?.status?.message);
-      expect(await untilEventAbout(world, 'vm', 'ImageFailed')).toMatchObject({ type: 'Warning' });
-      await putImage(world, 'broken');
-      const annotations = { [syncRequested]: 'again' };
-      await kube.patch(VMDiskImage, { namespace, name: 'broken' }, { metadata: { annotations } });
-      await untilMachine(world, 'vm', 'Ready');
-    },
+  'an image that Failed fails its machine, in its words; both heal when a new sync is requested': async (world) => {
+    const { kube, namespace } = world;
+    await createMachine(world, 'vm', 'broken', { vmDiskImageTemplate: templateOf(world, 'broken') });
+    await untilPhase(world, 'broken', 'Failed');
+    const failed = await untilMachine(world, 'vm', 'Failed');
+    const image = await find(world, VMDiskImage, 'broken');
+    expect(failed.status?.message).toContain(image?.status?.message);
+    expect(await untilEventAbout(world, 'vm', 'ImageFailed')).toMatchObject({ type: 'Warning' });
+    await putImage(world, 'broken');
+    const annotations = { [syncRequested]: 'again' };
+    await kube.patch(VMDiskImage, { namespace, name: 'broken' }, { metadata: { annotations } });
+    await untilMachine(world, 'vm', 'Ready');
   },
-  {
-    name: 'what was created for a machine is deleted with it, and what is not its own stays',
+  'what was created for a machine is deleted with it, and what is not its own stays': {
     smoke: true,
     run: async (world) => {
       const { kube, namespace } = world;
@@ -400,19 +366,16 @@ export const stories: readonly Story[] = [
       await kube.delete(Secret, { namespace, name: 'vm' });
     },
   },
-  {
-    name: 'a machine of the name of one that goes waits until the other’s things are gone',
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const first = await aRunningMachine(world);
-      await kube.delete(VirtualMachine, { namespace, name: 'vm' });
-      await untilGone(world, VirtualMachine, { namespace, name: 'vm' });
-      await createMachine(world, 'vm', 'base');
-      const second = await untilMachine(world, 'vm', 'Ready');
-      expect(second.metadata.uid).not.toBe(first.metadata.uid);
-      const owners = [{ uid: second.metadata.uid }];
-      expect(await find(world, DataVolume, diskOf('vm'))).toMatchObject({ metadata: { ownerReferences: owners } });
-      expect(await eventsAbout(world, 'vm', 'NameTaken')).toEqual([]);
-    },
+  'a machine of the name of one that goes waits until the other’s things are gone': async (world) => {
+    const { kube, namespace } = world;
+    const first = await aRunningMachine(world);
+    await kube.delete(VirtualMachine, { namespace, name: 'vm' });
+    await untilGone(world, VirtualMachine, { namespace, name: 'vm' });
+    await createMachine(world, 'vm', 'base');
+    const second = await untilMachine(world, 'vm', 'Ready');
+    expect(second.metadata.uid).not.toBe(first.metadata.uid);
+    const owners = [{ uid: second.metadata.uid }];
+    expect(await find(world, DataVolume, diskOf('vm'))).toMatchObject({ metadata: { ownerReferences: owners } });
+    expect(await eventsAbout(world, 'vm', 'NameTaken')).toEqual([]);
   },
-];
+});

@@ -5,7 +5,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nextSecond, signed } from '../support/builders/publications.ts';
 import { putImage } from './images.ts';
 import { untilWarning, warningsOf } from './warnings.ts';
-import { type Story, setPolicy, until, untilPhase, type World } from './world.ts';
+import { byName, type Story, setPolicy, until, untilPhase, type World } from './world.ts';
 
 /** An event as a pipeline says it: what differs from a plain publication, and the data. */
 interface Publication {
@@ -112,36 +112,34 @@ async function publishAnother(world: World, post: Post) {
 }
 
 /** The stories of a pipeline that posts its events in this way. */
-export const storiesWith = (how: string, post: Post): readonly Story[] => [
-  {
-    name: `one POST with ${how} makes an image that becomes ready`,
-    quick: true,
-    smoke: true,
-    run: async (world) => {
-      await setUp(world);
-      await putVersion(world, 'ubuntu', '24.04');
-      const data = { name: 'ubuntu', version: '24.04' };
-      expect(await post(world.broker, { data })).toBe(202);
-      const { metadata, spec, status } = await untilPhase(world, 'ubuntu', 'Succeeded');
-      expect(spec).toEqual({
-        name: 'ubuntu',
-        url: `${world.store.url}/images/ubuntu/24.04/vm.qcow2`,
-        sourceType: 's3',
-        secretRef: 's3-reader',
-        storageClass: 'gp3',
-        snapshotClass: 'ebs-snapshot',
-        diskSize: '64Mi',
-      });
-      expect(metadata).toMatchObject({
-        labels: { 'app.kubernetes.io/created-by': 'preload', 'app.kubernetes.io/version': '24.04' },
-        finalizers: ['pelotech.ot/disk-image'],
-      });
-      expect(status).toMatchObject({ attempts: 1, revision: 1 });
+export const storiesWith = (how: string, post: Post): readonly Story[] =>
+  byName<Story>({
+    [`one POST with ${how} makes an image that becomes ready`]: {
+      quick: true,
+      smoke: true,
+      run: async (world) => {
+        await setUp(world);
+        await putVersion(world, 'ubuntu', '24.04');
+        const data = { name: 'ubuntu', version: '24.04' };
+        expect(await post(world.broker, { data })).toBe(202);
+        const { metadata, spec, status } = await untilPhase(world, 'ubuntu', 'Succeeded');
+        expect(spec).toEqual({
+          name: 'ubuntu',
+          url: `${world.store.url}/images/ubuntu/24.04/vm.qcow2`,
+          sourceType: 's3',
+          secretRef: 's3-reader',
+          storageClass: 'gp3',
+          snapshotClass: 'ebs-snapshot',
+          diskSize: '64Mi',
+        });
+        expect(metadata).toMatchObject({
+          labels: { 'app.kubernetes.io/created-by': 'preload', 'app.kubernetes.io/version': '24.04' },
+          finalizers: ['pelotech.ot/disk-image'],
+        });
+        expect(status).toMatchObject({ attempts: 1, revision: 1 });
+      },
     },
-  },
-  {
-    name: `the same event twice is one download, another digest is the next revision (${how})`,
-    run: async (world) => {
+    [`the same event twice is one download, another digest is the next revision (${how})`]: async (world) => {
       await setUp(world);
       const size = await putVersion(world, 'ubuntu', 'latest');
       const published = (digest: string) => ({ name: 'ubuntu', version: 'latest', digest });
@@ -160,10 +158,7 @@ export const storiesWith = (how: string, post: Post): readonly Story[] => [
       expect(second?.status).toMatchObject({ revision: 2, attempts: 1 });
       expect(world.history.starts().filter(({ image }) => image === 'ubuntu')).toHaveLength(2);
     },
-  },
-  {
-    name: `an older event that comes late changes nothing (${how})`,
-    run: async (world) => {
+    [`an older event that comes late changes nothing (${how})`]: async (world) => {
       await setUp(world);
       for (const version of ['1', '2']) await putVersion(world, 'ubuntu', version);
       const [firstMs, secondMs] = [nextSecond(), nextSecond()];
@@ -175,50 +170,48 @@ export const storiesWith = (how: string, post: Post): readonly Story[] => [
       expect(image.spec.url).toContain('/ubuntu/2/');
       expect(image.status?.revision).toBe(1);
     },
-  },
-  {
-    name: `an event that is not signed is taken by the Broker and writes nothing, and a Warning Event says how to sign it (${how})`,
-    quick: true,
-    smoke: true,
-    run: async (world) => {
-      await setUp(world);
-      await putVersion(world, 'ubuntu', '1');
-      expect(await post(world.broker, { isUnsigned: true, data: { name: 'ubuntu', version: '1' } })).toBe(202);
-      const warning = await untilWarning(world, 'sync-operator', 'PublisherNotAuthenticated');
-      expect(warning.message).toContain('Sign it with a key of Secret sync-operator/publication-keys');
-      await publishAnother(world, post);
-      expect(await imagesIn(world)).toEqual(['another']);
+    [`an event that is not signed is taken by the Broker and writes nothing, and a Warning Event says how to sign it (${how})`]:
+      {
+        quick: true,
+        smoke: true,
+        run: async (world) => {
+          await setUp(world);
+          await putVersion(world, 'ubuntu', '1');
+          expect(await post(world.broker, { isUnsigned: true, data: { name: 'ubuntu', version: '1' } })).toBe(202);
+          const warning = await untilWarning(world, 'sync-operator', 'PublisherNotAuthenticated');
+          expect(warning.message).toContain('Sign it with a key of Secret sync-operator/publication-keys');
+          await publishAnother(world, post);
+          expect(await imagesIn(world)).toEqual(['another']);
+        },
+      },
+    [`data that does not fit is taken by the Broker and writes nothing; no event at all is refused (${how})`]: {
+      smoke: true,
+      run: async (world) => {
+        await setUp(world);
+        const unfit = [
+          { version: '1' },
+          { name: 'Not A Name', version: '1' },
+          { name: 'bad-size', version: '1', diskSize: 'large' },
+          { name: 'steals-a-secret', version: '1', secretRef: 'admin' },
+          { name: 'no-version' },
+          'ubuntu',
+          null,
+          [],
+        ];
+        for (const data of unfit) expect(await post(world.broker, { data })).toBe(202);
+        expect(await post(world.broker, { type: 'ot.pelotech.image.published.v9', data: { name: 'x' } })).toBe(202);
+        expect((await fetch(world.broker, { method: 'POST', body: '{"name":"ubuntu"}' })).status).toBe(400);
+        await publishAnother(world, post);
+        expect(await imagesIn(world)).toEqual(['another']);
+        const message = (await untilWarning(world, 'sync-operator', 'PublishedImageNotMade')).message;
+        expect(message).toContain(
+          "expected version in the event (the policy's imageUrlTemplate asks for it), found none",
+        );
+      },
     },
-  },
-  {
-    name: `data that does not fit is taken by the Broker and writes nothing; no event at all is refused (${how})`,
-    smoke: true,
-    run: async (world) => {
-      await setUp(world);
-      const unfit = [
-        { version: '1' },
-        { name: 'Not A Name', version: '1' },
-        { name: 'bad-size', version: '1', diskSize: 'large' },
-        { name: 'steals-a-secret', version: '1', secretRef: 'admin' },
-        { name: 'no-version' },
-        'ubuntu',
-        null,
-        [],
-      ];
-      for (const data of unfit) expect(await post(world.broker, { data })).toBe(202);
-      expect(await post(world.broker, { type: 'ot.pelotech.image.published.v9', data: { name: 'x' } })).toBe(202);
-      expect((await fetch(world.broker, { method: 'POST', body: '{"name":"ubuntu"}' })).status).toBe(400);
-      await publishAnother(world, post);
-      expect(await imagesIn(world)).toEqual(['another']);
-      const message = (await untilWarning(world, 'sync-operator', 'PublishedImageNotMade')).message;
-      expect(message).toContain(
-        "expected version in the event (the policy's imageUrlTemplate asks for it), found none",
-      );
-    },
-  },
-  {
-    name: `a namespace outside imageNamespaces gets no image, and a Warning Event says which there are (${how})`,
-    run: async (world) => {
+    [`a namespace outside imageNamespaces gets no image, and a Warning Event says which there are (${how})`]: async (
+      world,
+    ) => {
       await setUp(world);
       const data = { name: 'ubuntu', version: '1', namespace: 'kube-system' };
       expect(await post(world.broker, { data })).toBe(202);
@@ -234,5 +227,4 @@ export const storiesWith = (how: string, post: Post): readonly Story[] => [
       expect(await world.kube.list(VMDiskImage)).toHaveLength(1);
       expect(await warningsOf(world, 'sync-operator', 'PublishedImageNotMade')).toHaveLength(1);
     },
-  },
-];
+  });

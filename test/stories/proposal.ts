@@ -6,7 +6,7 @@ import { untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, untilCount } from './references.ts';
-import { createImage, type Story, setPolicy, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, setPolicy, untilGone, untilPhase, type World } from './world.ts';
 
 /** A branch of the flow chart or a question of the discussion, the answer it got, and the name of the story that shows it. */
 export type Shown = readonly [asked: string, answer: string, story: string];
@@ -126,9 +126,8 @@ async function isOn(world: World, machine: VirtualMachine, { metadata, spec }: V
   expect(world.history.starts().filter(({ image }) => image === name)).toHaveLength(1);
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: vmdisExist,
+export const stories = byName<Story>({
+  [vmdisExist]: {
     quick: true,
     run: async (world) => {
       const image = await isThere(world, 'demo-vmdi');
@@ -136,21 +135,17 @@ export const stories: readonly Story[] = [
       await isOn(world, await untilMachine(world, 'vm', 'Ready'), image);
     },
   },
-  {
-    name: whatIfItDoes,
-    run: async (world) => {
-      const image = await isThere(world, 'demo-vmdi');
-      const vmDiskImageTemplate = { ...templateOf(world, 'another'), diskSize: '128Mi' };
-      await createMachine(world, 'vm', 'demo-vmdi', { vmDiskImageTemplate });
-      await isOn(world, await untilMachine(world, 'vm', 'Ready'), image);
-      const { type, message } = await untilEventAbout(world, 'vm', 'TemplateMismatch');
-      expect(type).toBe('Warning');
-      expect(message).toContain('diskSize (64Mi, not 128Mi)');
-      expect(message).toContain('the image counts');
-    },
+  [whatIfItDoes]: async (world) => {
+    const image = await isThere(world, 'demo-vmdi');
+    const vmDiskImageTemplate = { ...templateOf(world, 'another'), diskSize: '128Mi' };
+    await createMachine(world, 'vm', 'demo-vmdi', { vmDiskImageTemplate });
+    await isOn(world, await untilMachine(world, 'vm', 'Ready'), image);
+    const { type, message } = await untilEventAbout(world, 'vm', 'TemplateMismatch');
+    expect(type).toBe('Warning');
+    expect(message).toContain('diskSize (64Mi, not 128Mi)');
+    expect(message).toContain('the image counts');
   },
-  {
-    name: downtime,
+  [downtime]: {
     policy: { prune: 'Never' },
     run: async (world) => {
       await putImage(world, 'demo-vmdi');
@@ -173,4 +168,4 @@ export const stories: readonly Story[] = [
       expect((await untilCount(world, 'demo-vmdi', 2)).status?.unreferencedSince).toBeUndefined();
     },
   },
-];
+});

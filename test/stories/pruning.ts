@@ -7,7 +7,7 @@ import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage } from './images.ts';
 import { createMachine } from './machines.ts';
 import { deleteMachine, namesOf, untilCount } from './references.ts';
-import { createImage, type Story, setPolicy, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, setPolicy, untilGone, untilPhase, type World } from './world.ts';
 
 const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
 const imageOf = (world: World, name: string) => world.kube.get(VMDiskImage, refOf(world, name));
@@ -21,9 +21,8 @@ const deletedAs = ({ history }: World, name: string) =>
     .find(({ kind, metadata }) => kind === VMDiskImage.kind && metadata.name === name && metadata.deletionTimestamp);
 
 /** Without an object in the store an image is Failed, and unused, as soon as it has had its slot. */
-export const stories: readonly Story[] = [
-  {
-    name: 'an unused image is deleted after pruneAfter, with its snapshot, and an Event says why',
+export const stories = byName<Story>({
+  'an unused image is deleted after pruneAfter, with its snapshot, and an Event says why': {
     quick: true,
     smoke: true,
     policy: { prune: 'WhenUnreferenced', pruneAfter: '3s' },
@@ -40,8 +39,7 @@ export const stories: readonly Story[] = [
       expect(message).toContain(`since ${status?.unreferencedSince}, longer than the policy's pruneAfter (3s)`);
     },
   },
-  {
-    name: 'an image that is in use stays, and goes when its last machine has been gone for pruneAfter',
+  'an image that is in use stays, and goes when its last machine has been gone for pruneAfter': {
     policy: { prune: 'WhenUnreferenced', pruneAfter: '1s' },
     run: async (world) => {
       await createMachine(world, 'user', 'used');
@@ -54,8 +52,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, refOf(world, 'used'));
     },
   },
-  {
-    name: 'an image that is to be kept stays until that is withdrawn',
+  'an image that is to be kept stays until that is withdrawn': {
     policy: { prune: 'WhenUnreferenced', pruneAfter: '1s' },
     run: async (world) => {
       const annotations = { [keepAnnotation]: 'the golden one' };
@@ -68,8 +65,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, refOf(world, 'golden'));
     },
   },
-  {
-    name: 'under DryRun an Event says once what would go, and nothing goes; then the policy is switched on',
+  'under DryRun an Event says once what would go, and nothing goes; then the policy is switched on': {
     policy: { prune: 'DryRun', pruneAfter: '1s' },
     run: async (world) => {
       await createImage(world, 'first');
@@ -84,8 +80,7 @@ export const stories: readonly Story[] = [
       for (const name of ['first', 'second']) await untilGone(world, VMDiskImage, refOf(world, name));
     },
   },
-  {
-    name: 'under a policy that does not parse nothing goes, until it is mended',
+  'under a policy that does not parse nothing goes, until it is mended': {
     policy: { prune: 'DryRun', pruneAfter: '1s' },
     run: async (world) => {
       await createImage(world, 'unused');
@@ -101,8 +96,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, refOf(world, 'unused'));
     },
   },
-  {
-    name: 'a reference that comes at the last moment saves the image, and no image goes from under its machine',
+  'a reference that comes at the last moment saves the image, and no image goes from under its machine': {
     policy: { concurrency: '8', pruneAfter: '0s' },
     run: async (world) => {
       const images = namesOf('image', 20);
@@ -120,8 +114,7 @@ export const stories: readonly Story[] = [
       }
     },
   },
-  {
-    name: 'even with an outdated count a machine saves its image',
+  'even with an outdated count a machine saves its image': {
     localOnly: 'a real Broker brings the events of machines',
     policy: { pruneAfter: '0s' },
     local: {
@@ -142,4 +135,4 @@ export const stories: readonly Story[] = [
       expect((await imageOf(world, 'used'))?.metadata.deletionTimestamp).toBeUndefined();
     },
   },
-];
+});

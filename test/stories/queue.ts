@@ -6,7 +6,7 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
 import { createMachine, templateOf } from './machines.ts';
-import { createImage, type Story, setPolicy, until, untilGone, untilPhase } from './world.ts';
+import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhase } from './world.ts';
 
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, index) => `image-${String(index).padStart(3, '0')}`);
@@ -15,9 +15,8 @@ const lease = { namespace: 'sync-operator', name: leaseName };
 /** Inspections end in any order, and a free slot goes to the first in the queue whose inspection is over. */
 export const uninspected = { inspectTimeout: '0s' };
 
-export const stories: readonly Story[] = [
-  {
-    name: 'images sync in the order of their creation, never more than two at once, and become ready',
+export const stories = byName<Story>({
+  'images sync in the order of their creation, never more than two at once, and become ready': {
     quick: true,
     smoke: true,
     policy: uninspected,
@@ -35,8 +34,7 @@ export const stories: readonly Story[] = [
       await until(world, Lease, lease, (found) => holdersOf(found)?.length === 0);
     },
   },
-  {
-    name: 'concurrency 0 pauses the queue; a raised limit lets the next in at once',
+  'concurrency 0 pauses the queue; a raised limit lets the next in at once': {
     quick: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -48,8 +46,7 @@ export const stories: readonly Story[] = [
       await untilPhase(world, 'a', 'Succeeded');
     },
   },
-  {
-    name: 'a spent budget starts nothing but what an admin lets go ahead, and a raised one lets the next in at once',
+  'a spent budget starts nothing but what an admin lets go ahead, and a raised one lets the next in at once': {
     quick: true,
     smoke: true,
     policy: { imageNamespaces: 'lab' },
@@ -69,8 +66,7 @@ export const stories: readonly Story[] = [
       expect(world.history.starts().map(({ image }) => image)).toEqual(['a', 'c', 'b']);
     },
   },
-  {
-    name: 'bytes are kept by image, also of one that is deleted, and by who asked for them',
+  'bytes are kept by image, also of one that is deleted, and by who asked for them': {
     quick: true,
     smoke: true,
     run: async (world) => {
@@ -96,8 +92,7 @@ export const stories: readonly Story[] = [
       expect(await shares('requester')).toEqual({ direct: own, [`VirtualMachine ${namespace}/vm`]: asked });
     },
   },
-  {
-    name: 'a lowered limit takes no slot away and gives none until it fits',
+  'a lowered limit takes no slot away and gives none until it fits': {
     policy: uninspected,
     run: async (world) => {
       world.store.limitTo(0);
@@ -111,8 +106,7 @@ export const stories: readonly Story[] = [
       expect(world.history.starts().map(({ image }) => image)).toEqual(['a', 'b', 'c']);
     },
   },
-  {
-    name: 'a Lease that is deleted or garbled is rebuilt from what downloads',
+  'a Lease that is deleted or garbled is rebuilt from what downloads': {
     policy: uninspected,
     run: async (world) => {
       world.store.limitTo(0);
@@ -128,8 +122,7 @@ export const stories: readonly Story[] = [
       expect(world.history.mostAtOnce()).toBe(2);
     },
   },
-  {
-    name: 'with every event dropped the sweep alone brings all images home',
+  'with every event dropped the sweep alone brings all images home': {
     policy: uninspected,
     localOnly: 'a real Broker drops nothing on demand',
     local: { faults: { drop: ({ event }) => String(event.attributes.type) !== 'dev.knative.sources.ping' } },
@@ -141,4 +134,4 @@ export const stories: readonly Story[] = [
       expect(world.history.starts().map(({ image }) => image)).toEqual(names);
     },
   },
-];
+});

@@ -5,7 +5,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
 import { createMachine } from './machines.ts';
 import { calm, dropsAllButTimers } from './subscriptions.ts';
-import { createImage, type Story, setPolicy, until, untilGone, type World } from './world.ts';
+import { byName, createImage, type Story, setPolicy, until, untilGone, type World } from './world.ts';
 
 /** Resolves with the image when it reports this many machines. */
 export async function untilCount(world: World, name: string, count: number, withinMs?: number): Promise<VMDiskImage> {
@@ -49,9 +49,8 @@ async function comeAndGo(world: World): Promise<void> {
   for (const name of ['a', 'b', 'c']) await untilGone(world, VirtualMachine, { namespace, name });
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: 'an image that no machine ever named reports it once it has come to its end, ready or not',
+export const stories = byName<Story>({
+  'an image that no machine ever named reports it once it has come to its end, ready or not': {
     policy: { retryLimit: '0' },
     local: noAudit,
     run: async (world) => {
@@ -66,23 +65,20 @@ export const stories: readonly Story[] = [
       }
     },
   },
-  {
-    name: 'an image says who uses it right after every machine that comes or goes, and since when it is unused',
+  'an image says who uses it right after every machine that comes or goes, and since when it is unused': {
     quick: true,
     smoke: true,
     policy: paused,
     local: noAudit,
     run: comeAndGo,
   },
-  {
-    name: 'with every event dropped the audit alone counts, and lets machines go',
+  'with every event dropped the audit alone counts, and lets machines go': {
     localOnly: 'a real Broker drops nothing on demand',
     policy: paused,
     local: dropsAllButTimers,
     run: comeAndGo,
   },
-  {
-    name: 'machines that were there before their image are counted when it comes',
+  'machines that were there before their image are counted when it comes': {
     policy: paused,
     local: noAudit,
     run: async (world) => {
@@ -93,8 +89,7 @@ export const stories: readonly Story[] = [
       await untilCount(world, 'late', 0);
     },
   },
-  {
-    name: 'a namespace that is deleted takes its machines out of the count, and is not held up by them',
+  'a namespace that is deleted takes its machines out of the count, and is not held up by them': {
     policy: paused,
     run: async (world) => {
       const { kube } = world;
@@ -111,8 +106,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, Namespace, { name: class1.namespace });
     },
   },
-  {
-    name: 'a machine in a namespace that may not name the image does not count until the policy lets it',
+  'a machine in a namespace that may not name the image does not count until the policy lets it': {
     policy: paused,
     local: noAudit,
     run: async (world) => {
@@ -132,8 +126,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, Namespace, { name: elsewhere.namespace });
     },
   },
-  {
-    name: 'three instances that count at once, while machines come and go, agree in the end on what exists',
+  'three instances that count at once, while machines come and go, agree in the end on what exists': {
     policy: paused,
     local: { ...noAudit, replicas: { 'count-refs': 3 } },
     run: async (world) => {
@@ -157,14 +150,13 @@ export const stories: readonly Story[] = [
       }
     },
   },
-];
+});
 
 const thousand = 1000;
 
 /** Takes a minute or two. */
-export const slowStories: readonly Story[] = [
-  {
-    name: 'a thousand machines on one image come and go; its count is exact, and every machine is released',
+export const slowStories = byName<Story>({
+  'a thousand machines on one image come and go; its count is exact, and every machine is released': {
     policy: paused,
     simulators: false,
     local: noAudit,
@@ -184,4 +176,4 @@ export const slowStories: readonly Story[] = [
         await untilGone(world, VirtualMachine, metadata, 60_000);
     },
   },
-];
+});

@@ -4,7 +4,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { syncRequested, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { putImage } from './images.ts';
-import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
 const ask = (world: World, name: string, value: string) =>
   world.kube.patch(
@@ -19,9 +19,8 @@ const isAt = (revision: number) => (image: VMDiskImage | undefined) =>
 const untilRevision = async (world: World, name: string, revision: number) =>
   (await until(world, VMDiskImage, { namespace: world.namespace, name }, isAt(revision))) as VMDiskImage;
 
-export const stories: readonly Story[] = [
-  {
-    name: 'a requested sync downloads again; the last snapshot stays usable until the new one is ready, then goes',
+export const stories = byName<Story>({
+  'a requested sync downloads again; the last snapshot stays usable until the new one is ready, then goes': {
     quick: true,
     smoke: true,
     policy: { keepRevisions: '1' },
@@ -45,88 +44,77 @@ export const stories: readonly Story[] = [
       expect(after.status?.snapshot?.name).not.toBe(before.status?.snapshot?.name);
     },
   },
-  {
-    name: 'a revision that is bad is gone back on without a download, until the annotation that asks for it is removed',
-    run: async (world) => {
-      const ref = { namespace: world.namespace, name: 'golden' };
-      const use = (revision: string | null) =>
-        world.kube.patch(VMDiskImage, ref, { metadata: { annotations: { [useRevision]: revision } } });
-      const uses = (revision: number) => (image: VMDiskImage | undefined) =>
-        image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === revision;
-      await putImage(world, 'golden');
-      await createImage(world, 'golden');
-      await untilPhase(world, 'golden', 'Succeeded');
-      await ask(world, 'golden', 'bad');
-      const bad = await untilRevision(world, 'golden', 2);
-      expect(bad.status?.revisions?.map(({ revision }) => revision)).toEqual([2, 1]);
-      const downloads = world.history.starts().length;
-      await use('1');
-      const back = (await until(world, VMDiskImage, ref, uses(1))) as VMDiskImage;
-      expect(back.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`)).toEqual(
-        expect.arrayContaining(['Ready=True', 'RevisionPinned=True']),
-      );
-      expect(world.history.starts()).toHaveLength(downloads);
-      await ask(world, 'golden', 'better');
-      const isListed = (image: VMDiskImage | undefined) => image?.status?.revisions?.[0]?.revision === 3;
-      const better = await until(world, VMDiskImage, ref, isListed);
-      expect(better?.status?.snapshot?.revision).toBe(1);
-      await use(null);
-      await until(world, VMDiskImage, ref, uses(3));
-      await untilGone(world, VolumeSnapshot, { ...ref, name: back.status?.snapshot?.name ?? '' });
-    },
+  'a revision that is bad is gone back on without a download, until the annotation that asks for it is removed': async (
+    world,
+  ) => {
+    const ref = { namespace: world.namespace, name: 'golden' };
+    const use = (revision: string | null) =>
+      world.kube.patch(VMDiskImage, ref, { metadata: { annotations: { [useRevision]: revision } } });
+    const uses = (revision: number) => (image: VMDiskImage | undefined) =>
+      image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === revision;
+    await putImage(world, 'golden');
+    await createImage(world, 'golden');
+    await untilPhase(world, 'golden', 'Succeeded');
+    await ask(world, 'golden', 'bad');
+    const bad = await untilRevision(world, 'golden', 2);
+    expect(bad.status?.revisions?.map(({ revision }) => revision)).toEqual([2, 1]);
+    const downloads = world.history.starts().length;
+    await use('1');
+    const back = (await until(world, VMDiskImage, ref, uses(1))) as VMDiskImage;
+    expect(back.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`)).toEqual(
+      expect.arrayContaining(['Ready=True', 'RevisionPinned=True']),
+    );
+    expect(world.history.starts()).toHaveLength(downloads);
+    await ask(world, 'golden', 'better');
+    const isListed = (image: VMDiskImage | undefined) => image?.status?.revisions?.[0]?.revision === 3;
+    const better = await until(world, VMDiskImage, ref, isListed);
+    expect(better?.status?.snapshot?.revision).toBe(1);
+    await use(null);
+    await until(world, VMDiskImage, ref, uses(3));
+    await untilGone(world, VolumeSnapshot, { ...ref, name: back.status?.snapshot?.name ?? '' });
   },
-  {
-    name: 'a failed image is tried again when a sync is requested',
-    run: async (world) => {
-      await createImage(world, 'late');
-      await untilPhase(world, 'late', 'Failed');
-      await putImage(world, 'late');
-      await ask(world, 'late', '1');
-      expect((await untilPhase(world, 'late', 'Succeeded')).status).toMatchObject({ revision: 2, attempts: 1 });
-    },
+  'a failed image is tried again when a sync is requested': async (world) => {
+    await createImage(world, 'late');
+    await untilPhase(world, 'late', 'Failed');
+    await putImage(world, 'late');
+    await ask(world, 'late', '1');
+    expect((await untilPhase(world, 'late', 'Succeeded')).status).toMatchObject({ revision: 2, attempts: 1 });
   },
-  {
-    name: 'a changed url during a sync ends the running attempt at once',
-    run: async (world) => {
-      world.store.limitTo(0);
-      await putImage(world, 'moved');
-      await putImage(world, 'elsewhere');
-      await createImage(world, 'moved');
-      await untilPhase(world, 'moved', 'Syncing');
-      const [first] = world.history.starts();
-      await world.kube.patch(
-        VMDiskImage,
-        { namespace: world.namespace, name: 'moved' },
-        { spec: { url: `${world.store.url}/images/elsewhere.qcow2` } },
-      );
-      await untilGone(world, DataVolume, { namespace: world.namespace, name: first?.name ?? '' });
-      world.store.limitTo(undefined);
-      expect((await untilRevision(world, 'moved', 2)).status?.attempts).toBe(1);
-    },
+  'a changed url during a sync ends the running attempt at once': async (world) => {
+    world.store.limitTo(0);
+    await putImage(world, 'moved');
+    await putImage(world, 'elsewhere');
+    await createImage(world, 'moved');
+    await untilPhase(world, 'moved', 'Syncing');
+    const [first] = world.history.starts();
+    await world.kube.patch(
+      VMDiskImage,
+      { namespace: world.namespace, name: 'moved' },
+      { spec: { url: `${world.store.url}/images/elsewhere.qcow2` } },
+    );
+    await untilGone(world, DataVolume, { namespace: world.namespace, name: first?.name ?? '' });
+    world.store.limitTo(undefined);
+    expect((await untilRevision(world, 'moved', 2)).status?.attempts).toBe(1);
   },
-  {
-    name: 'a snapshot that a user deleted is reported as lost, and synced again when it is requested',
-    run: async (world) => {
-      await putImage(world, 'lost');
-      await createImage(world, 'lost');
-      const { status } = await untilPhase(world, 'lost', 'Succeeded');
-      await world.kube.delete(VolumeSnapshot, { namespace: world.namespace, name: status?.snapshot?.name ?? '' });
-      const ref = { namespace: world.namespace, name: 'lost' };
-      await until(
-        world,
-        VMDiskImage,
-        ref,
-        (image) =>
-          image?.status?.conditions?.some(({ type, status: is }) => type === 'SnapshotLost' && is === 'True') ?? false,
-      );
-      await ask(world, 'lost', '1');
-      const found = await untilRevision(world, 'lost', 2);
-      const conditions = found.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
-      expect(conditions).toEqual(expect.arrayContaining(['Ready=True', 'SnapshotLost=False']));
-    },
+  'a snapshot that a user deleted is reported as lost, and synced again when it is requested': async (world) => {
+    await putImage(world, 'lost');
+    await createImage(world, 'lost');
+    const { status } = await untilPhase(world, 'lost', 'Succeeded');
+    await world.kube.delete(VolumeSnapshot, { namespace: world.namespace, name: status?.snapshot?.name ?? '' });
+    const ref = { namespace: world.namespace, name: 'lost' };
+    await until(
+      world,
+      VMDiskImage,
+      ref,
+      (image) =>
+        image?.status?.conditions?.some(({ type, status: is }) => type === 'SnapshotLost' && is === 'True') ?? false,
+    );
+    await ask(world, 'lost', '1');
+    const found = await untilRevision(world, 'lost', 2);
+    const conditions = found.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
+    expect(conditions).toEqual(expect.arrayContaining(['Ready=True', 'SnapshotLost=False']));
   },
-  {
-    name: 'if the policy asks for it, a DataSource names the snapshot in use and goes with the image; one of another stays',
+  'if the policy asks for it, a DataSource names the snapshot in use and goes with the image; one of another stays': {
     policy: { dataSources: 'true' },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -153,8 +141,7 @@ export const stories: readonly Story[] = [
       expect((await kube.get(DataSource, { namespace, name: 'taken' }))?.spec).toMatchObject(theirs.spec);
     },
   },
-  {
-    name: 'an image that is Ready before the policy asks for DataSources gets one by the audit alone',
+  'an image that is Ready before the policy asks for DataSources gets one by the audit alone': {
     localOnly: 'the audit of an installation comes every ten minutes',
     run: async (world) => {
       const ref = { namespace: world.namespace, name: 'earlier' };
@@ -166,8 +153,7 @@ export const stories: readonly Story[] = [
       await until(world, DataSource, ref, (source) => source !== undefined);
     },
   },
-  {
-    name: 'the source volume is kept if the policy demands it',
+  'the source volume is kept if the policy demands it': {
     policy: { retainSourceVolume: 'true' },
     run: async (world) => {
       await putImage(world, 'kept');
@@ -179,4 +165,4 @@ export const stories: readonly Story[] = [
       expect(await world.kube.list(DataVolume, { namespace: world.namespace })).toHaveLength(2);
     },
   },
-];
+});

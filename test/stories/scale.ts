@@ -8,7 +8,7 @@ import { startStandIn } from '../bench/stand-in.ts';
 import { countReached } from './count-reached.ts';
 import { uninspected } from './queue.ts';
 import { queueOrder } from './queue-order.ts';
-import { createImage, type Story, setPolicy, until, type World } from './world.ts';
+import { byName, createImage, type Story, setPolicy, until, type World } from './world.ts';
 
 const count = 200;
 const lease = { namespace: operatorNamespace, name: leaseName };
@@ -23,9 +23,8 @@ async function createImages(world: World): Promise<void> {
 
 const limitTo = (world: World, limit: number) => setPolicy(world, { concurrency: String(limit) });
 
-export const stories: readonly Story[] = [
-  {
-    name: '200 images, three replicas of start-sync, policy edits in between: order and limit hold',
+export const stories = byName<Story>({
+  '200 images, three replicas of start-sync, policy edits in between: order and limit hold': {
     localOnly:
       'start-sync has one instance on a real cluster; rivals are what a rolling update makes of it for a moment',
     // CDI and the snapshotter write some sixty times for one image, which other stories look at.
@@ -58,4 +57,4 @@ export const stories: readonly Story[] = [
       expect(world.history.starts()).toHaveLength(count);
     },
   },
-];
+});

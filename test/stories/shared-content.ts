@@ -3,7 +3,7 @@ import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { letInspect } from './inspection.ts';
-import { createImage, type Spec, type Story, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Spec, type Story, untilGone, untilPhase, type World } from './world.ts';
 
 const localOnly = 'the store of the stories listens on loopback, which no Pod of a real cluster reaches';
 
@@ -39,9 +39,8 @@ async function downloadsOfBoth(world: World, specs: readonly Partial<Spec>[]): P
   return downloads(world, names, bytes);
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: 'an image waits for another of the same content that downloads, and is cloned from it',
+export const stories = byName<Story>({
+  'an image waits for another of the same content that downloads, and is cloned from it': {
     quick: true,
     localOnly,
     run: async (world) => {
@@ -62,8 +61,7 @@ export const stories: readonly Story[] = [
       expect(second?.status?.snapshot?.name).not.toBe(first?.status?.snapshot?.name);
     },
   },
-  {
-    name: 'forty images of five contents are downloaded five times',
+  'forty images of five contents are downloaded five times': {
     localOnly,
     policy: { concurrency: '10' },
     run: async (world) => {
@@ -82,8 +80,7 @@ export const stories: readonly Story[] = [
       expect(sharers(images)).toHaveLength(35);
     },
   },
-  {
-    name: 'an image that was cloned stays Ready and usable when the other is deleted',
+  'an image that was cloned stays Ready and usable when the other is deleted': {
     localOnly,
     run: async (world) => {
       await letInspect(world);
@@ -108,16 +105,14 @@ export const stories: readonly Story[] = [
       expect(downloads(world, names, bytes)).toBe(1);
     },
   },
-  {
-    name: 'the same content is downloaded again for a disk of another size',
+  'the same content is downloaded again for a disk of another size': {
     localOnly,
     run: async (world) => {
       await letInspect(world);
       expect(await downloadsOfBoth(world, [{ diskSize: '64Mi' }, { diskSize: '128Mi' }])).toBe(2);
     },
   },
-  {
-    name: 'an image of a content that fails to be downloaded keeps no other waiting',
+  'an image of a content that fails to be downloaded keeps no other waiting': {
     localOnly,
     policy: { retryLimit: '0' },
     run: async (world) => {
@@ -133,8 +128,7 @@ export const stories: readonly Story[] = [
       expect(sound.status?.sharedFrom).toBeUndefined();
     },
   },
-  {
-    name: 'an image whose clone fails is downloaded by its next attempt',
+  'an image whose clone fails is downloaded by its next attempt': {
     localOnly,
     policy: { retryBackoffDuration: '1s' },
     simulators: { cdi: { faults: [{ match: 'heir-', mode: 'cloneError', forMs: 600_000 }] } },
@@ -155,4 +149,4 @@ export const stories: readonly Story[] = [
       expect(downloads(world, names, bytes)).toBe(2);
     },
   },
-];
+});

@@ -4,7 +4,7 @@ import { leaseName } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
-import { createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
 const lease = { namespace: 'sync-operator', name: leaseName };
 
@@ -22,9 +22,8 @@ export const dropsAllButTimers: NonNullable<Story['local']> = {
 };
 
 /** Stories in which one thing alone can wake the function that has to act. */
-export const stories: readonly Story[] = [
-  {
-    name: 'a raised limit starts the next image also if nothing else happens',
+export const stories = byName<Story>({
+  'a raised limit starts the next image also if nothing else happens': {
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -37,8 +36,7 @@ export const stories: readonly Story[] = [
       await untilPhase(world, 'waits', 'Syncing');
     },
   },
-  {
-    name: 'a slot Lease that is deleted while nothing happens is created again',
+  'a slot Lease that is deleted while nothing happens is created again': {
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -49,8 +47,7 @@ export const stories: readonly Story[] = [
       await until(world, Lease, lease, (found) => found !== undefined);
     },
   },
-  {
-    name: 'with every event dropped the audit alone takes a deleted image down',
+  'with every event dropped the audit alone takes a deleted image down': {
     quick: true,
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,
@@ -63,4 +60,4 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, ref);
     },
   },
-];
+});

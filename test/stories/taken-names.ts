@@ -5,7 +5,7 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { putImage } from './images.ts';
-import { createImage, type Story, setPolicy, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, setPolicy, untilPhase, type World } from './world.ts';
 
 /** An image that waits, so that another object can take a name it will need. */
 async function waiting(world: World): Promise<VMDiskImage> {
@@ -22,9 +22,8 @@ async function failureOf(world: World): Promise<string> {
   return status?.message ?? '';
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: 'a foreign DataVolume of the name that an attempt needs is left alone, and the image reports it',
+export const stories = byName<Story>({
+  'a foreign DataVolume of the name that an attempt needs is left alone, and the image reports it': {
     quick: true,
     smoke: true,
     policy: { concurrency: '0' },
@@ -39,8 +38,7 @@ export const stories: readonly Story[] = [
       expect(left?.metadata.deletionTimestamp).toBeUndefined();
     },
   },
-  {
-    name: 'a foreign VolumeSnapshot of the name that a revision needs is left alone, and the image reports it',
+  'a foreign VolumeSnapshot of the name that a revision needs is left alone, and the image reports it': {
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -54,4 +52,4 @@ export const stories: readonly Story[] = [
       expect(left?.metadata.deletionTimestamp).toBeUndefined();
     },
   },
-];
+});

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { facts, schemaIdOf } from '../../shared/events.ts';
 import { putImage } from './images.ts';
 import { withTrigger } from './triggers.ts';
-import { createImage, type Story, untilPhase } from './world.ts';
+import { byName, createImage, type Story, untilPhase } from './world.ts';
 
 interface Heard {
   id: unknown;
@@ -49,39 +49,39 @@ async function startWebhook() {
 const example = async () =>
   parse(await readFile(new URL('../../deploy/pipelines/trigger-webhook.yaml', import.meta.url), 'utf8'));
 
-export const stories: readonly Story[] = [
-  {
-    name: 'the example Trigger tells a webhook which images can be used and which have failed, in the form that their schemas say',
-    quick: true,
-    localOnly: 'a webhook in this process is not reached from the Pods of a real Broker',
-    run: async (world) => {
-      const webhook = await startWebhook();
-      const { metadata, spec } = await example();
-      const trigger = { metadata, spec: { ...spec, subscriber: { uri: webhook.url } } };
-      try {
-        await withTrigger(world, trigger, async () => {
-          await putImage(world, 'good');
-          for (const name of ['good', 'missing']) await createImage(world, name);
-          await untilPhase(world, 'good', 'Succeeded');
-          await untilPhase(world, 'missing', 'Failed');
-          await webhook.has(2);
+export const stories = byName<Story>({
+  'the example Trigger tells a webhook which images can be used and which have failed, in the form that their schemas say':
+    {
+      quick: true,
+      localOnly: 'a webhook in this process is not reached from the Pods of a real Broker',
+      run: async (world) => {
+        const webhook = await startWebhook();
+        const { metadata, spec } = await example();
+        const trigger = { metadata, spec: { ...spec, subscriber: { uri: webhook.url } } };
+        try {
+          await withTrigger(world, trigger, async () => {
+            await putImage(world, 'good');
+            for (const name of ['good', 'missing']) await createImage(world, name);
+            await untilPhase(world, 'good', 'Succeeded');
+            await untilPhase(world, 'missing', 'Failed');
+            await webhook.has(2);
+          });
+        } finally {
+          webhook.close();
+        }
+        // What it refused came again.
+        expect([...webhook.taken.keys()]).toContain(webhook.refused[0]?.id);
+        const found = [...webhook.taken.values()].map(({ headers, body }) => {
+          const type = String(headers['ce-type']) as keyof typeof facts;
+          expect(headers).toMatchObject({ 'content-type': 'application/json', 'ce-dataschema': schemaIdOf(type) });
+          const data = facts[type].strict().parse(JSON.parse(body));
+          return [type, headers['ce-subject'], data.name];
         });
-      } finally {
-        webhook.close();
-      }
-      // What it refused came again.
-      expect([...webhook.taken.keys()]).toContain(webhook.refused[0]?.id);
-      const found = [...webhook.taken.values()].map(({ headers, body }) => {
-        const type = String(headers['ce-type']) as keyof typeof facts;
-        expect(headers).toMatchObject({ 'content-type': 'application/json', 'ce-dataschema': schemaIdOf(type) });
-        const data = facts[type].strict().parse(JSON.parse(body));
-        return [type, headers['ce-subject'], data.name];
-      });
-      const { namespace } = world;
-      expect(found.sort()).toEqual([
-        ['ot.pelotech.disk-image.failed.v1', `${namespace}/missing`, 'missing'],
-        ['ot.pelotech.disk-image.succeeded.v1', `${namespace}/good`, 'good'],
-      ]);
+        const { namespace } = world;
+        expect(found.sort()).toEqual([
+          ['ot.pelotech.disk-image.failed.v1', `${namespace}/missing`, 'missing'],
+          ['ot.pelotech.disk-image.succeeded.v1', `${namespace}/good`, 'good'],
+        ]);
+      },
     },
-  },
-];
+});

@@ -4,7 +4,7 @@ import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { apply, ok } from './run-kubectl.ts';
 import { aCluster, componentOf, deleteWorkspace, policyOf, untilWorkspace, workloadImage } from './workspaces.ts';
-import { type Story, withKubectl } from './world.ts';
+import { byName, type Story, withKubectl } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -136,45 +136,44 @@ async function statusOf(write: Promise<unknown>): Promise<number> {
 }
 
 export const stories: readonly Story[] = [
-  {
-    name: 'what the schema of a lab can refuse is answered 422, and is not there afterwards',
-    quick: true,
-    smoke: true,
-    run: async ({ kube }) => {
-      for (const [what, spec] of refused) {
-        const status = await statusOf(kube.create(Workspace, manifest(spec) as never));
-        expect({ what, status }).toEqual({ what, status: 422 });
-      }
-      for (const [name] of unfitNames) {
-        const status = await statusOf(kube.create(Workspace, manifest({}, name) as never));
-        expect({ name, status }).toEqual({ name, status: 422 });
-      }
-      expect(await kube.list(Workspace)).toEqual([]);
+  ...byName<Story>({
+    'what the schema of a lab can refuse is answered 422, and is not there afterwards': {
+      quick: true,
+      smoke: true,
+      run: async ({ kube }) => {
+        for (const [what, spec] of refused) {
+          const status = await statusOf(kube.create(Workspace, manifest(spec) as never));
+          expect({ what, status }).toEqual({ what, status: 422 });
+        }
+        for (const [name] of unfitNames) {
+          const status = await statusOf(kube.create(Workspace, manifest({}, name) as never));
+          expect({ name, status }).toEqual({ name, status: 422 });
+        }
+        expect(await kube.list(Workspace)).toEqual([]);
+      },
     },
-  },
-  {
-    name: 'an empty lab is Ready, and a garbage status is written again',
-    policy: policyOf,
-    run: async (world) => {
-      const { kube } = world;
-      await kube.create(Workspace, manifest({}) as never);
-      const lab = await untilWorkspace(world, 'lab1', 'Ready');
-      expect(lab.status?.ready).toBe('1/1');
-      await kube.patch(
-        Workspace,
-        { name: 'lab1' },
-        { status: { phase: null, components: null } },
-        { subresource: 'status' },
-      );
-      const again = await untilWorkspace(world, 'lab1', 'Ready');
-      expect(componentOf(again, 'Namespace', 'ws-lab1')?.phase).toBe('Ready');
-      await deleteWorkspace(world, 'lab1');
-      expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
+    'an empty lab is Ready, and a garbage status is written again': {
+      policy: policyOf,
+      run: async (world) => {
+        const { kube } = world;
+        await kube.create(Workspace, manifest({}) as never);
+        const lab = await untilWorkspace(world, 'lab1', 'Ready');
+        expect(lab.status?.ready).toBe('1/1');
+        await kube.patch(
+          Workspace,
+          { name: 'lab1' },
+          { status: { phase: null, components: null } },
+          { subresource: 'status' },
+        );
+        const again = await untilWorkspace(world, 'lab1', 'Ready');
+        expect(componentOf(again, 'Namespace', 'ws-lab1')?.phase).toBe('Ready');
+        await deleteWorkspace(world, 'lab1');
+        expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
+      },
     },
-  },
-  ...withKubectl([
-    {
-      name: "a lab of one's own with kubectl: apply, get, wide, wait, describe, events, apply of a change, delete",
+  }),
+  ...withKubectl({
+    "a lab of one's own with kubectl: apply, get, wide, wait, describe, events, apply of a change, delete": {
       policy: policyOf,
       run: async (world) => {
         const { kubectl } = world;
@@ -203,8 +202,7 @@ export const stories: readonly Story[] = [
         expect(await ok(kubectl('get', 'namespaces', '-o', 'name'))).not.toContain('ws-lab1');
       },
     },
-    {
-      name: "the users' own manifest of a lab applies as it stands, and says what it waits for",
+    "the users' own manifest of a lab applies as it stands, and says what it waits for": {
       smoke: true,
       run: async (world) => {
         const { kubectl } = world;
@@ -216,18 +214,15 @@ export const stories: readonly Story[] = [
         await ok(kubectl('delete', 'otws', 'demo-workspace-1', '--timeout=60s'));
       },
     },
-    {
-      name: 'a lab that the schema refuses: kubectl says what was expected',
-      run: async ({ kubectl }) => {
-        for (const [what, spec, words] of refused) {
-          const { code, err } = await apply(kubectl, manifest(spec));
-          expect({ what, code: code === 0, err }).toEqual({ what, code: false, err: expect.stringContaining(words) });
-        }
-        for (const [name, words] of unfitNames) {
-          const { code, err } = await apply(kubectl, manifest({}, name));
-          expect({ name, code: code === 0, err }).toEqual({ name, code: false, err: expect.stringContaining(words) });
-        }
-      },
+    'a lab that the schema refuses: kubectl says what was expected': async ({ kubectl }) => {
+      for (const [what, spec, words] of refused) {
+        const { code, err } = await apply(kubectl, manifest(spec));
+        expect({ what, code: code === 0, err }).toEqual({ what, code: false, err: expect.stringContaining(words) });
+      }
+      for (const [name, words] of unfitNames) {
+        const { code, err } = await apply(kubectl, manifest({}, name));
+        expect({ name, code: code === 0, err }).toEqual({ name, code: false, err: expect.stringContaining(words) });
+      }
     },
-  ]),
+  }),
 ];

@@ -24,7 +24,7 @@ import {
   untilComponent,
   untilWorkspace,
 } from './workspaces.ts';
-import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
 const image = ({ namespace }: World) => ({ namespace, name: 'base' });
 
@@ -47,9 +47,8 @@ async function expectNothingLeft({ kube }: World): Promise<void> {
   expect(await kube.list(Deployment, { namespace })).toEqual([]);
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: 'a lab deleted while its image downloads leaves nothing, and stops the download',
+export const stories = byName<Story>({
+  'a lab deleted while its image downloads leaves nothing, and stops the download': {
     policy: policyOf,
     run: async (world) => {
       world.store.limitTo(32 * 1024);
@@ -61,8 +60,7 @@ export const stories: readonly Story[] = [
       await expectNothingLeft(world);
     },
   },
-  {
-    name: 'a lab deleted as soon as it is created leaves nothing',
+  'a lab deleted as soon as it is created leaves nothing': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -72,8 +70,7 @@ export const stories: readonly Story[] = [
       await expectNothingLeft(world);
     },
   },
-  {
-    name: 'a lab deleted while its machine starts leaves nothing',
+  'a lab deleted while its machine starts leaves nothing': {
     policy: policyOf,
     simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'unschedulable', forMs: 600_000 }] } },
     run: async (world) => {
@@ -85,8 +82,7 @@ export const stories: readonly Story[] = [
       await expectNothingLeft(world);
     },
   },
-  {
-    name: 'a Ready lab deleted leaves nothing, and takes the image that was made for it along',
+  'a Ready lab deleted leaves nothing, and takes the image that was made for it along': {
     smoke: true,
     policy: policyOf,
     run: async (world) => {
@@ -97,8 +93,7 @@ export const stories: readonly Story[] = [
       await expectNothingLeft(world);
     },
   },
-  {
-    name: 'a lab deleted and created again within workspaceImagesKeptFor downloads nothing',
+  'a lab deleted and created again within workspaceImagesKeptFor downloads nothing': {
     quick: true,
     smoke: true,
     policy: { ...policyOf, workspaceImagesKeptFor: '1h' },
@@ -118,8 +113,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, image(world));
     },
   },
-  {
-    name: 'a Failed lab deleted leaves nothing',
+  'a Failed lab deleted leaves nothing': {
     policy: { ...policyOf, retryLimit: '0' },
     run: async (world) => {
       await createWorkspace(world, 'lab1', whole(world));
@@ -129,8 +123,7 @@ export const stories: readonly Story[] = [
       await expectNothingLeft(world);
     },
   },
-  {
-    name: 'an image that a machine outside still uses stays until that goes, too',
+  'an image that a machine outside still uses stays until that goes, too': {
     policy: policyOf,
     run: async (world) => {
       const { kube, namespace } = world;
@@ -144,29 +137,28 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, image(world));
     },
   },
-  {
-    name: 'a lab that waits counts as a reference: its image is not pruned, and no image that users created is deleted with it',
-    policy: { ...policyOf, prune: 'WhenUnreferenced', pruneAfter: '1h' },
-    run: async (world) => {
-      // An image is counted at its end, too: when another one is, the first is not read again until the lab exists.
-      for (const name of ['base', 'second']) {
-        await putImage(world, name);
-        await createImage(world, name);
-        const isCounted = (found: VMDiskImage | undefined) => found?.status?.references?.count === 0;
-        await until(world, VMDiskImage, { namespace: world.namespace, name }, isCounted);
-      }
-      const { vmDiskImageTemplate: _, ...missing } = aMachine(world, 'other', 'missing');
-      await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base'), missing] });
-      const counts = (found: VMDiskImage | undefined) =>
-        (found?.status?.references?.by ?? []).some((word) => word.includes('lab1'));
-      await until(world, VMDiskImage, image(world), counts);
-      await deleteWorkspace(world, 'lab1');
-      const left = await until(world, VMDiskImage, image(world), (found) => !counts(found));
-      expect(left?.metadata.deletionTimestamp).toBeUndefined();
+  'a lab that waits counts as a reference: its image is not pruned, and no image that users created is deleted with it':
+    {
+      policy: { ...policyOf, prune: 'WhenUnreferenced', pruneAfter: '1h' },
+      run: async (world) => {
+        // An image is counted at its end, too: when another one is, the first is not read again until the lab exists.
+        for (const name of ['base', 'second']) {
+          await putImage(world, name);
+          await createImage(world, name);
+          const isCounted = (found: VMDiskImage | undefined) => found?.status?.references?.count === 0;
+          await until(world, VMDiskImage, { namespace: world.namespace, name }, isCounted);
+        }
+        const { vmDiskImageTemplate: _, ...missing } = aMachine(world, 'other', 'missing');
+        await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base'), missing] });
+        const counts = (found: VMDiskImage | undefined) =>
+          (found?.status?.references?.by ?? []).some((word) => word.includes('lab1'));
+        await until(world, VMDiskImage, image(world), counts);
+        await deleteWorkspace(world, 'lab1');
+        const left = await until(world, VMDiskImage, image(world), (found) => !counts(found));
+        expect(left?.metadata.deletionTimestamp).toBeUndefined();
+      },
     },
-  },
-  {
-    name: 'a child that is not deleted is reported, with who holds it, and the lab is deleted when that is released',
+  'a child that is not deleted is reported, with who holds it, and the lab is deleted when that is released': {
     quick: true,
     policy: policyOf,
     run: async (world) => {
@@ -183,8 +175,7 @@ export const stories: readonly Story[] = [
       await expectNothingLeft(world);
     },
   },
-  {
-    name: 'a lab deleted and created again under its name is Ready again',
+  'a lab deleted and created again under its name is Ready again': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -197,4 +188,4 @@ export const stories: readonly Story[] = [
       await expectNothingLeft(world);
     },
   },
-];
+});

@@ -23,11 +23,10 @@ import {
   untilWorkspace,
   workloadImage,
 } from './workspaces.ts';
-import { type Story, untilGone } from './world.ts';
+import { byName, type Story, untilGone } from './world.ts';
 
-export const stories: readonly Story[] = [
-  {
-    name: 'an image that cannot be downloaded fails the lab with its cause on top, and the lab heals with it',
+export const stories = byName<Story>({
+  'an image that cannot be downloaded fails the lab with its cause on top, and the lab heals with it': {
     policy: { ...policyOf, retryLimit: '0' },
     run: async (world) => {
       const { kube } = world;
@@ -45,8 +44,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a machine that fails fails the lab, and the lab heals with it',
+  'a machine that fails fails the lab, and the lab heals with it': {
     policy: { ...policyOf, machineUnschedulableAfter: '0s' },
     simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'unschedulable', forMs: 3000 }] } },
     run: async (world) => {
@@ -59,8 +57,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a container whose image is missing: the lab reports it in the words of its Pod, and heals with another image',
+  'a container whose image is missing: the lab reports it in the words of its Pod, and heals with another image': {
     policy: policyOf,
     local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
     run: async (world) => {
@@ -78,8 +75,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a container that ends again and again is no Ready lab until it has run for a while',
+  'a container that ends again and again is no Ready lab until it has run for a while': {
     localOnly: 'a simulated container ends on demand',
     policy: { ...policyOf, machineFailedAfter: '2s' },
     local: { workloads: { faults: [{ match: 'app', mode: 'exits', exitCode: 1, times: 4 }] } },
@@ -90,8 +86,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a volume whose driver does not create it at first: the lab waits for it, reports it, and heals with it',
+  'a volume whose driver does not create it at first: the lab waits for it, reports it, and heals with it': {
     policy: policyOf,
     simulators: { cdi: { faults: [{ match: 'config', mode: 'provisionError', times: 1 }] } },
     run: async (world) => {
@@ -110,8 +105,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a network that kube-ovn refuses, in its words; the lab heals when it takes it',
+  'a network that kube-ovn refuses, in its words; the lab heals when it takes it': {
     policy: policyOf,
     simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused', times: 1 }] } },
     run: async (world) => {
@@ -119,8 +113,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a network that kube-ovn sets up late: the lab waits for it, and continues as soon as it exists',
+  'a network that kube-ovn sets up late: the lab waits for it, and continues as soon as it exists': {
     policy: policyOf,
     simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'controllerDown', forMs: 3000 }] } },
     run: async (world) => {
@@ -130,8 +123,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: "a foreign Namespace of the lab's name is left alone, and the lab says who is in the way",
+  "a foreign Namespace of the lab's name is left alone, and the lab says who is in the way": {
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -146,8 +138,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, Namespace, { name: 'ws-lab1' });
     },
   },
-  {
-    name: 'a network that is still in use is not taken away, and the lab says by whom; it is deleted with its last member',
+  'a network that is still in use is not taken away, and the lab says by whom; it is deleted with its last member': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -166,8 +157,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a spec with faults: all are reported together, nothing is begun, and a better spec heals it',
+  'a spec with faults: all are reported together, nothing is begun, and a better spec heals it': {
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -195,4 +185,4 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-];
+});

@@ -18,7 +18,7 @@ import {
   untilCondition,
   untilWorkspace,
 } from './workspaces.ts';
-import { type Story, until, untilGone, type World } from './world.ts';
+import { byName, type Story, until, untilGone, type World } from './world.ts';
 
 /** Resolves when an Event about that very workspace has that reason. */
 async function untilRecorded({ kube }: World, { metadata }: Workspace, reason: string) {
@@ -40,37 +40,36 @@ const annotate = ({ kube }: World, name: string, annotations: Record<string, str
 
 const inLab = (name: string) => ({ namespace: 'ws-lab1', name });
 
-export const stories: readonly Story[] = [
-  {
-    name: 'a lab that hibernates: machines and containers stop, disks stay; woken, what ran runs again and what a user had stopped stays stopped',
-    policy: policyOf,
-    run: async (world) => {
-      const { kube } = world;
-      await putImage(world, 'base');
-      await readyWorkspace(world, 'lab1', {
-        vms: [aMachine(world, 'vm', 'base'), aMachine(world, 'stopped', 'base')],
-        containerClusters: [aCluster('app')],
-      });
-      await kube.patch(KubeVirtMachine, inLab('stopped'), { spec: { runStrategy: 'Halted' } });
-      const reasonOf = (machine: VirtualMachine | undefined) =>
-        machine?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
-      await until(world, VirtualMachine, inLab('stopped'), (found) => reasonOf(found) === 'Halted');
-      const disk = (await kube.get(VirtualMachine, inLab('vm')))?.status?.rootDisk?.cloned;
-      await annotate(world, 'lab1', { 'pelotech.ot/hibernate': 'true' });
-      const asleep = await untilWorkspace(world, 'lab1', 'Hibernated');
-      expect(conditionIn(asleep, 'Ready')).toMatchObject({ status: 'False', reason: 'Hibernated' });
-      expect((await kube.get(KubeVirtMachine, inLab('vm')))?.spec?.runStrategy).toBe('Halted');
-      expect((await kube.get(Deployment, inLab('app')))?.status?.replicas).toBe(0);
-      await annotate(world, 'lab1', { 'pelotech.ot/hibernate': null });
-      await untilWorkspace(world, 'lab1', 'Ready');
-      expect((await kube.get(KubeVirtMachine, inLab('vm')))?.spec?.runStrategy).toBe('Always');
-      expect((await kube.get(KubeVirtMachine, inLab('stopped')))?.spec?.runStrategy).toBe('Halted');
-      expect((await kube.get(VirtualMachine, inLab('vm')))?.status?.rootDisk?.cloned).toBe(disk);
-      await deleteWorkspace(world, 'lab1');
+export const stories = byName<Story>({
+  'a lab that hibernates: machines and containers stop, disks stay; woken, what ran runs again and what a user had stopped stays stopped':
+    {
+      policy: policyOf,
+      run: async (world) => {
+        const { kube } = world;
+        await putImage(world, 'base');
+        await readyWorkspace(world, 'lab1', {
+          vms: [aMachine(world, 'vm', 'base'), aMachine(world, 'stopped', 'base')],
+          containerClusters: [aCluster('app')],
+        });
+        await kube.patch(KubeVirtMachine, inLab('stopped'), { spec: { runStrategy: 'Halted' } });
+        const reasonOf = (machine: VirtualMachine | undefined) =>
+          machine?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+        await until(world, VirtualMachine, inLab('stopped'), (found) => reasonOf(found) === 'Halted');
+        const disk = (await kube.get(VirtualMachine, inLab('vm')))?.status?.rootDisk?.cloned;
+        await annotate(world, 'lab1', { 'pelotech.ot/hibernate': 'true' });
+        const asleep = await untilWorkspace(world, 'lab1', 'Hibernated');
+        expect(conditionIn(asleep, 'Ready')).toMatchObject({ status: 'False', reason: 'Hibernated' });
+        expect((await kube.get(KubeVirtMachine, inLab('vm')))?.spec?.runStrategy).toBe('Halted');
+        expect((await kube.get(Deployment, inLab('app')))?.status?.replicas).toBe(0);
+        await annotate(world, 'lab1', { 'pelotech.ot/hibernate': null });
+        await untilWorkspace(world, 'lab1', 'Ready');
+        expect((await kube.get(KubeVirtMachine, inLab('vm')))?.spec?.runStrategy).toBe('Always');
+        expect((await kube.get(KubeVirtMachine, inLab('stopped')))?.spec?.runStrategy).toBe('Halted');
+        expect((await kube.get(VirtualMachine, inLab('vm')))?.status?.rootDisk?.cloned).toBe(disk);
+        await deleteWorkspace(world, 'lab1');
+      },
     },
-  },
-  {
-    name: 'a lab that expires: warned of, put off by an extension, then deleted with everything in it',
+  'a lab that expires: warned of, put off by an extension, then deleted with everything in it': {
     smoke: true,
     policy: policyOf,
     run: async (world) => {
@@ -93,8 +92,7 @@ export const stories: readonly Story[] = [
       await untilRecorded(world, created, 'Expired');
     },
   },
-  {
-    name: 'a lab that is booked: its images are there before its start, the rest is made then',
+  'a lab that is booked: its images are there before its start, the rest is made then': {
     smoke: true,
     policy: policyOf,
     run: async (world) => {
@@ -115,25 +113,27 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a lab that is booked and whose image fails: it is reported to be late before its start, and on time once it is mended',
-    policy: policyOf,
-    run: async (world) => {
-      const startAt = new Date(Date.now() + 1_800_000).toISOString();
-      const created = await createWorkspace(world, 'lab1', {
-        vms: [aMachine(world, 'vm', 'base')],
-        schedule: { startAt },
-      });
-      const late = await untilCondition(world, 'lab1', 'WillBeLate', 'WillBeLate', 60_000);
-      expect(conditionIn(late, 'WillBeLate')?.message).toContain('VMDiskImage base');
-      await untilRecorded(world, created, 'WillBeLate');
-      await putImage(world, 'base');
-      const ref = { namespace: world.namespace, name: 'base' };
-      await world.kube.patch(VMDiskImage, ref, { metadata: { annotations: { 'pelotech.ot/sync-requested': 'now' } } });
-      await until(world, VMDiskImage, ref, isSucceeded);
-      const mended = await untilCondition(world, 'lab1', 'WillBeLate', 'OnTime', 60_000);
-      expect(mended.status?.phase).toBe('Scheduled');
-      await deleteWorkspace(world, 'lab1');
+  'a lab that is booked and whose image fails: it is reported to be late before its start, and on time once it is mended':
+    {
+      policy: policyOf,
+      run: async (world) => {
+        const startAt = new Date(Date.now() + 1_800_000).toISOString();
+        const created = await createWorkspace(world, 'lab1', {
+          vms: [aMachine(world, 'vm', 'base')],
+          schedule: { startAt },
+        });
+        const late = await untilCondition(world, 'lab1', 'WillBeLate', 'WillBeLate', 60_000);
+        expect(conditionIn(late, 'WillBeLate')?.message).toContain('VMDiskImage base');
+        await untilRecorded(world, created, 'WillBeLate');
+        await putImage(world, 'base');
+        const ref = { namespace: world.namespace, name: 'base' };
+        await world.kube.patch(VMDiskImage, ref, {
+          metadata: { annotations: { 'pelotech.ot/sync-requested': 'now' } },
+        });
+        await until(world, VMDiskImage, ref, isSucceeded);
+        const mended = await untilCondition(world, 'lab1', 'WillBeLate', 'OnTime', 60_000);
+        expect(mended.status?.phase).toBe('Scheduled');
+        await deleteWorkspace(world, 'lab1');
+      },
     },
-  },
-];
+});

@@ -28,7 +28,7 @@ import {
   untilWorkspace,
   workloadImage,
 } from './workspaces.ts';
-import type { Story, World } from './world.ts';
+import { byName, type Story, type World } from './world.ts';
 
 const namespace = 'ws-lab1';
 
@@ -55,9 +55,8 @@ async function oneComesBack({ kube }: World, resource: Resource, within: object)
   await comesBack({ kube }, resource, { name, ...(of === undefined ? {} : { namespace: of }) });
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: 'with every event dropped the audit alone brings back whatever is deleted of a lab, and takes the lab down',
+export const stories = byName<Story>({
+  'with every event dropped the audit alone brings back whatever is deleted of a lab, and takes the lab down': {
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,
     policy: { ...policyOf, ansibleRunnerImage: workloadImage, ansibleCredentials: 'true' },
@@ -95,8 +94,7 @@ export const stories: readonly Story[] = [
       expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
     },
   },
-  {
-    name: 'with every event delivered twice and late a lab gets Ready, is changed, and goes',
+  'with every event delivered twice and late a lab gets Ready, is changed, and goes': {
     localOnly: 'a real Broker repeats nothing on demand',
     local: { faults: { duplicate: 'all', reorder: { seed: 11, withinMs: 100 } } },
     policy: policyOf,
@@ -113,4 +111,4 @@ export const stories: readonly Story[] = [
       expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
     },
   },
-];
+});

@@ -18,7 +18,7 @@ import {
   readyWorkspace,
   untilWorkspace,
 } from './workspaces.ts';
-import { type Story, setPolicy, untilGone, type World } from './world.ts';
+import { byName, type Story, setPolicy, untilGone, type World } from './world.ts';
 
 const namespace = 'ws-lab1';
 
@@ -30,44 +30,43 @@ const configsOf = async ({ kube }: World) =>
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-export const stories: readonly Story[] = [
-  {
-    name: 'networks on bridges: two definitions on one bridge for machines and containers, which stay when the policy changes',
-    policy: { ...policyOf, networkProvider: 'bridge' },
-    run: async (world) => {
-      const { kube } = world;
-      await putImage(world, 'base');
-      const lab = await readyWorkspace(world, 'lab1', {
-        networks: [controlNet],
-        vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
-        containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
-      });
-      expect(lab.status?.networkProvider).toBe('bridge');
-      expect(componentOf(lab, 'Network', controlNet.name)?.phase).toBe('Ready');
-      const configs = await configsOf(world);
-      expect(configs).toMatchObject([
-        { name: 'control-net', type: 'bridge', disableContainerInterface: true },
-        { name: 'control-net-ip', type: 'bridge', ipam: { type: 'static' } },
-      ]);
-      expect(new Set(configs.map(({ bridge }) => bridge)).size).toBe(1);
-      expect(configs[0]?.bridge?.length).toBeLessThanOrEqual(15);
-      const deployment = await kube.get(Deployment, { namespace, name: 'app' });
-      expect(JSON.stringify(deployment?.spec)).toContain('10.10.0.141/24');
-      expect(
-        [...(await kube.list(Vpc)), ...(await kube.list(Subnet))].filter(({ metadata }) =>
-          metadata.name.includes('lab1'),
-        ),
-      ).toEqual([]);
-      // What is on it would lose its addresses.
-      await setPolicy(world, { networkProvider: 'kube-ovn' });
-      await comesBack(world, NetworkAttachmentDefinition, { namespace, name: 'control-net-ip' });
-      expect(await configsOf(world)).toEqual(configs);
-      await deleteWorkspace(world, 'lab1');
-      await untilGone(world, NetworkAttachmentDefinition, { namespace, name: 'control-net' });
+export const stories = byName<Story>({
+  'networks on bridges: two definitions on one bridge for machines and containers, which stay when the policy changes':
+    {
+      policy: { ...policyOf, networkProvider: 'bridge' },
+      run: async (world) => {
+        const { kube } = world;
+        await putImage(world, 'base');
+        const lab = await readyWorkspace(world, 'lab1', {
+          networks: [controlNet],
+          vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
+          containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
+        });
+        expect(lab.status?.networkProvider).toBe('bridge');
+        expect(componentOf(lab, 'Network', controlNet.name)?.phase).toBe('Ready');
+        const configs = await configsOf(world);
+        expect(configs).toMatchObject([
+          { name: 'control-net', type: 'bridge', disableContainerInterface: true },
+          { name: 'control-net-ip', type: 'bridge', ipam: { type: 'static' } },
+        ]);
+        expect(new Set(configs.map(({ bridge }) => bridge)).size).toBe(1);
+        expect(configs[0]?.bridge?.length).toBeLessThanOrEqual(15);
+        const deployment = await kube.get(Deployment, { namespace, name: 'app' });
+        expect(JSON.stringify(deployment?.spec)).toContain('10.10.0.141/24');
+        expect(
+          [...(await kube.list(Vpc)), ...(await kube.list(Subnet))].filter(({ metadata }) =>
+            metadata.name.includes('lab1'),
+          ),
+        ).toEqual([]);
+        // What is on it would lose its addresses.
+        await setPolicy(world, { networkProvider: 'kube-ovn' });
+        await comesBack(world, NetworkAttachmentDefinition, { namespace, name: 'control-net-ip' });
+        expect(await configsOf(world)).toEqual(configs);
+        await deleteWorkspace(world, 'lab1');
+        await untilGone(world, NetworkAttachmentDefinition, { namespace, name: 'control-net' });
+      },
     },
-  },
-  {
-    name: 'a container without an address on a bridge, which gives none: the lab reports it and begins nothing',
+  'a container without an address on a bridge, which gives none: the lab reports it and begins nothing': {
     policy: { ...policyOf, networkProvider: 'bridge' },
     run: async (world) => {
       await createWorkspace(world, 'lab1', {
@@ -83,4 +82,4 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-];
+});

@@ -5,7 +5,7 @@ import { madeForWorkspaces } from '../../shared/kinds/pelotech/workspace.ts';
 import { putImage } from './images.ts';
 import type { Shown } from './proposal.ts';
 import { aCluster, aMachine, componentOf, deleteWorkspace, policyOf, readyWorkspace } from './workspaces.ts';
-import { createImage, type Story, untilGone, untilPhase } from './world.ts';
+import { byName, createImage, type Story, untilGone, untilPhase } from './world.ts';
 
 const exist = '"VMDIs Exist": a lab whose images exist is Ready on them, without another download';
 const missing = '"VMDIs Missing": the image is made from the template, says for whom, and is downloaded once';
@@ -75,9 +75,8 @@ const questions: readonly Shown[] = [
 /** Where all that the users drew and wrote of workspaces is shown; each of these stories exists, and runs on every cluster. */
 export const shown: readonly Shown[] = [...branches, ...questions];
 
-export const stories: readonly Story[] = [
-  {
-    name: exist,
+export const stories = byName<Story>({
+  [exist]: {
     policy: policyOf,
     run: async (world) => {
       const { kube, namespace } = world;
@@ -95,8 +94,7 @@ export const stories: readonly Story[] = [
       expect(world.history.starts().filter(({ image: of }) => of === 'base')).toHaveLength(1);
     },
   },
-  {
-    name: missing,
+  [missing]: {
     policy: policyOf,
     run: async (world) => {
       const { kube, namespace } = world;
@@ -112,4 +110,4 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, { namespace, name: 'base' });
     },
   },
-];
+});

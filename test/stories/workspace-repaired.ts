@@ -23,7 +23,7 @@ import {
   untilWorkspace,
   workloadImage,
 } from './workspaces.ts';
-import { type Story, until, untilGone, type World } from './world.ts';
+import { byName, type Story, until, untilGone, type World } from './world.ts';
 
 const namespace = 'ws-lab1';
 const here = (name: string): ObjectReference => ({ namespace, name });
@@ -62,9 +62,8 @@ const children = async ({ kube }: World): Promise<[Resource, ObjectReference][]>
   ];
 };
 
-export const stories: readonly Story[] = [
-  {
-    name: 'a label that a user changes on any part of a lab is as it was',
+export const stories = byName<Story>({
+  'a label that a user changes on any part of a lab is as it was': {
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -78,8 +77,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'parts that a lab says no more are taken away, whatever they are; a volume grows no sooner than it is bound',
+  'parts that a lab says no more are taken away, whatever they are; a volume grows no sooner than it is bound': {
     policy: policyOf,
     run: async (world) => {
       await readyWorkspace(world, 'lab1', parts);
@@ -98,4 +96,4 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-];
+});

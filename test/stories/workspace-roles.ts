@@ -26,7 +26,7 @@ import {
   untilWorkspace,
   workloadImage,
 } from './workspaces.ts';
-import { type Story, setPolicy, until, untilGone, type World } from './world.ts';
+import { byName, type Story, setPolicy, until, untilGone, type World } from './world.ts';
 
 const namespace = 'ws-lab1';
 
@@ -51,9 +51,8 @@ const nameOfJob = (workspace: Workspace) =>
 /** What ansible-runner says at its end, of a role that failed. */
 const failedIn = (role: string) => JSON.stringify({ ok: 3, changed: 1, failed: 1, unreachable: 0, role });
 
-export const stories: readonly Story[] = [
-  {
-    name: 'deploy roles without a runner: the lab is Ready, and says that they were not run, and why',
+export const stories = byName<Story>({
+  'deploy roles without a runner: the lab is Ready, and says that they were not run, and why': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -68,8 +67,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a runner that the policy names: deploy roles run once the machine is Ready, and once more for each change of them',
+  'a runner that the policy names: deploy roles run once the machine is Ready, and once more for each change of them': {
     smoke: true,
     policy: runner,
     run: async (world) => {
@@ -103,8 +101,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'deploy roles run again for a machine that was created again, and when a user asks',
+  'deploy roles run again for a machine that was created again, and when a user asks': {
     policy: runner,
     run: async (world) => {
       const { kube } = world;
@@ -123,8 +120,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a role that fails fails the lab, which names it, and other roles heal it',
+  'a role that fails fails the lab, which names it, and other roles heal it': {
     policy: runner,
     local: {
       workloads: {
@@ -143,48 +139,47 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: "a key of the lab's own: its machine waits for the site's, gets the public one, and the private one goes when it is wanted no more",
-    policy: { ...runner, ansibleCredentials: 'true' },
-    run: async (world) => {
-      const { kube } = world;
-      await kube.delete(Secret, siteKeyRef).catch(() => undefined);
-      await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
-      const waiting = await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Waiting', 'CredentialsMissing');
-      expect(componentOf(waiting, 'VirtualMachine', 'vm')?.message).toContain(
-        'kubectl create secret generic workspace-key',
-      );
-      expect(await kube.list(VirtualMachine, { namespace })).toEqual([]);
-      await createSiteKey(kube);
-      // A Secret has no event: the audit finds it.
-      await untilWorkspace(world, 'lab1', 'Ready');
-      const key = { namespace, name: 'ansible-credentials' };
-      const privateKey = Buffer.from(
-        (await kube.get(Secret, key))?.data?.['ssh-privatekey'] ?? '',
-        'base64',
-      ).toString();
-      expect(privateKey).toMatch(/^-----BEGIN OPENSSH PRIVATE KEY-----\n/);
-      const machine = await kube.get(VirtualMachine, { namespace, name: 'vm' });
-      expect(machine?.spec.users).toMatchObject([
-        { name: 'ansible', ssh_authorized_keys: [expect.stringMatching(/^ssh-ed25519 /)] },
-      ]);
-      expect(machine?.spec.sshHostKeySecretRef).toEqual({ name: 'ssh-host-keys', key: 'vm' });
-      const cloudInit = await kube.get(Secret, { namespace, name: 'vm-cloud-init' });
-      expect(Buffer.from(cloudInit?.data?.userdata ?? '', 'base64').toString()).toContain(
-        'ed25519_private: "-----BEGIN',
-      );
-      await kube.patch(Secret, key, { data: { 'ssh-privatekey': 'dHdv' } });
-      await until(world, Secret, key, (found) => found?.data?.['ssh-privatekey'] !== 'dHdv');
-      await setPolicy(world, { ansibleCredentials: undefined });
-      await untilGone(world, Secret, key);
-      await untilGone(world, Secret, { namespace, name: 'ssh-host-keys' });
-      await untilWorkspace(world, 'lab1', 'Ready');
-      await deleteWorkspace(world, 'lab1');
+  "a key of the lab's own: its machine waits for the site's, gets the public one, and the private one goes when it is wanted no more":
+    {
+      policy: { ...runner, ansibleCredentials: 'true' },
+      run: async (world) => {
+        const { kube } = world;
+        await kube.delete(Secret, siteKeyRef).catch(() => undefined);
+        await putImage(world, 'base');
+        await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
+        const waiting = await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Waiting', 'CredentialsMissing');
+        expect(componentOf(waiting, 'VirtualMachine', 'vm')?.message).toContain(
+          'kubectl create secret generic workspace-key',
+        );
+        expect(await kube.list(VirtualMachine, { namespace })).toEqual([]);
+        await createSiteKey(kube);
+        // A Secret has no event: the audit finds it.
+        await untilWorkspace(world, 'lab1', 'Ready');
+        const key = { namespace, name: 'ansible-credentials' };
+        const privateKey = Buffer.from(
+          (await kube.get(Secret, key))?.data?.['ssh-privatekey'] ?? '',
+          'base64',
+        ).toString();
+        expect(privateKey).toMatch(/^-----BEGIN OPENSSH PRIVATE KEY-----\n/);
+        const machine = await kube.get(VirtualMachine, { namespace, name: 'vm' });
+        expect(machine?.spec.users).toMatchObject([
+          { name: 'ansible', ssh_authorized_keys: [expect.stringMatching(/^ssh-ed25519 /)] },
+        ]);
+        expect(machine?.spec.sshHostKeySecretRef).toEqual({ name: 'ssh-host-keys', key: 'vm' });
+        const cloudInit = await kube.get(Secret, { namespace, name: 'vm-cloud-init' });
+        expect(Buffer.from(cloudInit?.data?.userdata ?? '', 'base64').toString()).toContain(
+          'ed25519_private: "-----BEGIN',
+        );
+        await kube.patch(Secret, key, { data: { 'ssh-privatekey': 'dHdv' } });
+        await until(world, Secret, key, (found) => found?.data?.['ssh-privatekey'] !== 'dHdv');
+        await setPolicy(world, { ansibleCredentials: undefined });
+        await untilGone(world, Secret, key);
+        await untilGone(world, Secret, { namespace, name: 'ssh-host-keys' });
+        await untilWorkspace(world, 'lab1', 'Ready');
+        await deleteWorkspace(world, 'lab1');
+      },
     },
-  },
-  {
-    name: 'roles of the site: their tasks are in its ConfigMap, and an edit of it reaches the next run',
+  'roles of the site: their tasks are in its ConfigMap, and an edit of it reaches the next run': {
     policy: { ...runner, ansibleRolesConfigMap: 'site-roles' },
     run: async (world) => {
       const { kube } = world;
@@ -199,8 +194,7 @@ export const stories: readonly Story[] = [
       await kube.delete(ConfigMap, site);
     },
   },
-  {
-    name: 'a site that runs deploy roles itself: nothing is run, and the lab is Ready',
+  'a site that runs deploy roles itself: nothing is run, and the lab is Ready': {
     policy: { ...runner, ansible: 'External' },
     run: async (world) => {
       await putImage(world, 'base');
@@ -211,4 +205,4 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-];
+});

@@ -25,7 +25,7 @@ import {
   untilTrouble,
   workloadImage,
 } from './workspaces.ts';
-import { type Story, until, untilGone, type World } from './world.ts';
+import { byName, type Story, until, untilGone, type World } from './world.ts';
 
 const namespace = 'ws-lab1';
 const holder = 'example.com/held';
@@ -76,62 +76,61 @@ export const stories: readonly Story[] = [
   held('definition of a network', NetworkAttachmentDefinition, here(controlNet.name)),
   held('Subnet', Subnet, { name: subnetName('lab1', controlNet.name) }),
   held('Vpc', Vpc, { name: namespace }),
-  {
-    name: 'a foreign object that holds the namespace of a deleted lab: the lab says which, and is deleted when it is released',
-    policy: policyOf,
-    run: async (world) => {
-      const { kube } = world;
-      await readyWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
-      const notes = here('notes');
-      await kube.create(ConfigMap, { metadata: { ...notes, finalizers: [holder] } } as never);
-      await kube.delete(Workspace, { name: 'lab1' });
-      await untilHeld(world, namespace, holder);
-      await kube.patch(ConfigMap, notes, { metadata: { finalizers: null } });
-      await untilGone(world, Workspace, { name: 'lab1' });
-      expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+  ...byName<Story>({
+    'a foreign object that holds the namespace of a deleted lab: the lab says which, and is deleted when it is released':
+      {
+        policy: policyOf,
+        run: async (world) => {
+          const { kube } = world;
+          await readyWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
+          const notes = here('notes');
+          await kube.create(ConfigMap, { metadata: { ...notes, finalizers: [holder] } } as never);
+          await kube.delete(Workspace, { name: 'lab1' });
+          await untilHeld(world, namespace, holder);
+          await kube.patch(ConfigMap, notes, { metadata: { finalizers: null } });
+          await untilGone(world, Workspace, { name: 'lab1' });
+          expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+        },
+      },
+    'a lab deleted while its network is being set up leaves nothing': {
+      policy: policyOf,
+      simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused' }] } },
+      run: async (world) => {
+        const { kube } = world;
+        await createWorkspace(world, 'lab1', { networks: [controlNet], containerClusters: [aCluster('app')] });
+        await untilTrouble(world, 'lab1', ['Network', controlNet.name], ['ValidateLogicalSwitchFailed']);
+        await deleteWorkspace(world, 'lab1');
+        expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+        expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
+        expect((await kube.list(Subnet)).filter(({ metadata }) => metadata.name.startsWith('ws-lab1'))).toEqual([]);
+      },
     },
-  },
-  {
-    name: 'a lab deleted while its network is being set up leaves nothing',
-    policy: policyOf,
-    simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused' }] } },
-    run: async (world) => {
-      const { kube } = world;
-      await createWorkspace(world, 'lab1', { networks: [controlNet], containerClusters: [aCluster('app')] });
-      await untilTrouble(world, 'lab1', ['Network', controlNet.name], ['ValidateLogicalSwitchFailed']);
-      await deleteWorkspace(world, 'lab1');
-      expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
-      expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
-      expect((await kube.list(Subnet)).filter(({ metadata }) => metadata.name.startsWith('ws-lab1'))).toEqual([]);
+    'a lab deleted while its containers start leaves nothing': {
+      policy: policyOf,
+      local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
+      run: async (world) => {
+        const starting = aCluster('app', { containers: [{ name: 'main', image: 'localhost/not-there:1' }] });
+        await createWorkspace(world, 'lab1', { containerClusters: [starting] });
+        await untilTrouble(world, 'lab1', ['ContainerCluster', 'app'], ['ErrImagePull', 'ImagePullBackOff']);
+        await deleteWorkspace(world, 'lab1');
+        expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
+      },
     },
-  },
-  {
-    name: 'a lab deleted while its containers start leaves nothing',
-    policy: policyOf,
-    local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
-    run: async (world) => {
-      const starting = aCluster('app', { containers: [{ name: 'main', image: 'localhost/not-there:1' }] });
-      await createWorkspace(world, 'lab1', { containerClusters: [starting] });
-      await untilTrouble(world, 'lab1', ['ContainerCluster', 'app'], ['ErrImagePull', 'ImagePullBackOff']);
-      await deleteWorkspace(world, 'lab1');
-      expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
+    'a lab deleted while its deploy roles run leaves nothing': {
+      policy: { ...policyOf, ansibleRunnerImage: workloadImage },
+      local: { workloads: { faults: [{ match: 'vm-roles', mode: 'hangs' }] } },
+      run: async (world) => {
+        await putImage(world, 'base');
+        const ansible = { roles: { deploy: [{ role: 'endlessRouter' }] } };
+        const interfaces = onControlNet('10.10.0.161/24');
+        await createWorkspace(world, 'lab1', {
+          networks: [controlNet],
+          vms: [aMachine(world, 'vm', 'base', { interfaces, ansible })],
+        });
+        await untilCondition(world, 'lab1', 'AnsibleDeployed', 'RolesRunning');
+        await deleteWorkspace(world, 'lab1');
+        expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
+      },
     },
-  },
-  {
-    name: 'a lab deleted while its deploy roles run leaves nothing',
-    policy: { ...policyOf, ansibleRunnerImage: workloadImage },
-    local: { workloads: { faults: [{ match: 'vm-roles', mode: 'hangs' }] } },
-    run: async (world) => {
-      await putImage(world, 'base');
-      const ansible = { roles: { deploy: [{ role: 'endlessRouter' }] } };
-      const interfaces = onControlNet('10.10.0.161/24');
-      await createWorkspace(world, 'lab1', {
-        networks: [controlNet],
-        vms: [aMachine(world, 'vm', 'base', { interfaces, ansible })],
-      });
-      await untilCondition(world, 'lab1', 'AnsibleDeployed', 'RolesRunning');
-      await deleteWorkspace(world, 'lab1');
-      expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
-    },
-  },
+  }),
 ];

@@ -32,7 +32,7 @@ import {
   untilWorkspace,
   workloadImage,
 } from './workspaces.ts';
-import { createImage, type Story, setPolicy, until, untilGone, untilPhase } from './world.ts';
+import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhase } from './world.ts';
 
 /** The users' own lab; its containers ask for less cpu, of which one small node has no more to spare. */
 async function example(): Promise<Workspace> {
@@ -42,9 +42,8 @@ async function example(): Promise<Workspace> {
   return lab;
 }
 
-export const stories: readonly Story[] = [
-  {
-    name: "the users' own lab: each of its parts gets Ready, and the lab with the last of them",
+export const stories = byName<Story>({
+  "the users' own lab: each of its parts gets Ready, and the lab with the last of them": {
     smoke: true,
     policy: policyOf,
     run: async (world) => {
@@ -75,8 +74,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, metadata.name);
     },
   },
-  {
-    name: 'from apply to Ready: machine, container and network of a lab, with one status',
+  'from apply to Ready: machine, container and network of a lab, with one status': {
     quick: true,
     policy: policyOf,
     run: async (world) => {
@@ -98,8 +96,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'an image that is still syncing at apply: nothing of the lab is begun before it exists',
+  'an image that is still syncing at apply: nothing of the lab is begun before it exists': {
     policy: policyOf,
     run: async (world) => {
       const { kube, store } = world;
@@ -123,8 +120,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'an image that cannot be created: the lab says which is missing, and continues as soon as a user creates it',
+  'an image that cannot be created: the lab says which is missing, and continues as soon as a user creates it': {
     policy: policyOf,
     run: async (world) => {
       const { vmDiskImageTemplate: _, ...machine } = aMachine(world, 'vm', 'base');
@@ -139,8 +135,7 @@ export const stories: readonly Story[] = [
       expect(await world.kube.get(VMDiskImage, { namespace: world.namespace, name: 'base' })).toBeDefined();
     },
   },
-  {
-    name: 'two copies of one lab side by side: the same addresses, the same image, nothing of the other',
+  'two copies of one lab side by side: the same addresses, the same image, nothing of the other': {
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -164,8 +159,7 @@ export const stories: readonly Story[] = [
       await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'base' });
     },
   },
-  {
-    name: 'whatever is deleted comes back',
+  'whatever is deleted comes back': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -192,8 +186,7 @@ export const stories: readonly Story[] = [
       expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
     },
   },
-  {
-    name: 'whatever is edited is as the lab says again',
+  'whatever is edited is as the lab says again': {
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -219,8 +212,7 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-  {
-    name: 'a changed lab: parts are added, changed and taken away',
+  'a changed lab: parts are added, changed and taken away': {
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -250,8 +242,7 @@ export const stories: readonly Story[] = [
       expect((await kube.list(Vpc)).filter(({ metadata }) => metadata.name.includes('lab1'))).toEqual([]);
     },
   },
-  {
-    name: 'what is to be ignored at deployment is halted, left out, or started, as the policy says',
+  'what is to be ignored at deployment is halted, left out, or started, as the policy says': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -275,4 +266,4 @@ export const stories: readonly Story[] = [
       await deleteWorkspace(world, 'lab1');
     },
   },
-];
+});

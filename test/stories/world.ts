@@ -55,13 +55,22 @@ export interface Story {
   run(world: World): Promise<void>;
 }
 
+/** Stories by name; a story that has only its run is that function. */
+export type ByName<S extends { run: unknown }> = Readonly<Record<string, Omit<S, 'name'> | S['run']>>;
+
+/** The stories of this table, in its order. */
+export const byName = <S extends { name: string; run: unknown }>(stories: ByName<S>): readonly S[] =>
+  Object.entries(stories).map(([name, story]) =>
+    Object.assign({} as S, typeof story === 'function' ? { run: story } : story, { name }),
+  );
+
+type KubectlStory = Omit<Story, 'run'> & {
+  run(world: World & { kubectl: NonNullable<World['kubectl']> }): Promise<void>;
+};
+
 /** Stories that need the real kubectl. */
-export const withKubectl = (
-  stories: readonly (Omit<Story, 'run'> & {
-    run(world: World & { kubectl: NonNullable<World['kubectl']> }): Promise<void>;
-  })[],
-): readonly Story[] =>
-  stories.map((story) => ({
+export const withKubectl = (stories: ByName<KubectlStory>): readonly Story[] =>
+  byName<KubectlStory>(stories).map((story) => ({
     ...story,
     needsKubectl: true,
     run: async ({ kubectl, ...world }) => {

@@ -5,6 +5,7 @@ import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { Flavor, listFlavors } from '../../../shared/kinds/openstack/flavor.ts';
 import { uidKey, uidTag } from '../../../shared/kinds/openstack/request.ts';
 import type { Session } from '../../../shared/runtime/openstack/session.ts';
+import { byName } from '../world.ts';
 import { isReady, runningMachine } from './changes.ts';
 import {
   changeMachine,
@@ -22,51 +23,44 @@ import {
 } from './world.ts';
 
 /** What exists already, and its owner. */
-export const stories: OpenStackStory[] = [
-  {
-    name: 'a status that a user wipes or fills with garbage: the server is found by its tag, and stays',
-    async run(world) {
-      const { status } = await runningMachine(world);
-      const { kube, namespace } = world;
-      for (const garbage of [
-        { id: null, phase: null, conditions: null, ip: null },
-        { id: 'no-such-server', restartCount: 0 },
-      ]) {
-        await kube.patch(KupenStackMachine, { namespace, name: 'vm' }, { status: garbage }, { subresource: 'status' });
-        const healed = await untilMachine(
-          world,
-          'vm',
-          (machine) => isReady(machine) && machine.status?.id === status?.id,
-        );
-        expect(healed.status).toMatchObject({ phase: 'Running' });
-      }
-      expect((await contentOf(await projectOf(world))).servers).toHaveLength(1);
-    },
+export const stories = byName<OpenStackStory>({
+  async 'a status that a user wipes or fills with garbage: the server is found by its tag, and stays'(world) {
+    const { status } = await runningMachine(world);
+    const { kube, namespace } = world;
+    for (const garbage of [
+      { id: null, phase: null, conditions: null, ip: null },
+      { id: 'no-such-server', restartCount: 0 },
+    ]) {
+      await kube.patch(KupenStackMachine, { namespace, name: 'vm' }, { status: garbage }, { subresource: 'status' });
+      const healed = await untilMachine(
+        world,
+        'vm',
+        (machine) => isReady(machine) && machine.status?.id === status?.id,
+      );
+      expect(healed.status).toMatchObject({ phase: 'Running' });
+    }
+    expect((await contentOf(await projectOf(world))).servers).toHaveLength(1);
   },
-  {
-    name: 'of two servers with the uid of one machine neither is touched, both are named, until one goes',
-    async run(world) {
-      const { metadata, status } = await runningMachine(world);
-      await createVolume(world, 'other');
-      const volume = await makeBootable(world, 'other');
-      const project = await projectOf(world);
-      const {
-        servers: [first],
-      } = await contentOf(project);
-      const server = await serverByHand(project, volume, 'kup-1c-64m-0s', {
-        metadata: { [uidKey]: metadata.uid },
-        tags: [uidTag(metadata.uid)],
-      });
-      const found = await untilMachine(world, 'vm', isWaitingFor('NotUnique'));
-      expect(found.status?.message).toContain(String(first?.id));
-      expect(found.status?.message).toContain(server.id);
-      await untilIs('ACTIVE', async () => (await contentOf(project)).servers, server.id);
-      await project.send({ service: 'compute', operation: 'byHand', method: 'DELETE', path: `/servers/${server.id}` });
-      await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.id === status?.id);
-    },
+  async 'of two servers with the uid of one machine neither is touched, both are named, until one goes'(world) {
+    const { metadata, status } = await runningMachine(world);
+    await createVolume(world, 'other');
+    const volume = await makeBootable(world, 'other');
+    const project = await projectOf(world);
+    const {
+      servers: [first],
+    } = await contentOf(project);
+    const server = await serverByHand(project, volume, 'kup-1c-64m-0s', {
+      metadata: { [uidKey]: metadata.uid },
+      tags: [uidTag(metadata.uid)],
+    });
+    const found = await untilMachine(world, 'vm', isWaitingFor('NotUnique'));
+    expect(found.status?.message).toContain(String(first?.id));
+    expect(found.status?.message).toContain(server.id);
+    await untilIs('ACTIVE', async () => (await contentOf(project)).servers, server.id);
+    await project.send({ service: 'compute', operation: 'byHand', method: 'DELETE', path: `/servers/${server.id}` });
+    await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.id === status?.id);
   },
-  {
-    name: 'a flavor that an unmanaged server still has stays until that is deleted',
+  'a flavor that an unmanaged server still has stays until that is deleted': {
     isLong: true,
     async run(world) {
       await runningMachine(world, { vcpu: 11 });
@@ -87,60 +81,59 @@ export const stories: OpenStackStory[] = [
       expect(left).not.toContain('kup-11c-64m-0s');
     },
   },
-  {
-    name: 'of two volumes, and of two networks, with the uid of one object neither is touched, both are named, until one goes',
-    async run(world) {
-      await createNetwork(world, 'net');
-      await createVolume(world, 'disk');
-      const network = await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
-      const volume = await untilSo(world, Volume, 'disk', isPhase('Available'));
-      const project = await projectOf(world);
-      const { project: of } = await project.login();
-      const made = (await project.send({
-        service: 'network',
-        operation: 'byHand',
-        method: 'POST',
-        path: '/v2.0/networks',
-        body: { network: { name: 'twin', project_id: of.id, description: uidTag(network.metadata.uid) } },
-      })) as { network: { id: string } };
-      const disk = (await project.send({
-        service: 'volume',
-        operation: 'byHand',
-        method: 'POST',
-        path: '/volumes',
-        body: { volume: { name: 'twin', size: 1, metadata: { [uidKey]: volume.metadata.uid } } },
-      })) as { volume: { id: string } };
-      const twins = [
-        await untilSo(world, VirtualNetwork, 'net', isWaitingFor('NotUnique')),
-        await untilSo(world, Volume, 'disk', isWaitingFor('NotUnique')),
-      ];
-      expect(twins.map(({ status }) => status?.message)).toEqual([
-        describeTwins('network', network.status?.id, made.network.id),
-        describeTwins('volume', volume.status?.id, disk.volume.id),
-      ]);
-      const { networks, volumes } = await contentOf(project);
-      expect([networks.length, volumes.length]).toEqual([2, 2]);
-      await project.send({
-        service: 'network',
-        operation: 'byHand',
-        method: 'DELETE',
-        path: `/v2.0/networks/${made.network.id}`,
-      });
-      await untilIs('available', async () => (await contentOf(project)).volumes, disk.volume.id);
-      await project.send({
-        service: 'volume',
-        operation: 'byHand',
-        method: 'DELETE',
-        path: `/volumes/${disk.volume.id}`,
-      });
-      const healed = [
-        await untilSo(world, VirtualNetwork, 'net', isPhase('Available')),
-        await untilSo(world, Volume, 'disk', isPhase('Available')),
-      ];
-      expect(healed.map(({ status }) => status?.id)).toEqual([network.status?.id, volume.status?.id]);
-    },
+  async 'of two volumes, and of two networks, with the uid of one object neither is touched, both are named, until one goes'(
+    world,
+  ) {
+    await createNetwork(world, 'net');
+    await createVolume(world, 'disk');
+    const network = await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+    const volume = await untilSo(world, Volume, 'disk', isPhase('Available'));
+    const project = await projectOf(world);
+    const { project: of } = await project.login();
+    const made = (await project.send({
+      service: 'network',
+      operation: 'byHand',
+      method: 'POST',
+      path: '/v2.0/networks',
+      body: { network: { name: 'twin', project_id: of.id, description: uidTag(network.metadata.uid) } },
+    })) as { network: { id: string } };
+    const disk = (await project.send({
+      service: 'volume',
+      operation: 'byHand',
+      method: 'POST',
+      path: '/volumes',
+      body: { volume: { name: 'twin', size: 1, metadata: { [uidKey]: volume.metadata.uid } } },
+    })) as { volume: { id: string } };
+    const twins = [
+      await untilSo(world, VirtualNetwork, 'net', isWaitingFor('NotUnique')),
+      await untilSo(world, Volume, 'disk', isWaitingFor('NotUnique')),
+    ];
+    expect(twins.map(({ status }) => status?.message)).toEqual([
+      describeTwins('network', network.status?.id, made.network.id),
+      describeTwins('volume', volume.status?.id, disk.volume.id),
+    ]);
+    const { networks, volumes } = await contentOf(project);
+    expect([networks.length, volumes.length]).toEqual([2, 2]);
+    await project.send({
+      service: 'network',
+      operation: 'byHand',
+      method: 'DELETE',
+      path: `/v2.0/networks/${made.network.id}`,
+    });
+    await untilIs('available', async () => (await contentOf(project)).volumes, disk.volume.id);
+    await project.send({
+      service: 'volume',
+      operation: 'byHand',
+      method: 'DELETE',
+      path: `/volumes/${disk.volume.id}`,
+    });
+    const healed = [
+      await untilSo(world, VirtualNetwork, 'net', isPhase('Available')),
+      await untilSo(world, Volume, 'disk', isPhase('Available')),
+    ];
+    expect(healed.map(({ status }) => status?.id)).toEqual([network.status?.id, volume.status?.id]);
   },
-];
+});
 
 /** A server that a person makes, on that volume and with the flavor of that name. */
 async function serverByHand(project: Session, volume: string, flavorName: string, more: object = {}) {

@@ -12,7 +12,7 @@ import { listProjects, Project } from '../../../shared/kinds/openstack/project.t
 import { uidTag } from '../../../shared/kinds/openstack/request.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
-import { until } from '../world.ts';
+import { byName, until } from '../world.ts';
 import { isReady } from './changes.ts';
 import { sessionOf } from './services.ts';
 import {
@@ -95,172 +95,156 @@ async function expectProjectToGo({ kube, namespace, admin }: OpenStackWorld) {
 }
 
 /** Whose account makes things, and what becomes of it. */
-export const stories: OpenStackStory[] = [
-  {
-    name: "a namespace's own account, a member's: it takes an existing flavor, sees no host, and its Secret stays as long as it is needed",
-    async run(world) {
-      const { kube, namespace } = world;
-      const { login, leave } = await aMember(world);
-      await kube.create(Secret, secretOf(world, cloudsYaml(login)));
-      await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
-      await createMachine(world, 'vm', { vcpu: 11, diskAttachments: [{ name: 'disk' }] });
-      const waiting = await untilMachine(world, 'vm', isWaitingFor('FlavorMissing'));
-      expect(waiting.status?.message).toContain('11 vcpus, 64 MiB memory');
-      const removeFlavor = await flavorByHand(world, 11);
-      const { status } = await untilMachine(world, 'vm', isReady);
-      expect(status?.node).toBeUndefined();
-      const ref = { namespace, name: credentialsName };
-      expect((await kube.get(Secret, ref))?.metadata.finalizers).toEqual([credentialsFinalizer]);
-      await kube.delete(Secret, ref);
-      await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
-      await untilGone(world, KupenStackMachine, 'vm');
-      expect(await kube.get(Secret, ref)).toBeDefined();
-      await kube.delete(Volume, { namespace, name: 'disk' });
-      await until({ kube }, Secret, ref, (secret) => secret === undefined, 60_000);
-      await expectUnsaid(world, login.password);
-      await removeFlavor();
-      await leave();
-    },
+export const stories = byName<OpenStackStory>({
+  async "a namespace's own account, a member's: it takes an existing flavor, sees no host, and its Secret stays as long as it is needed"(
+    world,
+  ) {
+    const { kube, namespace } = world;
+    const { login, leave } = await aMember(world);
+    await kube.create(Secret, secretOf(world, cloudsYaml(login)));
+    await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
+    await createMachine(world, 'vm', { vcpu: 11, diskAttachments: [{ name: 'disk' }] });
+    const waiting = await untilMachine(world, 'vm', isWaitingFor('FlavorMissing'));
+    expect(waiting.status?.message).toContain('11 vcpus, 64 MiB memory');
+    const removeFlavor = await flavorByHand(world, 11);
+    const { status } = await untilMachine(world, 'vm', isReady);
+    expect(status?.node).toBeUndefined();
+    const ref = { namespace, name: credentialsName };
+    expect((await kube.get(Secret, ref))?.metadata.finalizers).toEqual([credentialsFinalizer]);
+    await kube.delete(Secret, ref);
+    await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
+    await untilGone(world, KupenStackMachine, 'vm');
+    expect(await kube.get(Secret, ref)).toBeDefined();
+    await kube.delete(Volume, { namespace, name: 'disk' });
+    await until({ kube }, Secret, ref, (secret) => secret === undefined, 60_000);
+    await expectUnsaid(world, login.password);
+    await removeFlavor();
+    await leave();
   },
-  {
-    name: 'a machine alone, a volume alone or a network alone keeps the account of its namespace, and lets it go',
-    async run(world) {
-      const { kube, namespace } = world;
-      const { login, leave } = await aMember(world);
-      const ref = { namespace, name: credentialsName };
-      await kube.create(Secret, secretOf(world, cloudsYaml(login)));
-      const isKept = (secret?: Secret) => secret?.metadata.finalizers?.includes(credentialsFinalizer) ?? false;
-      const untilLetGo = () =>
-        until({ kube }, Secret, ref, (secret) => secret !== undefined && !isKept(secret), 60_000);
-      await createMachine(world, 'vm', { diskAttachments: [{ name: 'none' }] });
-      await untilMachine(world, 'vm', isWaitingFor('VolumeMissing'));
-      await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
-      await untilLetGo();
-      await createVolume(world, 'disk');
-      await untilSo(world, Volume, 'disk', ({ status }) => status?.id !== undefined);
-      await kube.delete(Volume, { namespace, name: 'disk' });
-      await untilLetGo();
-      await createNetwork(world, 'net');
-      await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
-      await kube.delete(VirtualNetwork, { namespace, name: 'net' });
-      await untilLetGo();
-      await kube.delete(Secret, ref);
-      await leave();
-    },
+  async 'a machine alone, a volume alone or a network alone keeps the account of its namespace, and lets it go'(world) {
+    const { kube, namespace } = world;
+    const { login, leave } = await aMember(world);
+    const ref = { namespace, name: credentialsName };
+    await kube.create(Secret, secretOf(world, cloudsYaml(login)));
+    const isKept = (secret?: Secret) => secret?.metadata.finalizers?.includes(credentialsFinalizer) ?? false;
+    const untilLetGo = () => until({ kube }, Secret, ref, (secret) => secret !== undefined && !isKept(secret), 60_000);
+    await createMachine(world, 'vm', { diskAttachments: [{ name: 'none' }] });
+    await untilMachine(world, 'vm', isWaitingFor('VolumeMissing'));
+    await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
+    await untilLetGo();
+    await createVolume(world, 'disk');
+    await untilSo(world, Volume, 'disk', ({ status }) => status?.id !== undefined);
+    await kube.delete(Volume, { namespace, name: 'disk' });
+    await untilLetGo();
+    await createNetwork(world, 'net');
+    await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+    await kube.delete(VirtualNetwork, { namespace, name: 'net' });
+    await untilLetGo();
+    await kube.delete(Secret, ref);
+    await leave();
   },
-  {
-    name: 'credentials that are missing, or wrong, are reported without a word of them, and heal when they are repaired',
-    async run(world) {
-      const { kube, namespace } = world;
-      const { login, leave } = await aMember(world);
-      const ref = { namespace, name: credentialsName };
-      const mend = (text: string) => kube.patch(Secret, ref, { data: secretOf(world, text).data });
-      await kube.create(Secret, secretOf(world, `password: ${login.password}\n`));
-      await createNetwork(world, 'net');
-      const said = async (reason: string) =>
-        (await untilSo(world, VirtualNetwork, 'net', isWaitingFor(reason))).status?.message;
-      expect(await said('CredentialsInvalid')).toContain('clouds');
-      await mend(cloudsYaml(login).replace(/ +password:.*\n/, ''));
-      await untilSo(
-        world,
-        VirtualNetwork,
-        'net',
-        ({ status }) => status?.message?.includes('auth: expected password') ?? false,
+  async 'credentials that are missing, or wrong, are reported without a word of them, and heal when they are repaired'(
+    world,
+  ) {
+    const { kube, namespace } = world;
+    const { login, leave } = await aMember(world);
+    const ref = { namespace, name: credentialsName };
+    const mend = (text: string) => kube.patch(Secret, ref, { data: secretOf(world, text).data });
+    await kube.create(Secret, secretOf(world, `password: ${login.password}\n`));
+    await createNetwork(world, 'net');
+    const said = async (reason: string) =>
+      (await untilSo(world, VirtualNetwork, 'net', isWaitingFor(reason))).status?.message;
+    expect(await said('CredentialsInvalid')).toContain('clouds');
+    await mend(cloudsYaml(login).replace(/ +password:.*\n/, ''));
+    await untilSo(
+      world,
+      VirtualNetwork,
+      'net',
+      ({ status }) => status?.message?.includes('auth: expected password') ?? false,
+    );
+    await mend(cloudsYaml({ ...login, password: `${login.password}-wrong` }));
+    expect(await said('CredentialsRefused')).toContain('expected a login that it knows');
+    await expectUnsaid(world, login.password);
+    await mend(cloudsYaml(login));
+    await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+    await kube.delete(VirtualNetwork, { namespace, name: 'net' });
+    await untilGone(world, VirtualNetwork, 'net');
+    await leave();
+  },
+  async 'an application credential will do as well as a password'(world) {
+    const { kube, namespace } = world;
+    const { login, session, leave } = await aMember(world);
+    const { user } = await session.login();
+    const identity = { service: 'identity', operation: 'byHand' } as const;
+    const path = `/users/${user.id}/application_credentials`;
+    const answer = await session.send({
+      ...identity,
+      method: 'POST',
+      path,
+      body: { application_credential: { name: 'of the story' } },
+    });
+    const credential = z
+      .looseObject({ application_credential: z.looseObject({ id: z.string(), secret: z.string() }) })
+      .parse(answer).application_credential;
+    const text = cloudsYaml(login)
+      .replace(/ +(username|password|project_name|user_domain_id|project_domain_id):.*\n/g, '')
+      .replace(
+        /( +)(auth_url:.*\n)/,
+        `$1$2$1application_credential_id: ${credential.id}\n$1application_credential_secret: ${credential.secret}\n`,
       );
-      await mend(cloudsYaml({ ...login, password: `${login.password}-wrong` }));
-      expect(await said('CredentialsRefused')).toContain('expected a login that it knows');
-      await expectUnsaid(world, login.password);
-      await mend(cloudsYaml(login));
-      await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
-      await kube.delete(VirtualNetwork, { namespace, name: 'net' });
-      await untilGone(world, VirtualNetwork, 'net');
-      await leave();
-    },
+    await kube.create(Secret, secretOf(world, text));
+    await createNetwork(world, 'net');
+    await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+    await createNetwork(world, 'second');
+    await untilSo(world, VirtualNetwork, 'second', isPhase('Available'));
+    await expectUnsaid(world, credential.secret);
+    for (const name of ['net', 'second']) {
+      await kube.delete(VirtualNetwork, { namespace, name });
+      await untilGone(world, VirtualNetwork, name);
+    }
+    await kube.delete(Secret, { namespace, name: credentialsName });
+    // Keystone on SQLite leaves its roles behind when its user goes (keystone 22), and the next credential would be a second one.
+    await session.send({ ...identity, method: 'DELETE', path: `${path}/${credential.id}` });
+    await leave();
   },
-  {
-    name: 'an application credential will do as well as a password',
-    async run(world) {
-      const { kube, namespace } = world;
-      const { login, session, leave } = await aMember(world);
-      const { user } = await session.login();
-      const identity = { service: 'identity', operation: 'byHand' } as const;
-      const path = `/users/${user.id}/application_credentials`;
-      const answer = await session.send({
-        ...identity,
-        method: 'POST',
-        path,
-        body: { application_credential: { name: 'of the story' } },
-      });
-      const credential = z
-        .looseObject({ application_credential: z.looseObject({ id: z.string(), secret: z.string() }) })
-        .parse(answer).application_credential;
-      const text = cloudsYaml(login)
-        .replace(/ +(username|password|project_name|user_domain_id|project_domain_id):.*\n/g, '')
-        .replace(
-          /( +)(auth_url:.*\n)/,
-          `$1$2$1application_credential_id: ${credential.id}\n$1application_credential_secret: ${credential.secret}\n`,
-        );
-      await kube.create(Secret, secretOf(world, text));
-      await createNetwork(world, 'net');
-      await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
-      await createNetwork(world, 'second');
-      await untilSo(world, VirtualNetwork, 'second', isPhase('Available'));
-      await expectUnsaid(world, credential.secret);
-      for (const name of ['net', 'second']) {
-        await kube.delete(VirtualNetwork, { namespace, name });
-        await untilGone(world, VirtualNetwork, name);
-      }
-      await kube.delete(Secret, { namespace, name: credentialsName });
-      // Keystone on SQLite leaves its roles behind when its user goes (keystone 22), and the next credential would be a second one.
-      await session.send({ ...identity, method: 'DELETE', path: `${path}/${credential.id}` });
-      await leave();
-    },
+  async 'a namespace that is deleted with its own account in it: the Secret goes last, and nothing is left in the project'(
+    world,
+  ) {
+    const { kube, namespace } = world;
+    const { login, session, leave } = await aMember(world);
+    await kube.create(Secret, secretOf(world, cloudsYaml(login)));
+    const removeFlavor = await flavorByHand(world, 13);
+    await createNetwork(world, 'net');
+    await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
+    await createMachine(world, 'vm', { vcpu: 13, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+    await untilMachine(world, 'vm', isReady);
+    await kube.delete(Namespace, { name: namespace });
+    await until({ kube }, Secret, { namespace, name: credentialsName }, (secret) => secret === undefined, 90_000);
+    expect(await kube.list(KupenStackMachine, { namespace })).toEqual([]);
+    expect(await kube.list(Volume, { namespace })).toEqual([]);
+    expect(await kube.list(VirtualNetwork, { namespace })).toEqual([]);
+    expect(await contentOf(session)).toEqual({
+      servers: [],
+      volumes: [],
+      networks: [],
+      ports: [],
+      images: [],
+      keyPairs: [],
+    });
+    await until({ kube }, Namespace, { name: namespace }, (found) => found === undefined, 90_000);
+    await removeFlavor();
+    await leave();
   },
-  {
-    name: 'a namespace that is deleted with its own account in it: the Secret goes last, and nothing is left in the project',
-    async run(world) {
-      const { kube, namespace } = world;
-      const { login, session, leave } = await aMember(world);
-      await kube.create(Secret, secretOf(world, cloudsYaml(login)));
-      const removeFlavor = await flavorByHand(world, 13);
-      await createNetwork(world, 'net');
-      await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
-      await createMachine(world, 'vm', { vcpu: 13, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
-      await untilMachine(world, 'vm', isReady);
-      await kube.delete(Namespace, { name: namespace });
-      await until({ kube }, Secret, { namespace, name: credentialsName }, (secret) => secret === undefined, 90_000);
-      expect(await kube.list(KupenStackMachine, { namespace })).toEqual([]);
-      expect(await kube.list(Volume, { namespace })).toEqual([]);
-      expect(await kube.list(VirtualNetwork, { namespace })).toEqual([]);
-      expect(await contentOf(session)).toEqual({
-        servers: [],
-        volumes: [],
-        networks: [],
-        ports: [],
-        images: [],
-        keyPairs: [],
-      });
-      await until({ kube }, Namespace, { name: namespace }, (found) => found === undefined, 90_000);
-      await removeFlavor();
-      await leave();
-    },
+  async 'a namespace with nothing but a network is deleted, and its project goes after it'(world) {
+    await createNetwork(world, 'net');
+    await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+    await expectProjectToGo(world);
   },
-  {
-    name: 'a namespace with nothing but a network is deleted, and its project goes after it',
-    async run(world) {
-      await createNetwork(world, 'net');
-      await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
-      await expectProjectToGo(world);
-    },
+  async 'a namespace that is deleted takes machines, volumes and networks down, and its project goes after it'(world) {
+    await createNetwork(world, 'net');
+    await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
+    await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+    await untilMachine(world, 'vm', isReady);
+    await expectProjectToGo(world);
   },
-  {
-    name: 'a namespace that is deleted takes machines, volumes and networks down, and its project goes after it',
-    async run(world) {
-      await createNetwork(world, 'net');
-      await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
-      await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
-      await untilMachine(world, 'vm', isReady);
-      await expectProjectToGo(world);
-    },
-  },
-];
+});

@@ -6,6 +6,7 @@ import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { listProjects, Project } from '../../../shared/kinds/openstack/project.ts';
 import { uidTag } from '../../../shared/kinds/openstack/request.ts';
 import type { Session } from '../../../shared/runtime/openstack/session.ts';
+import { byName } from '../world.ts';
 import { isReady, runningMachine } from './changes.ts';
 import {
   changeMachine,
@@ -41,104 +42,89 @@ async function projectId({ kube, namespace, admin }: OpenStackWorld): Promise<st
 }
 
 /** What goes wrong in OpenStack, or is done to it behind our back. */
-export const stories: OpenStackStory[] = [
-  {
-    name: 'a server that a user deletes comes back from the same volumes, and its restarts are counted on',
-    async run(world) {
-      const before = await runningMachine(world);
-      const project = await projectOf(world);
-      await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
-        reboot: { type: 'HARD' },
+export const stories = byName<OpenStackStory>({
+  async 'a server that a user deletes comes back from the same volumes, and its restarts are counted on'(world) {
+    const before = await runningMachine(world);
+    const project = await projectOf(world);
+    await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
+      reboot: { type: 'HARD' },
+    });
+    await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.restartCount === 1);
+    await asAdministrator(project, 'compute', 'DELETE', `/servers/${before.status?.id}`);
+    const after = await untilMachine(
+      world,
+      'vm',
+      (machine) => isReady(machine) && machine.status?.id !== before.status?.id,
+    );
+    expect(after.status?.restartCount).toBe(1);
+    expect((await contentOf(project)).volumes).toMatchObject([{ name: 'disk', status: 'in-use' }]);
+  },
+  async 'a server in ERROR for longer than the policy allows is created again'(world) {
+    const before = await runningMachine(world);
+    const project = await projectOf(world);
+    await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
+      'os-resetState': { state: 'error' },
+    });
+    await untilMachine(world, 'vm', isWaitingFor('ServerError'));
+    const after = await untilMachine(
+      world,
+      'vm',
+      (machine) => isReady(machine) && machine.status?.id !== before.status?.id,
+    );
+    expect(after.status).toMatchObject({ phase: 'Running' });
+    expect(after.status?.failedSince).toBeUndefined();
+  },
+  async 'a volume that Cinder calls broken keeps what is in it, and returns as soon as an administrator resets it'(
+    world,
+  ) {
+    await createVolume(world, 'disk');
+    const before = await untilSo(world, Volume, 'disk', isPhase('Available'));
+    const project = await projectOf(world);
+    const set = (status: string) =>
+      asAdministrator(project, 'volume', 'POST', `/volumes/${before.status?.id}/action`, {
+        'os-reset_status': { status },
       });
-      await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.restartCount === 1);
-      await asAdministrator(project, 'compute', 'DELETE', `/servers/${before.status?.id}`);
-      const after = await untilMachine(
-        world,
-        'vm',
-        (machine) => isReady(machine) && machine.status?.id !== before.status?.id,
-      );
-      expect(after.status?.restartCount).toBe(1);
-      expect((await contentOf(project)).volumes).toMatchObject([{ name: 'disk', status: 'in-use' }]);
-    },
+    await set('error');
+    const { status } = await untilSo(world, Volume, 'disk', isWaitingFor('VolumeError'));
+    expect(status).toMatchObject({ id: before.status?.id, phase: 'Failed' });
+    await set('available');
+    await untilSo(world, Volume, 'disk', isPhase('Available'));
+    expect((await contentOf(project)).volumes.map(({ id }) => id)).toEqual([before.status?.id]);
   },
-  {
-    name: 'a server in ERROR for longer than the policy allows is created again',
-    async run(world) {
-      const before = await runningMachine(world);
-      const project = await projectOf(world);
-      await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
-        'os-resetState': { state: 'error' },
-      });
-      await untilMachine(world, 'vm', isWaitingFor('ServerError'));
-      const after = await untilMachine(
-        world,
-        'vm',
-        (machine) => isReady(machine) && machine.status?.id !== before.status?.id,
-      );
-      expect(after.status).toMatchObject({ phase: 'Running' });
-      expect(after.status?.failedSince).toBeUndefined();
-    },
+  async 'a boot that failed gives its volumes back, says why, and is tried again'(world) {
+    await createVolume(world, 'disk');
+    await createMachine(world, 'vm', { vcpu: 9999, diskAttachments: [{ name: 'disk' }] });
+    await makeBootable(world, 'disk');
+    const { status } = await untilMachine(world, 'vm', isWaitingFor('BootFailed'));
+    expect(status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('No valid host') });
+    await untilSo(world, Volume, 'disk', isPhase('Available'));
+    await world.kube.patch(KupenStackMachine, { namespace: world.namespace, name: 'vm' }, { spec: { vcpu: 1 } });
+    const healed = await untilMachine(world, 'vm', isReady);
+    expect(healed.status?.attempts).toBeUndefined();
   },
-  {
-    name: 'a volume that Cinder calls broken keeps what is in it, and returns as soon as an administrator resets it',
-    async run(world) {
-      await createVolume(world, 'disk');
-      const before = await untilSo(world, Volume, 'disk', isPhase('Available'));
-      const project = await projectOf(world);
-      const set = (status: string) =>
-        asAdministrator(project, 'volume', 'POST', `/volumes/${before.status?.id}/action`, {
-          'os-reset_status': { status },
-        });
-      await set('error');
-      const { status } = await untilSo(world, Volume, 'disk', isWaitingFor('VolumeError'));
-      expect(status).toMatchObject({ id: before.status?.id, phase: 'Failed' });
-      await set('available');
-      await untilSo(world, Volume, 'disk', isPhase('Available'));
-      expect((await contentOf(project)).volumes.map(({ id }) => id)).toEqual([before.status?.id]);
-    },
+  async 'a size that no host has: Nova takes the resize and gives it up, the machine reports it, and runs on; another size heals it'(
+    world,
+  ) {
+    const before = await runningMachine(world);
+    await changeMachine(world, 'vm', { vcpu: 9999 });
+    const { status } = await untilMachine(world, 'vm', isWaitingFor('ResizeFailed'));
+    expect(status).toMatchObject({ id: before.status?.id, phase: 'Running' });
+    expect(status?.message).toContain('9999 vcpus');
+    // It runs on with the size of before: of a flavor that is gone Nova may give the number to the next one.
+    expect(await flavorsOf(await projectOf(world))).toContain('kup-1c-64m-0s');
+    await changeMachine(world, 'vm', { vcpu: 2 });
+    await untilMachine(world, 'vm', isReady);
+    const { servers } = await contentOf(await projectOf(world));
+    expect(servers).toMatchObject([{ id: before.status?.id, status: 'ACTIVE', flavor: { vcpus: 2 } }]);
   },
-  {
-    name: 'a boot that failed gives its volumes back, says why, and is tried again',
-    async run(world) {
-      await createVolume(world, 'disk');
-      await createMachine(world, 'vm', { vcpu: 9999, diskAttachments: [{ name: 'disk' }] });
-      await makeBootable(world, 'disk');
-      const { status } = await untilMachine(world, 'vm', isWaitingFor('BootFailed'));
-      expect(status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('No valid host') });
-      await untilSo(world, Volume, 'disk', isPhase('Available'));
-      await world.kube.patch(KupenStackMachine, { namespace: world.namespace, name: 'vm' }, { spec: { vcpu: 1 } });
-      const healed = await untilMachine(world, 'vm', isReady);
-      expect(healed.status?.attempts).toBeUndefined();
-    },
+  async 'without a bootable disk Nova is not asked, and the machine reports it'(world) {
+    await createVolume(world, 'data');
+    await createMachine(world, 'vm', { diskAttachments: [{ name: 'data' }] });
+    const { status } = await untilMachine(world, 'vm', isWaitingFor('NoBootableDisk'));
+    expect(status).toMatchObject({ phase: 'Pending', message: expect.stringContaining('set it bootable') });
+    expect((await contentOf(await projectOf(world))).servers).toEqual([]);
   },
-  {
-    name: 'a size that no host has: Nova takes the resize and gives it up, the machine reports it, and runs on; another size heals it',
-    async run(world) {
-      const before = await runningMachine(world);
-      await changeMachine(world, 'vm', { vcpu: 9999 });
-      const { status } = await untilMachine(world, 'vm', isWaitingFor('ResizeFailed'));
-      expect(status).toMatchObject({ id: before.status?.id, phase: 'Running' });
-      expect(status?.message).toContain('9999 vcpus');
-      // It runs on with the size of before: of a flavor that is gone Nova may give the number to the next one.
-      expect(await flavorsOf(await projectOf(world))).toContain('kup-1c-64m-0s');
-      await changeMachine(world, 'vm', { vcpu: 2 });
-      await untilMachine(world, 'vm', isReady);
-      const { servers } = await contentOf(await projectOf(world));
-      expect(servers).toMatchObject([{ id: before.status?.id, status: 'ACTIVE', flavor: { vcpus: 2 } }]);
-    },
-  },
-  {
-    name: 'without a bootable disk Nova is not asked, and the machine reports it',
-    async run(world) {
-      await createVolume(world, 'data');
-      await createMachine(world, 'vm', { diskAttachments: [{ name: 'data' }] });
-      const { status } = await untilMachine(world, 'vm', isWaitingFor('NoBootableDisk'));
-      expect(status).toMatchObject({ phase: 'Pending', message: expect.stringContaining('set it bootable') });
-      expect((await contentOf(await projectOf(world))).servers).toEqual([]);
-    },
-  },
-  {
-    name: 'names that stand for nothing are all said at once, and the machine heals as soon as they do',
+  'names that stand for nothing are all said at once, and the machine heals as soon as they do': {
     isLong: true,
     async run(world) {
       await createMachine(world, 'vm', {
@@ -157,8 +143,7 @@ export const stories: OpenStackStory[] = [
       await untilMachine(world, 'vm', isReady);
     },
   },
-  {
-    name: 'networks and volumes of the project, which no object stands for, are found by their names and left alone',
+  'networks and volumes of the project, which no object stands for, are found by their names and left alone': {
     isLong: true,
     async run(world) {
       await createNetwork(world, 'net');
@@ -195,36 +180,32 @@ export const stories: OpenStackStory[] = [
       await untilEmpty(project);
     },
   },
-  {
-    name: 'over quota in each of the three services: each is reported, and heals with another quota',
-    async run(world) {
-      await createVolume(world, 'disk');
-      await createNetwork(world, 'net');
-      await makeBootable(world, 'disk');
-      const id = await projectId(world);
-      const { admin } = world;
-      const quota = async (networks: number, volumes: number, instances: number) => {
-        await asAdministrator(admin, 'network', 'PUT', `/v2.0/quotas/${id}`, { quota: { network: networks } });
-        await asAdministrator(admin, 'volume', 'PUT', `/os-quota-sets/${id}`, { quota_set: { volumes } });
-        await asAdministrator(admin, 'compute', 'PUT', `/os-quota-sets/${id}`, { quota_set: { instances } });
-      };
-      await quota(1, 1, 0);
-      await createNetwork(world, 'second');
-      await createVolume(world, 'second');
-      await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
-      const isOver = isWaitingFor('QuotaExceeded');
-      await untilSo(world, VirtualNetwork, 'second', isOver);
-      await untilSo(world, Volume, 'second', isOver);
-      const { status } = await untilMachine(world, 'vm', isOver);
-      expect(status).toMatchObject({ phase: 'Pending', message: expect.stringContaining('uota') });
-      await quota(10, 10, 10);
-      await untilSo(world, VirtualNetwork, 'second', isPhase('Available'));
-      await untilSo(world, Volume, 'second', isPhase('Available'));
-      await untilMachine(world, 'vm', isReady);
-    },
+  async 'over quota in each of the three services: each is reported, and heals with another quota'(world) {
+    await createVolume(world, 'disk');
+    await createNetwork(world, 'net');
+    await makeBootable(world, 'disk');
+    const id = await projectId(world);
+    const { admin } = world;
+    const quota = async (networks: number, volumes: number, instances: number) => {
+      await asAdministrator(admin, 'network', 'PUT', `/v2.0/quotas/${id}`, { quota: { network: networks } });
+      await asAdministrator(admin, 'volume', 'PUT', `/os-quota-sets/${id}`, { quota_set: { volumes } });
+      await asAdministrator(admin, 'compute', 'PUT', `/os-quota-sets/${id}`, { quota_set: { instances } });
+    };
+    await quota(1, 1, 0);
+    await createNetwork(world, 'second');
+    await createVolume(world, 'second');
+    await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+    const isOver = isWaitingFor('QuotaExceeded');
+    await untilSo(world, VirtualNetwork, 'second', isOver);
+    await untilSo(world, Volume, 'second', isOver);
+    const { status } = await untilMachine(world, 'vm', isOver);
+    expect(status).toMatchObject({ phase: 'Pending', message: expect.stringContaining('uota') });
+    await quota(10, 10, 10);
+    await untilSo(world, VirtualNetwork, 'second', isPhase('Available'));
+    await untilSo(world, Volume, 'second', isPhase('Available'));
+    await untilMachine(world, 'vm', isReady);
   },
-  {
-    name: 'a network and a volume that a machine is on say who holds them until it goes',
+  'a network and a volume that a machine is on say who holds them until it goes': {
     isLong: true,
     async run(world) {
       await createNetwork(world, 'net');
@@ -240,21 +221,17 @@ export const stories: OpenStackStory[] = [
       await untilGone(world, Volume, 'disk');
     },
   },
-  {
-    name: 'a machine that is deleted while it is being made leaves nothing',
-    async run(world) {
-      await createNetwork(world, 'net');
-      await createVolume(world, 'disk');
-      await makeBootable(world, 'disk');
-      await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
-      await untilMachine(world, 'vm', ({ metadata }) => (metadata.finalizers ?? []).length > 0);
-      await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
-      await untilGone(world, KupenStackMachine, 'vm');
-      expect(await contentOf(await projectOf(world))).toMatchObject({ servers: [], ports: [], keyPairs: [] });
-    },
+  async 'a machine that is deleted while it is being made leaves nothing'(world) {
+    await createNetwork(world, 'net');
+    await createVolume(world, 'disk');
+    await makeBootable(world, 'disk');
+    await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+    await untilMachine(world, 'vm', ({ metadata }) => (metadata.finalizers ?? []).length > 0);
+    await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
+    await untilGone(world, KupenStackMachine, 'vm');
+    expect(await contentOf(await projectOf(world))).toMatchObject({ servers: [], ports: [], keyPairs: [] });
   },
-  {
-    name: 'twenty machines, five at a time',
+  'twenty machines, five at a time': {
     isLong: true,
     async run(world) {
       await createNetwork(world, 'net', { cidr: '10.4.0.0/24' });
@@ -274,7 +251,7 @@ export const stories: OpenStackStory[] = [
       expect(servers.map(({ name }) => name).sort()).toEqual([...names].sort());
     },
   },
-];
+});
 
 /** Polls what only OpenStack knows. */
 async function untilEmpty(project: Session) {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { setPolicy } from '../world.ts';
+import { byName, setPolicy } from '../world.ts';
 import { isReady, runningMachine } from './changes.ts';
 import { quickPolicy } from './run.ts';
 import {
@@ -14,9 +14,8 @@ import {
 } from './world.ts';
 
 /** What all machines of an OpenStack suffer from at once: one after the other. */
-export const stories: OpenStackStory[] = [
-  {
-    name: 'a service that gives no answer for twenty seconds: it is reported, nothing is lost, nothing created twice',
+export const stories = byName<OpenStackStory>({
+  'a service that gives no answer for twenty seconds: it is reported, nothing is lost, nothing created twice': {
     isLong: true,
     async run(world) {
       await runningMachine(world);
@@ -35,30 +34,29 @@ export const stories: OpenStackStory[] = [
       expect(servers.map(({ name }) => name).sort()).toEqual(['second', 'vm']);
     },
   },
-  {
-    name: 'a host that is down for longer than the policy allows: the server is given up, and another boots once there is a host',
-    simulatedOnly: 'the one host of the real services is the process that answers for Nova, too',
-    async run(world) {
-      const before = await runningMachine(world);
-      world.setHostUp(false);
-      try {
-        const { status } = await untilMachine(world, 'vm', isWaitingFor('HostDown'));
-        expect(status).toMatchObject({
-          phase: 'Failed',
-          message: expect.stringMatching(/is down\. If that lasts for 1s/),
-        });
-        const tried = await untilMachine(world, 'vm', isWaitingFor('BootFailed'));
-        expect(tried.status?.message).toContain('No valid host');
-      } finally {
-        world.setHostUp(true);
-      }
-      const after = await untilMachine(world, 'vm', isReady);
-      expect(after.status?.id).not.toBe(before.status?.id);
-      expect((await contentOf(await projectOf(world))).servers).toHaveLength(1);
+  'a host that is down for longer than the policy allows: the server is given up, and another boots once there is a host':
+    {
+      simulatedOnly: 'the one host of the real services is the process that answers for Nova, too',
+      async run(world) {
+        const before = await runningMachine(world);
+        world.setHostUp(false);
+        try {
+          const { status } = await untilMachine(world, 'vm', isWaitingFor('HostDown'));
+          expect(status).toMatchObject({
+            phase: 'Failed',
+            message: expect.stringMatching(/is down\. If that lasts for 1s/),
+          });
+          const tried = await untilMachine(world, 'vm', isWaitingFor('BootFailed'));
+          expect(tried.status?.message).toContain('No valid host');
+        } finally {
+          world.setHostUp(true);
+        }
+        const after = await untilMachine(world, 'vm', isReady);
+        expect(after.status?.id).not.toBe(before.status?.id);
+        expect((await contentOf(await projectOf(world))).servers).toHaveLength(1);
+      },
     },
-  },
-  {
-    name: 'a host that is down for a moment: the server stays, and that is over as soon as the host is back',
+  'a host that is down for a moment: the server stays, and that is over as soon as the host is back': {
     simulatedOnly: 'the one host of the real services is the process that answers for Nova, too',
     async run(world) {
       await setPolicy(world, { unreachableHostRecoverAfter: '1h' });
@@ -77,4 +75,4 @@ export const stories: OpenStackStory[] = [
       }
     },
   },
-];
+});
