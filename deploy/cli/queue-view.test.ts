@@ -61,6 +61,17 @@ test('a slot of which there are too many, or none, is not counted among those th
   expect(first('0', { lease: leaseOf() })).toBe('no slots, 2 waiting, 1 to be retried.');
 });
 
+test('an image that may start once its source is inspected is not said to start at any moment', () => {
+  const lines = (inspectTimeout: string) =>
+    queueLines(
+      queueOf(read({ lease: leaseOf(), policy: parsePolicy({ data: { inspectTimeout } }) }), nowMs),
+      nowMs,
+      look,
+    );
+  expect(lines('5m')).toContain('1      vmdi-farm/a  50s    once inspected  Waiting for a free slot.');
+  expect(lines('0s')).toContain('1      vmdi-farm/a  50s    now     Waiting for a free slot.');
+});
+
 test('a download of which CDI tells nothing has an estimated progress, and the forecast counts with it', () => {
   const source = { bytes: 3000, inspectedAt: at(0), queuedAt: at(0) };
   const past = done('old', 30);

@@ -142,11 +142,11 @@ export function queueLines(view: QueueView, nowMs: number, look: Look): string[]
       ]),
     ),
     ...section(waiting.length, ['PLACE', 'IMAGE', 'WAITS', 'STARTS', 'WHY'], look, () =>
-      waiting.map(({ place, image, since, isNext, startsAt, why }) => [
+      waiting.map(({ place, image, since, isNext, waitsFor, startsAt, why }) => [
         String(place),
         image,
         formatAge(since, nowMs),
-        describeStart(startsAt, nowMs, isNext),
+        describeStart(startsAt, nowMs, { isNext, waitsFor }),
         styled('dim', why),
       ]),
     ),
@@ -178,11 +178,16 @@ function section(count: number, titles: readonly string[], look: Look, rows: () 
 }
 
 /** A slot whose download takes longer than the forecast may become free at any moment. */
-function describeStart(startsAt: string | null, nowMs: number, isNext: boolean): string {
+function describeStart(
+  startsAt: string | null,
+  nowMs: number,
+  { isNext, waitsFor }: Pick<QueueView['waiting'][number], 'isNext' | 'waitsFor'>,
+): string {
   if (startsAt === null) return 'unknown';
   if (isNext) return 'now';
   const leftMs = Date.parse(startsAt) - nowMs;
-  return leftMs > 0 ? `in about ${formatSpan(leftMs)}` : 'any moment';
+  if (leftMs > 0) return `in about ${formatSpan(leftMs)}`;
+  return waitsFor === 'Inspection' || waitsFor === 'SourceUnreachable' ? 'once inspected' : 'any moment';
 }
 
 const describeIn = (at: string, nowMs: number) =>

@@ -328,6 +328,13 @@ test.each([
     'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/ignore-budget=true',
   ],
   [
+    'a source out of reach',
+    { inspectTimeout: '5m' },
+    { reason: 'SourceUnreachable' },
+    /Correct url if its host is wrong/,
+    'kubectl edit vmdi ubuntu -n vmdi-farm',
+  ],
+  [
     'the slots of its namespace',
     { inspectTimeout: '0s', slotsPerNamespace: '1' },
     {},
@@ -350,7 +357,8 @@ test.each([
   ],
 ])('a queued image that waits for %s names what would help with that', (_, data, found, help, command) => {
   const queuedAt = new Date(start).toISOString();
-  const conditions = 'reason' in found ? [condition('SourceInspected', 'False', String(found.reason))] : [];
+  const conditions =
+    'reason' in found ? ['SourceInspected', 'Ready'].map((type) => condition(type, 'False', String(found.reason))) : [];
   const source = { bytes: 1, inspectedAt: queuedAt, queuedAt };
   const status = { phase: 'Queued', queuedAt, message: 'Waiting.', conditions } as const;
   const image = aVMDiskImage({ status: 'reason' in found ? { ...status, source } : status });

@@ -202,10 +202,12 @@ function remedyForWait(image: VMDiskImage, waitsFor: WaitReason | null, { values
   const { namespace, name } = image.metadata;
   switch (waitsFor) {
     case 'Inspection':
-      return {
-        ...waiting(image),
-        help: `First its source is inspected, for at most ${formatSpan(values.inspectTimeout)}.`,
-      };
+      return (
+        remedyForImageReason(image) ?? {
+          ...waiting(image),
+          help: `First its source is inspected, for at most ${formatSpan(values.inspectTimeout)}.`,
+        }
+      );
     case 'SourceUnreachable':
       return {
         help: 'Its source cannot be reached, and as the policy has an egressBudget, it waits until it can: correct its url, or let it start anyway.',

@@ -312,15 +312,10 @@ test('phase, state and cause are those of ot-functions status, in every state', 
   const finding = (type: string, reason: string, message: string) => ({
     ...{ type, status: 'True' as const, reason, message, lastTransitionTime: at(0) },
   });
-  const unreachable = {
-    ...finding('SourceInspected', 'SourceUnreachable', 'It does not answer.'),
-    status: 'Unknown' as const,
-  };
   const message = 'Its message.';
   const images = [
     aVMDiskImage({ name: 'new' }),
     ...phases.map((phase) => aVMDiskImage({ name: phase.toLowerCase(), status: { phase, message } })),
-    aVMDiskImage({ name: 'unreachable', status: { phase: 'Queued', message, conditions: [unreachable] } }),
     aVMDiskImage({ name: 'deleted', deleted: true, status: { phase: 'Succeeded', message } }),
     aVMDiskImage({
       ...{ name: 'held', deleted: true },

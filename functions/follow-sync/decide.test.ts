@@ -78,6 +78,17 @@ describe('an attempt that fails', () => {
       'Not tried again: DataVolume too small to contain image. Make diskSize at least the virtual size of the image; that change starts a new download.',
     );
   });
+  test('of a source that no inspection could reach says to correct its url', () => {
+    const queuedAt = at(0);
+    const inspected = { type: 'SourceInspected', status: 'False' as const, reason: 'SourceUnreachable', message: '' };
+    const last = image({
+      ...{ ...seen.status, attempt: 3, attempts: 3, queuedAt, source: { inspectedAt: at(1), queuedAt } },
+      conditions: [{ ...inspected, lastTransitionTime: at(1) }],
+    });
+    expect(reconcile({ image: last, dataVolumes: [aDataVolume(last, cut)] }).status?.message).toMatch(
+      /^Given up after 3 attempts: .* Correct url if its host is wrong\. To request another download: kubectl/,
+    );
+  });
   test('is counted with the bytes it may have cost, where the server gave any out', () => {
     const { actions } = reconcile({ image: seen, dataVolumes: [aDataVolume(seen, cut)] });
     expect(measured(actions)).toContain('ot.image.download.estimated');

@@ -4,6 +4,7 @@ import { isAdopting } from '../../shared/images/adoption.ts';
 import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { currentName } from '../../shared/images/current-volume.ts';
 import { refusals } from '../../shared/images/failure-reasons.ts';
+import { isUnreachable } from '../../shared/images/inspection.ts';
 import { whyPrunable } from '../../shared/images/pruning.ts';
 import { afterwards, publish, transition } from '../../shared/images/status.ts';
 import {
@@ -117,9 +118,9 @@ function failed({ image, policy, nowMs }: Observed, failure: Failure): Action[] 
 }
 
 /** What starts the next attempt. Another attempt at a disk that is too small would be a second download for nothing. */
-const tryAgainAfter = (reason: Reason, { metadata }: VMDiskImage): string =>
+const tryAgainAfter = (reason: Reason, image: VMDiskImage): string =>
   (reason === 'DiskTooSmall' ? rowOf(reason, 'VMDiskImage')?.help : undefined) ??
-  `To request another download: ${requestDownload(metadata)}`;
+  `${isUnreachable(image) ? 'Correct url if its host is wrong. ' : ''}To request another download: ${requestDownload(image.metadata)}`;
 
 const podsOf = ({ pods, image }: Observed) =>
   pods.filter(

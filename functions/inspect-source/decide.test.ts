@@ -76,7 +76,7 @@ describe('what is found', () => {
     [found(qcow2, { isCut: true }), 'False', 'ImageTruncated', /longer than the 1Mi that are there/],
     [found({ ...qcow2, virtualSize: 2 ** 31 + 1 }), 'False', 'DiskTooSmall', /at most 2Gi.*2Gi \(2147483649 bytes\)/],
     [found({ ...qcow2, backingFile: 'base.img' }), 'False', 'BackingFile', /needs its backing file "base.img"/],
-    [{ unreachable: 'ECONNREFUSED' }, 'False', 'SourceUnreachable', /ECONNREFUSED.*30 s after/],
+    [{ unreachable: 'ECONNREFUSED' }, 'False', 'SourceUnreachable', /ECONNREFUSED\. Correct url.*30 s after/],
     [{ notInspected: 'a registry is not looked into' }, 'Unknown', 'NotInspected', /^Not inspected: a registry/],
     [found({ format: undefined, virtualSize: 2 ** 30 }), 'True', 'UnknownFormat', /downloaded as a raw disk/],
     [found({ format: 'vhdx' }), 'True', 'Inspected', /^vhdx of 1Mi\.$/],

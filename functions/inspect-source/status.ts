@@ -24,7 +24,7 @@ export function verdictOf(image: VMDiskImage, inspection: Inspection, policy: Po
     const rest = waitsForSource(image, policy)
       ? 'the image waits until it can, as the policy has an egressBudget'
       : `the image may get a slot without an inspection ${policy.values.inspectTimeout / 1000} s after it was queued`;
-    const message = `${urlOf(image)} cannot be reached: ${inspection.unreachable}. It is tried again; ${rest}.`;
+    const message = `${urlOf(image)} cannot be reached: ${inspection.unreachable}. Correct url if its host is wrong. It is tried again; ${rest}.`;
     return { status: 'False', reason: 'SourceUnreachable', message };
   }
   if (!isFound(inspection)) return refusal(image, inspection);

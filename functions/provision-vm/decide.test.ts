@@ -66,9 +66,10 @@ describe('a machine whose image is not ready', () => {
           conditions: [{ type: 'Ready', status: 'False', reason, message, lastTransitionTime: at(0) }],
         },
       });
-    expect(reconcile({ image: queued('QueuePaused') }).status?.message).toBe(
-      `Waiting for VMDiskImage vmdi-farm/ubuntu: Queued: ${message}`,
-    );
+    for (const reason of ['QueuePaused', 'SourceUnreachable'])
+      expect(reconcile({ image: queued(reason) }).status?.message).toBe(
+        `Waiting for VMDiskImage vmdi-farm/ubuntu: Queued: ${message}`,
+      );
     expect(reconcile({ image: queued('SyncBlocked', 'Syncing') }).status?.message).toBe(
       `Waiting for VMDiskImage vmdi-farm/ubuntu: Syncing: ${message}`,
     );

@@ -4,7 +4,7 @@ import { holdersOf } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { parsePolicy } from '../../shared/policy.ts';
-import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aDataVolume, aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { only, startSyncOf } from '../../test/support/harness/image-decisions.ts';
 
 /** What a reconcile 10 s after all were queued does: the phases that it writes, who gets a slot, and what is looked at again when. */
@@ -12,7 +12,7 @@ function reconcile(images: readonly VMDiskImage[], data: Record<string, string> 
   const actions = startSyncOf(images, { nowMs: start + afterSeconds * 1000, policy: parsePolicy({ data }) });
   const written = only(actions, 'patchStatus');
   return {
-    phases: written.map(({ of, status }) => `${of.metadata.name} ${status.phase}`),
+    phases: written.filter(({ status }) => status.phase).map(({ of, status }) => `${of.metadata.name} ${status.phase}`),
     last: written.at(-1)?.status,
     slots: only(actions, 'replace').flatMap(({ object }) =>
       (holdersOf(Lease.parse(object)) ?? []).map(({ image }) => image),
@@ -82,6 +82,29 @@ describe('an image whose source is not inspected yet', () => {
 
   test('is one whose verdict is of an earlier place in the queue', () => {
     expect(reconcile([queued('x', 'SourceMissing', { placeOfVerdict: at(-50) })]).phases).toEqual([]);
+  });
+});
+
+test('an image whose source cannot be reached says so at once, and no longer at the sweep after it was', () => {
+  const away = queued('away', 'SourceUnreachable');
+  const reported = reconcile([away]).last;
+  expect(reported).toMatchObject({
+    message: 'No such object.',
+    conditions: [{ type: 'Ready', reason: 'SourceUnreachable' }, { type: 'Reconciling' }, { type: 'SourceInspected' }],
+  });
+  const status = { ...away.status, ...reported } as VMDiskImageStatus;
+  expect(reconcile([{ ...away, status }]).last).toBeUndefined();
+  const conditions = [
+    ...(status.conditions ?? []).slice(0, 2),
+    ...(queued('back', 'Inspected').status?.conditions ?? []),
+  ];
+  const busy = aVMDiskImage({ name: 'busy', status: { phase: 'Syncing', revision: 1, attempt: 1, attempts: 1 } });
+  const held = { lease: aLease([aHolder(busy)]), dataVolumes: [aDataVolume(busy)] };
+  const swept = startSyncOf([{ ...away, status: { ...status, conditions } }, busy], {
+    ...{ ...held, data: { concurrency: '1' }, isTimed: true },
+  });
+  expect(only(swept, 'patchStatus').find(({ of }) => of.metadata.name === 'away')).toMatchObject({
+    status: { conditions: [{ reason: 'Queued' }, { reason: 'Queued' }, { reason: 'Inspected' }] },
   });
 });
 

@@ -1,7 +1,7 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import type { Policy } from '../policy.ts';
 import { ignoresBudget } from './egress.ts';
-import { inspectionOf, inspectionWaitMs } from './inspection.ts';
+import { inspectionWaitMs, isUnreachable } from './inspection.ts';
 import { isQueued } from './queue.ts';
 import { oneOfEachContent, waitsForContent } from './shared-content.ts';
 import type { Holder } from './slots.ts';
@@ -26,7 +26,7 @@ export const waitsForSource = (image: VMDiskImage, policy: Policy) =>
 export function gateOf(image: VMDiskImage, { underWay, policy, bytesLeft, nowMs }: Gates): Gate | undefined {
   if (waitsForContent(image, underWay)) return 'SameContent';
   if (bytesLeft !== undefined && bytesLeft <= 0 && !ignoresBudget(image, policy)) return 'BudgetSpent';
-  if (waitsForSource(image, policy) && inspectionOf(image)?.reason === 'SourceUnreachable') return 'SourceUnreachable';
+  if (waitsForSource(image, policy) && isUnreachable(image)) return 'SourceUnreachable';
   return inspectionWaitMs(image, policy, nowMs) > 0 ? 'Inspection' : undefined;
 }
 

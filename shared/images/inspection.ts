@@ -23,6 +23,9 @@ export function inspectionOf({ status }: VMDiskImage) {
   return conditionOf(conditions, 'SourceInspected');
 }
 
+/** The inspection of an image for its present place in the queue got no answer. */
+export const isUnreachable = (image: VMDiskImage) => inspectionOf(image)?.reason === 'SourceUnreachable';
+
 /** Why the source of a queued image can never work, as its inspection says. */
 export function sourceFaultOf(image: VMDiskImage): { reason: SourceFault; message: string } | undefined {
   const found = inspectionOf(image);

@@ -8,8 +8,9 @@ import { grantFault } from './queue.ts';
 
 const stopReasons = ['InvalidPolicy', 'QueuePaused', 'BudgetSpent'] as const;
 
-/** Whether a reason says that nothing starts. */
-export const isStopReason = (reason: string | null | undefined) => stopReasons.some((stop) => stop === reason);
+/** Whether a reason says that a queued image does not start, however many slots are free: nothing does, or its source cannot be reached. */
+export const isStopReason = (reason: string | null | undefined) =>
+  reason === 'SourceUnreachable' || stopReasons.some((stop) => stop === reason);
 
 /** Why no image gets a slot, however many are free. */
 export interface Stop {

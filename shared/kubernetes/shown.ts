@@ -27,13 +27,7 @@ export function heldBy({ status }: Pick<Shown, 'status'>): string | undefined {
 
 /** The current message of an object; undefined if it has none. */
 export function messageOf({ metadata, status }: Shown): string | undefined {
-  if (!metadata.deletionTimestamp) return unreachableSource(status) ?? status?.message;
+  if (!metadata.deletionTimestamp) return status?.message;
   // The message of a Ready object is outdated once it is being deleted.
   return heldBy({ status }) ?? (lastPhases.has(status?.phase ?? '') ? 'It is being deleted.' : status?.message);
-}
-
-/** Why a queued image still waits for its inspection: its source does not answer. */
-function unreachableSource(status: Shown['status']): string | undefined {
-  const found = conditionOf(status?.conditions, 'SourceInspected');
-  return status?.phase === 'Queued' && found?.reason === 'SourceUnreachable' ? found.message : undefined;
 }

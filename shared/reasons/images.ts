@@ -130,7 +130,11 @@ export const imageReasons = {
   Inspected: 'The source was inspected and may be downloaded.',
   NotInspected: 'The source could not be inspected; it is downloaded uninspected.',
   UnknownFormat: 'The source has no known format; it is downloaded as a raw disk.',
-  SourceUnreachable: 'The source cannot be reached; it is tried again.',
+  SourceUnreachable: {
+    means: 'The source cannot be reached; it is tried again.',
+    help: 'Correct url if its host is wrong, or wait until its server answers.',
+    run: [edit],
+  },
   SourceChanged: 'The object behind the url has changed; it is downloaded again.',
   SourceUnstable: 'The object behind the url changes at each look; it is not downloaded again.',
   SourceUnreadable: 'The object behind the url cannot be read any more; the snapshot stays usable.',

@@ -183,7 +183,7 @@ export const stories: readonly Story[] = [
           world,
           VMDiskImage,
           { namespace: world.namespace, name: 'away' },
-          (image) => conditionOf(image, 'SourceInspected')?.reason === 'SourceUnreachable',
+          (image) => conditionOf(image, 'Ready')?.reason === 'SourceUnreachable',
         );
         await createImage(world, 'other');
         await untilPhase(world, 'other', 'Syncing');

@@ -1,5 +1,6 @@
 import type { Action } from '../../../shared/actions.ts';
 import { egressIn, ignoresBudget } from '../../../shared/images/egress.ts';
+import { inspectionOf, isUnreachable } from '../../../shared/images/inspection.ts';
 import { isQueued } from '../../../shared/images/queue.ts';
 import { freeIn, type Holder, holdersOf, leaseName } from '../../../shared/images/slots.ts';
 import { updateWhy } from '../../../shared/images/status.ts';
@@ -59,15 +60,24 @@ function describeHolders(holders: readonly Holder[], namespace: string | undefin
   return `${names}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
+/** It waits, and its status does not say yet that its source cannot be reached. */
+export const lacksUnreachable = (image: VMDiskImage) =>
+  isQueued(image) && isUnreachable(image) && readyReason(image) !== 'SourceUnreachable';
+
+const readyReason = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Ready')?.reason;
+
 /**
- * Corrects the message of an image that was queued before the queue stopped, or while it was stopped; nothing else is worth a write for each
- * image that waits. Only a sweep does: a pause that is over soon costs nothing, and it reads all images, none of them from a cache.
+ * Corrects the message of an image whose source cannot be reached, or that was queued before the queue stopped, or while it was stopped;
+ * nothing else is worth a write for each image that waits. Only a sweep takes it back: a pause that is over soon costs nothing, and it reads
+ * all images, none of them from a cache.
  */
 export function correctWait(image: VMDiskImage, input: Input & { isTimed: boolean }): Action[] {
-  if (!input.isTimed || !isQueued(image)) return [];
-  const { conditions, message: current = '' } = image.status ?? {};
-  const before = conditionOf(conditions, 'Ready')?.reason;
-  const { reason, message } = waitFor(image, input);
+  if (input.isTimed ? !isQueued(image) : !lacksUnreachable(image)) return [];
+  const current = image.status?.message ?? '';
+  const before = readyReason(image);
+  const found = isUnreachable(image) && !stopFor(image, input) ? inspectionOf(image)?.message : undefined;
+  const { reason, message } =
+    found === undefined ? waitFor(image, input) : { reason: 'SourceUnreachable' as const, message: found };
   const isReported =
     reason === 'Queued' ? !isStopReason(before) : before === reason && current.endsWith(redactMessage(message));
   return isReported ? [] : updateWhy(image, { reason, message, nowMs: input.nowMs });

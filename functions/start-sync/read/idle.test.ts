@@ -35,6 +35,13 @@ const begun = image('begun', { phase: 'Syncing' });
 
 const waits = { phase: 'Queued', attempt: 0, queuedAt: at(0) } as const;
 const queued = image('queued', waits);
+const unreachable = image('unreachable', {
+  ...waits,
+  source: { inspectedAt: at(1), queuedAt: waits.queuedAt },
+  conditions: [
+    { type: 'SourceInspected', status: 'False', reason: 'SourceUnreachable', message: '', lastTransitionTime: at(1) },
+  ],
+});
 const done = image('done', { phase: 'Succeeded' });
 const dying = image('dying', { phase: 'Succeeded' }, { deleted: true });
 
@@ -100,6 +107,11 @@ test.each<[string, Given, boolean]>([
   ],
   ['of an image that waits', { events: [queued], cached: [syncing, queued] }, true],
   ['of an image that waits, while a slot is free', { events: [queued], holders: [] }, false],
+  [
+    'of an image that waits and does not say yet that its source cannot be reached',
+    { events: [unreachable], cached: [syncing, unreachable] },
+    false,
+  ],
   ['of an image that waits with a slot', { events: [queued], holders: [queued] }, false],
   ['of an image that waits again', { events: [image('x', { phase: 'Queued', attempt: 1 })] }, false],
   ['of an image that waits and has spent its attempts', { events: [image('x', { ...waits, attempts: 9 })] }, false],

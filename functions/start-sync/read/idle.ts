@@ -7,6 +7,7 @@ import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Policy } from '../../../shared/policy.ts';
+import { lacksUnreachable } from '../queue/waiting.ts';
 import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';
 import { isUnacknowledged, lacksFinalizer } from '../transition/move.ts';
 import { failQueued } from '../transition/next-transition.ts';
@@ -103,7 +104,7 @@ function isAsWanted(image: VMDiskImage, isHeld: boolean, policy: Policy) {
   const { phase } = image.status ?? {};
   // Of a finished image that is deleted, only its slot is this function's.
   if (image.metadata.deletionTimestamp) return !isHeld && phase === 'Succeeded';
-  if (lacksFinalizer(image) || isUnacknowledged(image)) return false;
+  if (lacksFinalizer(image) || isUnacknowledged(image) || lacksUnreachable(image)) return false;
   if (newRevision(image)) return false;
   // Its classes and inputs were read when it was queued, and are read again for its turn.
   if (phase === 'Queued')

@@ -259,6 +259,13 @@ export const mutants: readonly Mutant[] = [
   ),
   of(
     'functions/start-sync/read/idle.ts',
+    ' || lacksUnreachable(image)',
+    '',
+    'functions/start-sync/read/idle.test.ts',
+    'an image whose source cannot be reached says until the next sweep that it waits for a slot',
+  ),
+  of(
+    'functions/start-sync/read/idle.ts',
     '!hasBegunBefore(image) && ',
     '',
     'functions/start-sync/read/idle.test.ts',
