@@ -69,7 +69,10 @@ export const imagesReport = ({ images }: ImagesResult): Block[] => [
   ]),
   ...images
     .filter(({ phase }) => phase === 'Failed')
-    .flatMap(({ name, reason, message }) => [blank, text(`${name} failed as ${reason}: ${message}`)]),
+    .flatMap(({ name, reason, message }) => [
+      blank,
+      text(`${name} failed as ${reason}, in its slot, as the demo turns inspection off: ${message}`),
+    ]),
 ];
 
 export function imagesTotal({ images, most, bytesDownloaded, bytesNeeded }: ImagesResult): string {

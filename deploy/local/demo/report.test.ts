@@ -55,12 +55,13 @@ test('the report has a line for each image, why one failed, the totals, and what
     'opnsense-24  Succeeded         3    9.4s      5.7 MB  2.0 MB',
     'centos-6     Failed            1    9.4s         0 B       -',
     '',
-    'centos-6 failed as NotFound: Not tried again: NoSuchKey: The',
-    'specified key does not exist. status code: 404',
+    'centos-6 failed as NotFound, in its slot, as the demo turns',
+    'inspection off: Not tried again: NoSuchKey: The specified',
+    'key does not exist. status code: 404',
     '',
     'All as expected: 1 succeeded, 1 failed, 2 at once, 5.7 MB',
     'for 2.0 MB.',
-    'Took 15.1s of 30s.',
+    'Took 15.1s; on an idle machine 30s.',
     'Try next: npm start (the same cluster, for kubectl)',
   ]);
 });

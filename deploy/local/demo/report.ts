@@ -33,7 +33,7 @@ export function report(result: DemoResult): Block[] {
     ...(workspace ? [blank, ...workspaceReport(workspace)] : []),
     blank,
     text(`${ok ? 'All as expected' : 'Not as expected'}: ${totals.join('; ')}.`),
-    line(`Took ${saidSeconds(seconds)} of ${promisedSeconds}s.`),
+    line(`Took ${saidSeconds(seconds)}; on an idle machine ${promisedSeconds}s.`),
     // A fault is to be read whole.
     ...faults.map(
       (fault): Block =>

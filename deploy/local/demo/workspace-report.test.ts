@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { linesOf } from './blocks.ts';
 import { slackBytesPerAttempt } from './faults.ts';
-import { type PartResult, type WorkspaceResult, workspaceFaults, workspaceReport } from './workspace-report.ts';
+import {
+  type PartResult,
+  type WorkspaceResult,
+  workspaceFaults,
+  workspaceReport,
+  workspaceTotal,
+} from './workspace-report.ts';
 
 const plain = { columns: 80, colour: false };
 
@@ -31,8 +37,10 @@ test('a lab that got Ready, mended itself and went without a trace has no fault'
   expect(workspaceFaults(result())).toEqual([]);
 });
 
-test('a part that the policy leaves out need not get Ready', () => {
-  expect(workspaceFaults(result({ parts: [part({ readyAfterSeconds: null, phase: 'Skipped' })] }))).toEqual([]);
+test('a part that the policy leaves out need not get Ready, and is counted as Skipped', () => {
+  const parts = [part(), part({ readyAfterSeconds: null, phase: 'Skipped' })];
+  expect(workspaceFaults(result({ parts }))).toEqual([]);
+  expect(workspaceTotal(result({ parts }))).toBe('a lab of 1 parts Ready, 1 Skipped');
 });
 
 const unReady = { readyAfterSeconds: null, phase: 'Failed', message: 'No space.' } as const;

@@ -53,8 +53,11 @@ export function workspaceReport({ name, readyAfterSeconds, parts, healing, delet
   ];
 }
 
-export const workspaceTotal = ({ parts }: WorkspaceResult) =>
-  `a lab of ${parts.filter(({ readyAfterSeconds }) => readyAfterSeconds !== null).length} parts Ready`;
+export function workspaceTotal({ parts }: WorkspaceResult): string {
+  const ready = parts.filter(({ readyAfterSeconds }) => readyAfterSeconds !== null).length;
+  const skipped = parts.filter(({ phase }) => phase === 'Skipped').length;
+  return `a lab of ${ready} parts Ready${skipped > 0 ? `, ${skipped} Skipped` : ''}`;
+}
 
 /** What of the third act differs from what the demo claims, one sentence each. */
 export function workspaceFaults({ name, parts, healing, deletion, leftOver, ...result }: WorkspaceResult): string[] {
