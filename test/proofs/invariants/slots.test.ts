@@ -20,6 +20,8 @@ const [first, second, third] = [queued('first', 1), queued('second', 2), queued(
 const before = [first, second, third];
 const syncing = aVMDiskImage({ name: 'first', status: { ...first.status, phase: 'Syncing', attempt: 1, attempts: 1 } });
 
+/** A history of these changes, with three queued images before them. */
+const historyOf = (...changes: Parameters<typeof aHistory>[0]) => aHistory(changes, { before });
 const give = (images: readonly VMDiskImage[], since?: number) =>
   by('start-sync', granted(...images), since === undefined ? {} : { since });
 /** The Lease after a user broke it. */
@@ -32,13 +34,11 @@ describe('S1', () => {
   const limit = (concurrency: string) => by('user', aPolicy({ concurrency }));
 
   test('the limit may be reached, and lowering it takes no slot away', () => {
-    expectHolds(
-      aHistory([limit('2'), give([]), give([first, second], 102), limit('1'), give([first, second], 104)], { before }),
-    );
+    expectHolds(historyOf(limit('2'), give([]), give([first, second], 102), limit('1'), give([first, second], 104)));
   });
 
   test('one more than the limit is reported', () => {
-    const history = aHistory([limit('1'), give([]), give([first, second], 102)], { before });
+    const history = historyOf(limit('1'), give([]), give([first, second], 102));
     expectBroken(s1Capacity, history, '103', '2 hold slots, 1 allowed; added: vmdi-farm/first, vmdi-farm/second');
   });
 
@@ -52,26 +52,21 @@ describe('S1', () => {
   });
 
   test('without a policy the limit is the default; with an invalid policy it is 0', () => {
-    expectHolds(aHistory([give([]), give([first, second, third], 101)], { before }));
-    expectBroken(s1Capacity, aHistory([limit('many'), give([]), give([first], 102)], { before }), '103', ' 0 allowed');
+    expectHolds(historyOf(give([]), give([first, second, third], 101)));
+    expectBroken(s1Capacity, historyOf(limit('many'), give([]), give([first], 102)), '103', ' 0 allowed');
   });
 
   test('a reconcile decides by the policy that it read, which may have changed before its write', () => {
     const edited = [limit('2'), give([]), limit('1'), give([first, second], 102)];
-    expectHolds(aHistory(edited, { before }));
-    expectBroken(
-      s1Capacity,
-      aHistory([...edited.slice(0, 3), give([first, second], 103)], { before }),
-      '104',
-      ' 1 allowed',
-    );
+    expectHolds(historyOf(...edited));
+    expectBroken(s1Capacity, historyOf(...edited.slice(0, 3), give([first, second], 103)), '104', ' 1 allowed');
   });
 
   test('downloads are limited by the policies that the reconcile of their slots may have read', () => {
     const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
     const begun = [download(syncing), download(other)];
     const history = (since?: number) =>
-      aHistory([limit('2'), give([]), limit('0'), give([first, second], since), ...begun], { before });
+      historyOf(limit('2'), give([]), limit('0'), give([first, second], since), ...begun);
     expect(check(history(), [s1Capacity])).toEqual([]);
     expect(check(history(102), [s1Capacity])).toEqual([]);
     expectBroken(s1Capacity, history(103), '104', ' 0 allowed');
@@ -81,7 +76,7 @@ describe('S1', () => {
     const running = download(syncing, { phase: 'ImportInProgress' });
     for (const end of [gone(running), download(syncing, { phase: 'Succeeded' })]) {
       const history = (since: number) =>
-        aHistory([limit('1'), give([second]), running, end, give([second, first], since)], { before });
+        historyOf(limit('1'), give([second]), running, end, give([second, first], since));
       expect(check(history(103), [s1Capacity])).toEqual([]);
       expectBroken(s1Capacity, history(104), '105', ' 1 allowed');
     }
@@ -90,41 +85,41 @@ describe('S1', () => {
   test('more downloads than the limit are reported, but a phase that CDI takes back is no download', () => {
     const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
     const begun = [limit('1'), give([]), give([first], 102), download(syncing)];
-    expectBroken(s1Capacity, aHistory([...begun, download(other)], { before }), '105', '2 images download');
+    expectBroken(s1Capacity, historyOf(...begun, download(other)), '105', '2 images download');
     const [done, pending] = [download(syncing, { phase: 'Succeeded' }), download(syncing, { phase: '' })];
-    expect(check(aHistory([...begun, done, pending, download(other)], { before }), [s1Capacity])).toEqual([]);
+    expect(check(historyOf(...begun, done, pending, download(other)), [s1Capacity])).toEqual([]);
     const importer = anImporter(first, { phase: 'Running' });
     const still = [...begun, done, pending, importer, download(other)];
-    expectBroken(s1Capacity, aHistory(still, { before }), '108', '2 images download');
+    expectBroken(s1Capacity, historyOf(...still), '108', '2 images download');
   });
 
   test('an attempt continues after the queue was paused and the Lease rebuilt or edited, even if its DataVolume is made again', () => {
     const running = download(syncing);
     const begun = [limit('1'), give([]), give([first], 102), running, limit('0')];
     const rebuilt = [...begun, gone(granted(first)), give([first], 106), gone(running), running];
-    expect(check(aHistory(rebuilt, { before }), [s1Capacity])).toEqual([]);
+    expect(check(historyOf(...rebuilt), [s1Capacity])).toEqual([]);
     const edited = [...begun, by('user', granted(second)), gone(running), give([second, first], 106), running];
-    expect(check(aHistory(edited, { before }), [s1Capacity])).toEqual([]);
+    expect(check(historyOf(...edited), [s1Capacity])).toEqual([]);
     const other = aVMDiskImage({ name: 'second', status: { ...second.status, phase: 'Syncing', attempt: 1 } });
-    expectBroken(s1Capacity, aHistory([...rebuilt, download(other)], { before }), '110', '2 images download');
+    expectBroken(s1Capacity, historyOf(...rebuilt, download(other)), '110', '2 images download');
   });
 
   test('what a user writes into the Lease is not judged', () => {
-    expectHolds(aHistory([limit('0'), give([]), by('user', granted(first))], { before }));
+    expectHolds(historyOf(limit('0'), give([]), by('user', granted(first))));
   });
 });
 
 describe('B2', () => {
   const budget = (egressBudget: string) => by('user', aPolicy({ egressBudget, concurrency: '4' }));
-  const only = (...changes: Parameters<typeof aHistory>[0]) => check(aHistory(changes, { before }), [b2Budget]);
+  const only = (...changes: Parameters<typeof aHistory>[0]) => check(historyOf(...changes), [b2Budget]);
 
   test('an attempt begins while something of the budget is left', () => {
     expect(only(budget('25Gi/1d'), give([]), give([first, second], 102))).toEqual([]);
     expect(only(budget('24Gi/1d'), give([]), give([first], 102), give([], 103))).toEqual([]);
     const spent = [budget('24Gi/1d'), give([]), give([first, second], 102)];
-    expectBroken(b2Budget, aHistory(spent, { before }), '103', 'although the budget is spent');
+    expectBroken(b2Budget, historyOf(...spent), '103', 'although the budget is spent');
     const after = [budget('24Gi/1d'), give([]), give([first], 102), give([first, second], 103)];
-    expectBroken(b2Budget, aHistory(after, { before }), '104', 'although the budget is spent');
+    expectBroken(b2Budget, historyOf(...after), '104', 'although the budget is spent');
   });
 
   test('a policy that the reconcile may have read counts, and a Lease that others changed forgets', () => {
@@ -138,11 +133,11 @@ describe('B2', () => {
 describe('S2', () => {
   test('an image holds a slot from before the DataVolume exists until it is Succeeded', () => {
     const done = download(syncing, { phase: 'Succeeded' });
-    expectHolds(aHistory([give([]), give([first]), download(syncing), done, give([])], { before }));
+    expectHolds(historyOf(give([]), give([first]), download(syncing), done, give([])));
   });
 
   test('a DataVolume without a slot is reported once', () => {
-    const history = aHistory([give([]), download(syncing), download(syncing)], { before });
+    const history = historyOf(give([]), download(syncing), download(syncing));
     expectBroken(
       s2SlotHeld,
       history,
@@ -152,40 +147,40 @@ describe('S2', () => {
   });
 
   test('a slot that is released too early is reported', () => {
-    const history = aHistory([give([]), give([first]), download(syncing), give([])], { before });
+    const history = historyOf(give([]), give([first]), download(syncing), give([]));
     expectBroken(s2SlotHeld, history, '104', 'in flight without a slot');
   });
 
   test('a phase that CDI takes back is no download', () => {
     const [done, pending] = [download(syncing, { phase: 'Succeeded' }), download(syncing, { phase: '' })];
-    expectHolds(aHistory([give([]), give([first]), download(syncing), done, give([]), pending], { before }));
+    expectHolds(historyOf(give([]), give([first]), download(syncing), done, give([]), pending));
   });
 
   test('a DataVolume that is being deleted needs no slot', () => {
     const going = leaving(download(syncing));
-    expectHolds(aHistory([give([]), give([first]), download(syncing), going, give([])], { before }));
+    expectHolds(historyOf(give([]), give([first]), download(syncing), going, give([])));
   });
 
   test('nothing is judged while the Lease is unreadable, and everything after it is rebuilt', () => {
     const lost = [give([]), give([first]), download(syncing), garbled()];
-    expectHolds(aHistory([...lost, download(syncing), give([first])], { before }));
-    expectBroken(s2SlotHeld, aHistory([...lost, give([])], { before }), '105', 'without a slot');
+    expectHolds(historyOf(...lost, download(syncing), give([first])));
+    expectBroken(s2SlotHeld, historyOf(...lost, give([])), '105', 'without a slot');
   });
 
   test('a slot that a user removed comes back unless the image is at rest', () => {
     const failed = aVMDiskImage({ name: 'first', status: { ...syncing.status, phase: 'Failed' } });
     const taken = [give([]), give([first]), syncing, download(syncing), by('user', granted())];
-    expectBroken(s2SlotHeld, aHistory([...taken, give([second], 105)], { before }), '106', 'without a slot');
-    expect(check(aHistory([...taken, failed, give([second], 106)], { before }), [s2SlotHeld])).toEqual([]);
+    expectBroken(s2SlotHeld, historyOf(...taken, give([second], 105)), '106', 'without a slot');
+    expect(check(historyOf(...taken, failed, give([second], 106)), [s2SlotHeld])).toEqual([]);
   });
 
   test('a slot is not released while its reconcile can see a running importer Pod', () => {
     const importer = anImporter(first);
     const begun = [give([]), give([first]), download(syncing), importer, gone(download(syncing))];
-    expectBroken(s2SlotHeld, aHistory([...begun, give([], 105)], { before }), '106', 'importer importer-pod-1 runs');
-    expectHolds(aHistory([...begun, give([], 103)], { before }));
-    expectHolds(aHistory([...begun, gone(importer), give([], 106)], { before }));
-    expectHolds(aHistory([...begun, anImporter(first, { phase: 'Succeeded' }), give([], 106)], { before }));
+    expectBroken(s2SlotHeld, historyOf(...begun, give([], 105)), '106', 'importer importer-pod-1 runs');
+    expectHolds(historyOf(...begun, give([], 103)));
+    expectHolds(historyOf(...begun, gone(importer), give([], 106)));
+    expectHolds(historyOf(...begun, anImporter(first, { phase: 'Succeeded' }), give([], 106)));
   });
 
   test('nothing is judged while changes were missed', () => {
@@ -196,28 +191,23 @@ describe('S2', () => {
 
 describe('S3', () => {
   test('an image holds one slot under its own name', () => {
-    expectHolds(aHistory([give([]), give([first, second])], { before }));
+    expectHolds(historyOf(give([]), give([first, second])));
   });
 
   test('a duplicate uid is reported although it makes the Lease unreadable', () => {
-    expectBroken(
-      s3Identity,
-      aHistory([give([]), give([first, first])], { before }),
-      '102',
-      'uid-first holds two slots',
-    );
+    expectBroken(s3Identity, historyOf(give([]), give([first, first])), '102', 'uid-first holds two slots');
   });
 
   test('a slot for a uid that the image never had is reported', () => {
     const recreated = aVMDiskImage({ name: 'first', uid: 'another' });
-    const history = aHistory([give([]), give([recreated])], { before });
+    const history = historyOf(give([]), give([recreated]));
     expectBroken(s3Identity, history, '102', 'uid another got a slot as vmdi-farm/first, which never had that uid');
   });
 
   test('a DataVolume belongs to the image whose uid is in its label', () => {
     const [own, others] = [download(first), download(second)];
     const mixed = { ...own, metadata: { ...own.metadata, ownerReferences: others.metadata.ownerReferences } };
-    const history = aHistory([give([]), give([first]), mixed], { before });
+    const history = historyOf(give([]), give([first]), mixed);
     expectBroken(s3Identity, history, '103', 'carries uid uid-first and belongs to uid-second');
   });
 
@@ -226,8 +216,8 @@ describe('S3', () => {
     const begun = (attempts: number) =>
       aVMDiskImage({ ...recreated, status: { ...first.status, attempt: attempts, attempts } });
     const life = [give([]), give([first]), download(syncing, { phase: 'Succeeded' }), aVMDiskImage(recreated)];
-    expectHolds(aHistory([...life, begun(0)], { before }));
-    expectBroken(s3Identity, aHistory([...life, begun(1)], { before }), '105', 'begins with 1 attempts, its own are 0');
+    expectHolds(historyOf(...life, begun(0)));
+    expectBroken(s3Identity, historyOf(...life, begun(1)), '105', 'begins with 1 attempts, its own are 0');
   });
 });
 
@@ -443,15 +433,15 @@ describe('L4', () => {
   const lost = [give([]), give([first]), by('start-sync', download(syncing)), garbled()];
 
   test('a broken or deleted Lease is rebuilt from the downloads', () => {
-    expectHolds(aHistory([...lost, give([first], 104)], { before }));
+    expectHolds(historyOf(...lost, give([first], 104)));
     const deleted = [...lost.slice(0, 3), by('user', granted(first), { isGone: true })];
-    expectHolds(aHistory([...deleted, give([first], 104)], { before }));
+    expectHolds(historyOf(...deleted, give([first], 104)));
   });
 
   test('a rebuilt Lease that misses a download, or lists an image that does not download, is reported', () => {
-    const without = aHistory([...lost, give([], 104)], { before });
+    const without = historyOf(...lost, give([], 104));
     expectBroken(l4Recovery, without, '105', 'rebuilt without the image of first-');
-    const stranger = aHistory([...lost, give([first, second], 104)], { before });
+    const stranger = historyOf(...lost, give([first, second], 104));
     expectBroken(l4Recovery, stranger, '105', 'rebuilt with vmdi-farm/second, which never downloaded anything');
   });
 
