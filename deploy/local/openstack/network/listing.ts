@@ -3,7 +3,8 @@ import { pageOf } from '../paging.ts';
 import { Refusal } from '../refusal.ts';
 import { type Asked, ok } from '../route.ts';
 
-type Shown = Record<string, unknown> & { id: string; tags: string[] };
+/** A thing as Neutron shows it. */
+export type Shown = Record<string, unknown> & { id: string; tags: string[] };
 
 /** Queries that are no attribute to compare with. */
 const reserved = new Set([

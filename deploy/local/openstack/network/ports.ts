@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import type { Cloud } from '../cloud.ts';
 import type { Caller } from '../identity/state.ts';
-import { type Asked, done, ok, type Route, route } from '../route.ts';
+import type { Route } from '../route.ts';
 import { freeAddress, isUsable, takenIn } from './addresses.ts';
-import { listed, only } from './listing.ts';
 import { neutronBody } from './neutron-body.ts';
-import { changed, newOwned, sees } from './owned.ts';
+import { changed, newOwned, ownedRoutes, sees } from './owned.ts';
 import { neutronRefusals } from './refusals.ts';
 import { shownPort } from './shown.ts';
 import type { FixedIp, Port } from './state.ts';
@@ -32,57 +31,29 @@ const NewPort = z.object({
 const ChangedPort = z.object({ port: Changes });
 type WantedPort = z.infer<typeof NewPort>['port'];
 
-export function portRoutes(cloud: Cloud): Route[] {
-  const { ports } = cloud.network;
-  const found = ({ caller, params: { id = '' } }: Asked): Port => {
-    const known = ports.get(id);
-    if (!known || !sees(caller, known)) throw neutronRefusals.notFound('Port', id);
-    return known;
-  };
-  return [
-    route('GET /v2.0/ports', 'listPorts', (asked) => {
-      const seen = [...ports.values()].filter((each) => sees(asked.caller, each));
-      return listed(
-        cloud,
-        'ports',
-        seen.map((each) => shownPort(cloud, each, asked.caller.isAdmin)),
-        asked,
-      );
-    }),
-    route('POST /v2.0/ports', 'createPort', ({ caller, body }) => {
-      const made = makePort(cloud, caller, neutronBody(NewPort, body).port);
-      return ok({ port: shownPort(cloud, made, caller.isAdmin) }, 201);
-    }),
-    route('GET /v2.0/ports/:id', 'showPort', (asked) =>
-      ok({ port: only(shownPort(cloud, found(asked), asked.caller.isAdmin), asked.query.getAll('fields')) }),
-    ),
-    route('PUT /v2.0/ports/:id', 'updatePort', (asked) => {
-      const before = found(asked);
-      const { 'binding:host_id': host, fixed_ips, ...wanted } = neutronBody(ChangedPort, asked.body).port;
-      const after = changed(cloud, before, {
+export const portRoutes = (cloud: Cloud): Route[] =>
+  ownedRoutes(cloud, {
+    name: 'Port',
+    // A port is deleted also while a server has it: the server loses the interface (neutron 21: 204).
+    table: cloud.network.ports,
+    shown: (port, isAdmin) => shownPort(cloud, port, isAdmin),
+    made: ({ caller, body }) => makePort(cloud, caller, neutronBody(NewPort, body).port),
+    changed: (before, { body }) => {
+      const { 'binding:host_id': host, fixed_ips, ...wanted } = neutronBody(ChangedPort, body).port;
+      return changed(cloud, before, {
         ...wanted,
         ...(host !== undefined && { host: host ?? '' }),
         ...(fixed_ips && { fixed_ips: addressesFor(cloud, before.network_id, fixed_ips, before.id) }),
       });
-      ports.set(after.id, after);
-      return ok({ port: shownPort(cloud, after, asked.caller.isAdmin) });
-    }),
-    // Also while a server has it: the server loses the interface (neutron 21: 204).
-    route('DELETE /v2.0/ports/:id', 'deletePort', (asked) => {
-      ports.delete(found(asked).id);
-      return done();
-    }),
-  ];
-}
+    },
+  });
 
 /** Makes a port with addresses of its network; refuses where there is no such network, no address or no quota left. */
 export function makePort(cloud: Cloud, caller: Caller, wanted: WantedPort): Port {
-  const { networks, ports, quotas } = cloud.network;
+  const { networks, ports } = cloud.network;
   const network = networks.get(wanted.network_id);
   if (!network || !sees(caller, network, network.shared)) throw neutronRefusals.notFound('Network', wanted.network_id);
-  const owned = newOwned(cloud, caller, { ...wanted, project_id: wanted.project_id ?? wanted.tenant_id });
-  const used = [...ports.values()].filter(({ project_id }) => project_id === owned.project_id).length;
-  if (quotas.isOver(owned.project_id, 'port', used, 1)) throw neutronRefusals.overQuota('port');
+  const owned = newOwned(cloud, caller, 'port', { ...wanted, project_id: wanted.project_id ?? wanted.tenant_id });
   const made: Port = {
     ...owned,
     network_id: network.id,

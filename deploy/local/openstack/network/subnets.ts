@@ -2,11 +2,10 @@ import * as z from 'zod';
 import { cidrIn, overlap } from '../../kube-ovn/cidr.ts';
 import type { Cloud } from '../cloud.ts';
 import { Refusal } from '../refusal.ts';
-import { type Asked, done, ok, type Route, route } from '../route.ts';
+import type { Asked, Route } from '../route.ts';
 import { checkGateway, checkPools, defaultGateway, defaultPools } from './addresses.ts';
-import { listed, only } from './listing.ts';
 import { neutronBody } from './neutron-body.ts';
-import { changed, newOwned, sees } from './owned.ts';
+import { changed, newOwned, ownedRoutes, sees } from './owned.ts';
 import { neutronRefusals } from './refusals.ts';
 import { shownSubnet } from './shown.ts';
 import type { Network, Subnet } from './state.ts';
@@ -35,48 +34,29 @@ const ChangedSubnet = z.object({ subnet: Changes });
 
 export function subnetRoutes(cloud: Cloud): Route[] {
   const { networks, subnets, ports } = cloud.network;
-  const isShared = ({ network_id }: Subnet) => networks.get(network_id)?.shared ?? false;
-  const found = ({ caller, params: { id = '' } }: Asked): Subnet => {
-    const known = subnets.get(id);
-    if (!known || !sees(caller, known, isShared(known))) throw neutronRefusals.notFound('Subnet', id);
-    return known;
-  };
-  return [
-    route('GET /v2.0/subnets', 'listSubnets', (asked) => {
-      const seen = [...subnets.values()].filter((each) => sees(asked.caller, each, isShared(each)));
-      return listed(cloud, 'subnets', seen.map(shownSubnet), asked);
-    }),
-    route('POST /v2.0/subnets', 'createSubnet', (asked) => {
-      const made = newSubnet(cloud, asked);
-      subnets.set(made.id, made);
-      return ok({ subnet: shownSubnet(made) }, 201);
-    }),
-    route('GET /v2.0/subnets/:id', 'showSubnet', (asked) =>
-      ok({ subnet: only(shownSubnet(found(asked)), asked.query.getAll('fields')) }),
-    ),
-    route('PUT /v2.0/subnets/:id', 'updateSubnet', (asked) => {
-      const before = found(asked);
-      const { subnet } = neutronBody(ChangedSubnet, asked.body);
-      const after = changed(cloud, before, subnet);
+  return ownedRoutes(cloud, {
+    name: 'Subnet',
+    table: subnets,
+    isShared: ({ network_id }) => networks.get(network_id)?.shared ?? false,
+    shown: shownSubnet,
+    made: (asked) => newSubnet(cloud, asked),
+    changed: (before, { body }) => {
+      const after = changed(cloud, before, neutronBody(ChangedSubnet, body).subnet);
       const range = cidrIn(after.cidr);
       if (range) checkGateway(after.gateway_ip, range);
       if (range) checkPools(after.allocation_pools, range, after.gateway_ip);
-      subnets.set(after.id, after);
-      return ok({ subnet: shownSubnet(after) });
-    }),
-    route('DELETE /v2.0/subnets/:id', 'deleteSubnet', (asked) => {
-      const { id } = found(asked);
+      return after;
+    },
+    release: ({ id }) => {
       const isUsed = [...ports.values()].some(({ fixed_ips }) => fixed_ips.some(({ subnet_id }) => subnet_id === id));
       if (isUsed) throw neutronRefusals.subnetInUse(id);
-      subnets.delete(id);
-      return done();
-    }),
-  ];
+    },
+  });
 }
 
 function newSubnet(cloud: Cloud, { caller, body }: Asked): Subnet {
   const { subnet: wanted } = neutronBody(NewSubnet, body);
-  const { networks, subnets, quotas } = cloud.network;
+  const { networks, subnets } = cloud.network;
   const network = networks.get(wanted.network_id);
   if (!network || !sees(caller, network, network.shared)) throw neutronRefusals.notFound('Network', wanted.network_id);
   const range = rangeOf(wanted, network, [...subnets.values()]);
@@ -84,13 +64,11 @@ function newSubnet(cloud: Cloud, { caller, body }: Asked): Subnet {
   checkGateway(gateway_ip, range);
   const allocation_pools = wanted.allocation_pools ?? defaultPools(range, gateway_ip);
   checkPools(allocation_pools, range, gateway_ip);
-  const owned = newOwned(cloud, caller, {
+  const owned = newOwned(cloud, caller, 'subnet', {
     name: wanted.name,
     description: wanted.description,
     project_id: wanted.project_id ?? wanted.tenant_id ?? network.project_id,
   });
-  const used = [...subnets.values()].filter(({ project_id }) => project_id === owned.project_id).length;
-  if (quotas.isOver(owned.project_id, 'subnet', used, 1)) throw neutronRefusals.overQuota('subnet');
   return {
     ...owned,
     revision: 0,
