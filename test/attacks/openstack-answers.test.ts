@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -41,8 +42,9 @@ beforeEach(() => {
 /** Writes as long as the reader takes it. */
 async function pour(response: ServerResponse) {
   const chunk = Buffer.alloc(mebibyte / 4, 'x');
+  const closed = once(response, 'close');
   for (let sent = 0; sent < offered && !response.destroyed; sent += chunk.length) {
-    if (!response.write(chunk)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), closed]);
     taken += chunk.length;
   }
   response.end();
