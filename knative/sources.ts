@@ -63,7 +63,6 @@ function checkKind(subscriptions: readonly Changed[]) {
   }
 }
 
-/** By kind, sorted. */
 const groupsOf = (subscriptions: readonly Changed[]) => [...Map.groupBy(subscriptions, kindOf).values()].sort(byKind);
 
 const accountName = (source: SourceName) => `source-${source}`;

@@ -31,7 +31,6 @@ export const isWanted = (on: readonly Subscription[], event: EventAttributes) =>
 
 type Timer = 'sweep' | 'audit';
 
-/** The name of a system's timer. */
 export const timerName = (system: System, timer: Timer) => `${system}-${timer}`;
 
 /** The timer that a PingSource is, by its name or its source attribute. */

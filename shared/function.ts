@@ -141,7 +141,6 @@ export interface Subject {
 
 export type ChangeVerb = 'add' | 'update' | 'delete';
 
-/** The object of that name as a subject. */
 export const subjectNamed = (
   { apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>,
   { namespace, name }: ObjectReference,

@@ -121,7 +121,6 @@ test.each([
   expect(queueLines(view, nowMs, look).join(' ')).toContain('unknown');
 });
 
-/** Queued images of these namespaces. */
 const queueIn = (...namespaces: string[]) =>
   namespaces.map((namespace, index) => aVMDiskImage({ namespace, name: `q${index}`, status: { phase: 'Queued' } }));
 const limits = (concurrency: number, slotsPerNamespace?: number) => ({ concurrency, slotsPerNamespace });

@@ -34,7 +34,6 @@ export const notReconciled = 'No function has reconciled it yet.';
 export const byUrgency = (a: { state: State }, b: { state: State }) =>
   states.indexOf(a.state) - states.indexOf(b.state);
 
-/** The exit code for these states. */
 export function codeOf(found: readonly State[]): ExitCode {
   if (found.includes('Failed')) return exit.failed;
   return found.every((state) => state === 'Ready') ? exit.done : exit.underWay;

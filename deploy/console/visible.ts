@@ -77,7 +77,6 @@ export function maySee(section: string, key: string, sight: Sight): boolean {
   return scope === 'everywhere' || scope.has(key.split('/')[0] ?? '');
 }
 
-/** Whether they may see one object. */
 export const maySeeObject = (kind: Viewed, namespace: string | undefined, sight: Sight) =>
   maySee(kind, `${namespace ?? ''}/`, sight);
 

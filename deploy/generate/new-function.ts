@@ -9,7 +9,6 @@ Example:
 
 const longest = 40;
 
-/** What is wrong with a name for a function, or undefined. */
 function faultOf(name: string): string | undefined {
   if (!/^[a-z]+(-[a-z0-9]+)+$/.test(name)) {
     return `expected <verb-noun> in lower-case letters joined by "-", such as expire-snapshots, found ${JSON.stringify(name)}`;

@@ -6,7 +6,6 @@ const schemaVersion = 39;
 
 const prometheus = { type: 'prometheus', uid: '$datasource' };
 
-/** A dashboard as the JSON that Grafana imports. */
 export const grafanaJson = ({ uid, title, description, rows }: Dashboard, others: readonly Dashboard[]) => ({
   uid,
   title,

@@ -46,7 +46,6 @@ describe('the AsyncAPI document', () => {
   const document = asyncApi();
   type Any = Record<string, unknown>;
 
-  /** All objects in it, each with the path to it. */
   function* objectsIn(value: unknown, path = '#'): Generator<[string, Any]> {
     if (typeof value !== 'object' || value === null) return;
     yield [path, value as Any];

@@ -27,7 +27,6 @@ export interface Part {
   status: ComponentStatus;
 }
 
-/** The status of a component. */
 export interface ComponentStatus {
   phase: ComponentPhase;
   reason: Reason;

@@ -171,7 +171,6 @@ function changesOf(batch: Batch, resource: Resource) {
   };
 }
 
-/** Reads each object once. */
 function readOnce<T>(read: (ref: ObjectReference) => Promise<T>): (ref: ObjectReference) => Promise<T> {
   const known = new Map<string, Promise<T>>();
   return (ref) => {

@@ -166,7 +166,6 @@ function observing(
 
 type Reader = Context['kube'];
 
-/** The uid of the image that an object was made for. */
 const uidIn = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel];
 
 const byName = (snapshots: readonly VolumeSnapshot[]) =>

@@ -15,7 +15,6 @@ export interface Content {
 /** Where a qcow2 image counts the use of its clusters. */
 export interface Qcow2 {
   clusterBytes: number;
-  /** Bits of one count. */
   countBits: number;
   table: { at: number; bytes: number };
 }

@@ -10,7 +10,6 @@ export const byPlace = (a: { queuedAt: string; uid: string }, b: { queuedAt: str
 export const isQueued = ({ metadata, status }: VMDiskImage) =>
   status?.phase === 'Queued' && !metadata.deletionTimestamp;
 
-/** The place of a queued image in the queue. */
 export const placeOf = ({ metadata, status }: VMDiskImage) => ({ uid: metadata.uid, queuedAt: status?.queuedAt ?? '' });
 
 /** The images that wait for a slot and hold none, in the order of the queue. */

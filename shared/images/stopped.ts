@@ -41,7 +41,6 @@ const waits: Readonly<Record<string, Reason>> = {
   Retrying: 'ImageRetrying',
 };
 
-/** The reason of what waits for an image in that phase. */
 export const reasonOfWait = (phase: string): Reason => waits[phase] ?? 'ImageNotReady';
 
 /**

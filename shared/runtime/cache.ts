@@ -21,7 +21,6 @@ export interface CachedKind {
   includes?(object: KubernetesObject): boolean;
 }
 
-/** A cache of one object. */
 export const cachedObject = (resource: Resource, { namespace, name }: ObjectReference): CachedKind => ({
   resource,
   ...(namespace ? { namespace } : {}),

@@ -108,7 +108,6 @@ async function bundledSucceeds(...args: Parameters<typeof bundled>) {
   return ended;
 }
 
-/** The policy, and the Secret with the keys of the stories. */
 const ofAdmin = ['configmap/sync-operator-policy', 'secret/publication-keys'];
 
 /** The chart, installed by its README's command with these options besides. */
@@ -227,7 +226,6 @@ function life(way: Way, now: Files): Story {
   };
 }
 
-/** The images of the functions that run. */
 async function imagesThatRun(): Promise<string[]> {
   const running = ['--selector=app.kubernetes.io/part-of=ot-functions', '--field-selector=status.phase=Running'];
   const path = '--output=jsonpath={.items[*].spec.containers[?(@.args)].image}';

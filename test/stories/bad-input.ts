@@ -72,7 +72,6 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
   ['an empty storageClass', { storageClass: '' }, 'spec.storageClass'],
 ];
 
-/** The status and message of a write that has to be refused. */
 const refusalOf = (write: Promise<unknown>) =>
   write.then(
     () => ({ status: 201, message: '' }),

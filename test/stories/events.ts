@@ -8,7 +8,6 @@ export interface Told {
   message: string;
 }
 
-/** The Events of that reason about the object of that name. */
 export const eventsAbout = async ({ kube, namespace }: World, name: string, reason: string) =>
   (await kube.list(Event, { namespace, fieldSelector: selectorOf(name, reason) })) as unknown as Told[];
 

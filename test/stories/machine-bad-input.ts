@@ -174,7 +174,6 @@ const taken: readonly (readonly [string, Readonly<Record<string, unknown>>])[] =
   ['a password in a Secret', withUser({ passwordSecretRef: { name: 'demo' } })],
 ];
 
-/** The status and message of a write that has to be refused. */
 const refusalOf = (write: Promise<unknown>) =>
   write.then(
     () => ({ status: 201, message: '' }),

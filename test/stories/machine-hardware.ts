@@ -26,7 +26,6 @@ async function offer({ kube }: World, field: keyof typeof hardwareKinds, name: s
   });
 }
 
-/** The KubeVirt machine `vm`. */
 const madeIn = ({ kube }: World, namespace: string) => kube.get(KubeVirtMachine, { namespace, name: 'vm' });
 
 async function aMachineWith(world: World, spec: Parameters<typeof createMachine>[3]): Promise<void> {

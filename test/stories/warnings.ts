@@ -9,7 +9,6 @@ export interface Warning {
   source: { component: string };
 }
 
-/** The Warning Events of that reason in a namespace. */
 export const warningsOf = async ({ kube }: World, namespace: string, reason: string) =>
   (await kube.list(Event, { namespace, fieldSelector: `type=Warning,reason=${reason}` })) as unknown as Warning[];
 

@@ -150,7 +150,6 @@ const wantedAccounts = (onOpenStack: readonly OnOpenStack[]): ObjectReference[] 
   return namespaces.size === 0 ? [] : [...namespaces, operatorNamespace].map(credentialsIn);
 };
 
-/** The Secrets that images and policy name. */
 function wantedSecrets(images: readonly VMDiskImage[], policy: ConfigMap | undefined): ObjectReference[] {
   const { imageSecretRef, imageNamespaces } = parsePolicy(policy).values;
   return [

@@ -110,7 +110,6 @@ const describeBasis = ({ downloads, medianMs }: { downloads: number; medianMs: n
 
 const shownInQueue = 12;
 
-/** Slots and queue. */
 function drawDownloads({ slots, queue, basis, stopped }: ClusterRow) {
   const { total, held } = slots;
   text(

@@ -32,7 +32,6 @@ export class Encoder {
   }
 }
 
-/** Answers with JSON text. */
 export function answer(response: ServerResponse, status: number, text: string, contentType = 'application/json') {
   response.writeHead(status, {
     'content-type': contentType,

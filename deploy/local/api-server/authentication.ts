@@ -7,7 +7,6 @@ export interface User {
   groups: string[];
 }
 
-/** Names a ServiceAccount. */
 export interface ServiceAccountName {
   namespace: string;
   name: string;
@@ -16,7 +15,6 @@ export interface ServiceAccountName {
 /** The user for requests without credentials: the server listens on loopback only. */
 export const admin: User = { name: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] };
 
-/** The user that a ServiceAccount is to the API. */
 export const serviceAccountUser = ({ namespace, name }: ServiceAccountName): User => ({
   name: `system:serviceaccount:${namespace}:${name}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],

@@ -60,7 +60,6 @@ const isEmpty = (selector: unknown) =>
     listIn(selector, 'matchExpressions').length ===
     0;
 
-/** Whether a LabelSelector selects these labels. */
 function selects(selector: unknown, labels: ApiObject['metadata']['labels'] = {}): boolean {
   if (isEmpty(selector)) return true;
   const exact = Object.entries((fieldAt(selector, ['matchLabels']) ?? {}) as JsonObject);

@@ -85,7 +85,6 @@ function statusWrites(observed: ObservedDataVolume, usePopulator: boolean): Writ
   return withEvents(dataVolume, status, eventsOf(dataVolume.status, status, phaseEvent, usePopulator));
 }
 
-/** A status and its events. */
 export const withEvents = (
   dataVolume: DataVolume,
   status: DataVolumeStatus,

@@ -27,7 +27,6 @@ export const text =
 
 type ColumnOf<T> = readonly [title: string, cell: (item: T) => Span, align?: 'right'];
 
-/** A line for each item. */
 export const table =
   <T>(items: readonly T[], columns: readonly ColumnOf<T>[]): Block =>
   (look) =>

@@ -1,7 +1,6 @@
 import type { KubevirtContext } from './context.ts';
 import type { Probe, VirtualMachineInstance } from './kinds.ts';
 
-/** Whether the guest of an instance has an agent. */
 export function hasAgent({ faults, guestAgent }: KubevirtContext, { metadata }: VirtualMachineInstance): boolean {
   const rule = faults.inject(metadata.uid, metadata.name, 'agent', 'noAgent');
   return rule ? rule.mode === 'agent' : guestAgent;

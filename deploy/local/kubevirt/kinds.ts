@@ -140,7 +140,6 @@ export const isFinal = (instance: VirtualMachineInstance) => ['Succeeded', 'Fail
 export const hasRun = ({ status }: VirtualMachineInstance) =>
   (status?.phaseTransitionTimestamps ?? []).some(({ phase }) => phase === 'Running');
 
-/** The claim that a volume is on. */
 export const claimNameOf = ({ dataVolume, persistentVolumeClaim }: Volume) =>
   dataVolume?.name ?? persistentVolumeClaim?.claimName;
 

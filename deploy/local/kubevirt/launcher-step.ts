@@ -28,7 +28,6 @@ export interface ObservedLauncher {
   missingSecret: string | undefined;
   /** `namespace/name` of a network of the launcher that does not exist. */
   missingNetwork: string | undefined;
-  /** Whether its guest is up. */
   isGuestUp: boolean;
   /** What its probes find. */
   probed: Probed;

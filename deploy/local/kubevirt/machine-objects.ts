@@ -3,7 +3,6 @@ import { DataVolume } from '../controller/kinds.ts';
 import { ownedBy } from '../controller/owner.ts';
 import { type DataVolumeTemplate, type VirtualMachine, VirtualMachineInstance, word } from './kinds.ts';
 
-/** The DataVolume of a machine's template. */
 export function dataVolumeFor(machine: VirtualMachine, { metadata, spec }: DataVolumeTemplate) {
   return {
     apiVersion: DataVolume.apiVersion,

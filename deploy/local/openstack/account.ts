@@ -15,7 +15,6 @@ export interface Login {
   projectName: string;
 }
 
-/** A clouds.yaml for that login. */
 export const cloudsYaml = ({ authUrl, userName, password, projectName }: Login): string =>
   stringify({
     clouds: {

@@ -181,6 +181,5 @@ export const isOver = ({ status }: Pod) => ['Succeeded', 'Failed'].includes(stat
 
 export const isGoing = ({ metadata }: KubernetesObject) => metadata.deletionTimestamp !== undefined;
 
-/** The names of the claims a Pod mounts. */
 export const claimNamesOf = ({ spec }: Pod) =>
   (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);

@@ -56,7 +56,6 @@ const eventPolicy = (
 const header = `${headerOf('the manifests in knative/')}# Senders are listed by name, not by "ref": a ref to a source that is not installed would make the whole Broker not ready.
 `;
 
-/** The text of event-policies.yaml. */
 export const eventPoliciesText = (functions: readonly FunctionDeclaration[]) =>
   header +
   eventPolicies(senders(functions))

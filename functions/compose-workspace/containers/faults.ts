@@ -1,7 +1,6 @@
 import type { ContainerCluster, WorkspaceContainer, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
 import { describeAmong, describeTwice, duplicatesOf, notALabel } from '../names.ts';
 
-/** Container clusters and volumes that cannot be. */
 export function clusterFaults(
   { containerClusters = [], volumes = [] }: WorkspaceSpec,
   provider: 'kube-ovn' | 'bridge',

@@ -108,7 +108,6 @@ export function skipReason({ vms = [] }: WorkspaceSpec, policy: Policy): Skipped
 export const hasRolesToRun = (vm: WorkspaceMachine, { values }: Policy) =>
   deployRolesOf(vm).length > 0 && (vm.ignoreOnDeploy !== true || values.ignoreOnDeploy === 'Start');
 
-/** What waits until the policy parses again. */
 export const unreadablePolicy = waiting(
   'InvalidPolicy',
   'Waiting until the keys of the policy that say how roles are run parse again.',

@@ -8,7 +8,6 @@ import { isHalted, isSkipped } from '../skipped.ts';
 import { type Part, type Stage, stageOf, statusOf } from '../stage.ts';
 import { requestOf, statusOfClaim } from './status.ts';
 
-/** The claims of the volumes. */
 export function volumeStage(spec: WorkspaceSpec, claims: Inside['claims'], policy: Policy, make: Make): Stage {
   const parts = (spec.volumes ?? []).map((volume): Part => {
     const found = named(claims, volume.name);

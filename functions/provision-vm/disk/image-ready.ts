@@ -46,7 +46,6 @@ export function imageReadiness({ machine, image, policy }: Input): ImageReadines
   return { obstacle: waits(reasonOfWait(phase ?? 'Queued'), `Waiting for ${called}: ${why}`) };
 }
 
-/** The same as the condition ImageReady. */
 export const imageCondition = (readiness: ImageReadiness): NewMachineCondition =>
   'obstacle' in readiness
     ? isNotSo('ImageReady', readiness.obstacle.reason, readiness.obstacle.message)

@@ -44,7 +44,6 @@ const fieldsNoted = (fields: readonly string[]) => (fields.length > 0 ? { [wante
 
 type RunStrategy = 'Always' | 'Halted';
 
-/** The KubeVirt machine as it is made. */
 export function kubeVirtMachineFor(machine: VirtualMachine, policy: Policy, runStrategy: RunStrategy) {
   const asked = wanted(machine, policy);
   const metadata = childMetadata(machine, machine.metadata.name);

@@ -21,7 +21,6 @@ const leaseOf = (before?: QueueForecast): Lease => {
   return { ...lease, metadata: { ...metadata, annotations } };
 };
 
-/** The Leases that are written. */
 const written = (length: number, more: Parameters<typeof startSyncOf>[1] = {}) =>
   only(
     startSyncOf([syncing, ...line(length)], { lease: leaseOf(), nowMs, data: { concurrency: '1' }, ...audit, ...more }),

@@ -4,7 +4,6 @@ import { dataVolumeFor } from './data-volume.ts';
 
 type Spec = Parameters<typeof dataVolumeFor>[0]['spec'];
 
-/** The source of the DataVolume of an image with this spec. */
 const sourceOf = (spec: Partial<Spec>) => dataVolumeFor(aVMDiskImage({ spec }), 1, 1).spec.source;
 const url = 'https://mirror.example/a.qcow2';
 const checksum = `sha256:${'0'.repeat(64)}`;

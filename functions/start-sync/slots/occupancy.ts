@@ -19,7 +19,6 @@ import type { Gathered } from '../observed.ts';
  */
 export const stuckAfterMs = 10 * 60_000;
 
-/** What downloads. */
 export type Downloads = Pick<Gathered, 'nowMs' | 'dataVolumes' | 'claims' | 'pods' | 'unreadHolders'>;
 
 /**
@@ -45,7 +44,6 @@ export function keptBy(
   return undefined;
 }
 
-/** The DataVolume of the attempt of a holder. */
 export const volumeOf = ({ revision, attempt }: Holder, { metadata }: VMDiskImage): ObjectReference => ({
   namespace: metadata.namespace,
   name: dataVolumeName(metadata, revision, attempt),

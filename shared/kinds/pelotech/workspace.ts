@@ -96,7 +96,6 @@ const AnsibleRole = z.object({
     .meta({ 'x-kubernetes-preserve-unknown-fields': true }),
 });
 
-/** A machine of the workspace. */
 export const WorkspaceMachine = z
   .object({
     name: label('The name of the machine, its host name by default.'),

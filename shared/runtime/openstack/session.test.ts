@@ -47,7 +47,6 @@ interface Given {
   seconds?: number;
   checked?: (url: string) => void;
   project?: string;
-  /** The number of logins that are refused first. */
   refusedLogins?: number;
 }
 

@@ -14,7 +14,6 @@ export interface ActionTelemetry {
   measure(point: Action & { do: 'measure' }): void;
 }
 
-/** The telemetry of one reconcile of the function of that name. */
 export function actionTelemetry(name: string, telemetry: Telemetry): ActionTelemetry {
   const phases = new Map<string, string>();
   return {

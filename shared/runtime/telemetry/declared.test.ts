@@ -4,7 +4,6 @@ import project from '../../../package.json' with { type: 'json' };
 
 const root = new URL('../../../', import.meta.url);
 
-/** The packages that a file imports, by name. */
 const packagesIn = (text: string) =>
   [...text.matchAll(/(?:from |import\()'((?:@[^/']+\/)?[^./'][^/']*)[^']*'/g)]
     .map(([, name = '']) => name)

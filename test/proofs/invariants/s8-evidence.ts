@@ -124,7 +124,6 @@ const isReady = (image: VMDiskImage | undefined) => isTrue(image?.status?.condit
 
 const imageUidOf = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel] ?? '';
 
-/** The status says that this attempt is active. */
 const isActiveAttempt = (image: VMDiskImage | undefined, { metadata: { labels } }: KubernetesObject) =>
   image?.status?.phase === 'Syncing' &&
   String(image.status.revision) === labels?.[revisionLabel] &&

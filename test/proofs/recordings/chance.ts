@@ -111,7 +111,6 @@ export const chanceEvents: { what: string; lines: RegExp }[] = [
 
 export const isChanceEvent = (event: string) => chanceEvents.some(({ lines }) => lines.test(event));
 
-/** The stories without what depends on chance. */
 export const withoutChance = (stories: readonly Story[]): Story[] => stories.map(tidy);
 
 function tidy({ name, lines }: Story): Story {

@@ -13,7 +13,6 @@ export interface Reads {
   batch?: Partial<Batch>;
 }
 
-/** What a function decides over a recording. */
 export async function decided<Observed>(
   declaration: FunctionDeclaration<Observed>,
   recording: Recording,

@@ -5,7 +5,6 @@ import { judge, type Verdict } from './judge.ts';
 import type { Fault, Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
-/** The faults of a write. */
 const writeFaults = ['crashBefore', 'crashAfter', 'answerLost'] as const satisfies readonly Fault['kind'][];
 
 /** The result of injecting a fault at every write of a journey. */

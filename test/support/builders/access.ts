@@ -31,7 +31,6 @@ interface Place {
   namespace?: string;
 }
 
-/** Binds a role to a ServiceAccount. */
 export async function bind(kube: Kube, account: Account, metadata: Place, role: { kind: string; name: string }) {
   const binding = { roleRef: { apiGroup: group, ...role }, subjects: [{ kind: 'ServiceAccount', ...account }] };
   await kube.create(metadata.namespace ? RoleBinding : ClusterRoleBinding, { metadata, ...binding });

@@ -33,7 +33,6 @@ export interface Instance {
 export interface FunctionHarness extends Instance {
   /** A client of the administrator, for preparing and for looking. */
   kube: Kube;
-  /** The domain events that it published. */
   published: DomainEvent[];
   /** Another instance, whose client `through` wraps, for example to delay a request until after another one. Its clock may be ahead. */
   another(through: (kube: Kube) => Kube, aheadMs?: number): Instance;

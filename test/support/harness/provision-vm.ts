@@ -108,6 +108,5 @@ export const changed = (made: Given & { machine: VirtualMachine }, spec: Partial
   },
 });
 
-/** What is in a Secret, as text. */
 export const textIn = (secret: unknown, key: string) =>
   Buffer.from((secret as { data?: Record<string, string> })?.data?.[key] ?? '', 'base64').toString();

@@ -10,7 +10,6 @@ import { begin, change, noteFailure } from './work.ts';
 /** What the one host has; a flavor that wants more finds none (nova's fake driver says 1000 cores and 800000 MiB). */
 const largest = { vcpus: 1000, ram: 800_000 };
 
-/** Whether the host is up and has room for a flavor. */
 export const fitsHost = ({ host }: Cloud, { vcpus, ram }: Flavor) =>
   host.isUp && vcpus <= largest.vcpus && ram <= largest.ram;
 

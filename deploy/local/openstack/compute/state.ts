@@ -43,7 +43,6 @@ export interface ServerVolume {
   tag: string | null;
 }
 
-/** A port that a server has. */
 export interface ServerPort {
   portId: string;
   /** Whether Nova created it, so that it is deleted with the server. */

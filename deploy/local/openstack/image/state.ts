@@ -35,5 +35,4 @@ export interface ImageState {
   images: Map<string, Image>;
 }
 
-/** No image. */
 export const emptyImages = (): ImageState => ({ images: new Map() });

@@ -105,7 +105,6 @@ export const takenIn = (subnet: string, ports: Iterable<{ fixed_ips: readonly Fi
     ),
   );
 
-/** Whether an address is one of a range. */
 const isIn = (range: Cidr, address: string) => {
   const found = addressIn(address);
   return found !== undefined && contains(range, found);

@@ -68,7 +68,6 @@ export interface NetworkState {
   lastSegment: number;
 }
 
-/** No network. */
 export const emptyNetworks = (quotas: Readonly<Record<string, number>>): NetworkState => ({
   networks: new Map(),
   subnets: new Map(),

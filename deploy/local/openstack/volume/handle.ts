@@ -21,7 +21,6 @@ export function reserve(cloud: Cloud, id: string, serverId: string): boolean {
 export const setStatus = (cloud: Cloud, id: string, status: VolumeStatus) =>
   change(cloud, id, (volume) => withStatus(volume, status, cloud.clock.now()));
 
-/** A server has the volume. */
 export const attach = (cloud: Cloud, id: string, serverId: string, device: string) =>
   change(cloud, id, (volume) => attached(volume, serverId, device, cloud.clock.now()));
 

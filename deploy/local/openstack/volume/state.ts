@@ -55,7 +55,6 @@ export interface VolumeState {
   typeId: string;
 }
 
-/** No volume. */
 export const emptyVolumes = (quotas: Readonly<Record<string, number>>): VolumeState => ({
   volumes: new Map(),
   quotas: quotaBook(quotas),

@@ -150,7 +150,6 @@ export const replyHeaders = ({ namespace }: World, each: DeliveryCase): EventHea
     prefer: 'reply',
   });
 
-/** The headers of the letter that a case expects. */
 export function letterHeaders(
   { functions, namespace }: World,
   each: DeliveryCase,
