@@ -12,8 +12,8 @@ import type { Gathered } from './observed.ts';
 import { noAttempts, readAttempts, readHolders } from './read/attempts.ts';
 import { readClasses } from './read/classes.ts';
 import { readDonors } from './read/donors.ts';
-import { canTransition, readFinished } from './read/finished.ts';
-import { readUnfinished } from './read/focus.ts';
+import { canTransition, type Finished, readFinished } from './read/finished.ts';
+import { type Focus, readUnfinished } from './read/focus.ts';
 import { type Events, readEvents } from './read/idle.ts';
 import { readInputs } from './read/inputs.ts';
 import { selectNeeds, selectUnlisted } from './read/needs.ts';
@@ -51,81 +51,93 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const events = early ?? (await readEvents(reader, slots).catch(ifFailed));
   if (events?.isIdle) return unsettledIn(events.live.values(), nowMs);
 
-  const { unread, skipped, unsettled, ...found } = await readRest(reader, slots, events);
+  const { unreadable, ...found } = await readRest(reader, slots, events);
+  const named = new Set(subjectsOf(batch, VMDiskImage).map(keyOf));
+  const unsettled = unsettledIn(
+    found.images.filter(({ metadata }) => named.has(keyOf(metadata))),
+    nowMs,
+  );
   const flags = { isAudit: batch.audit, isTimed, isAboutAll };
-  return [...unread, ...skipped, ...unsettled, { nowMs, refusals, gracePeriodMs, ...flags, ...found }];
+  return [...unreadable, ...unsettled, { nowMs, refusals, gracePeriodMs, ...flags, ...found }];
 }
 
-/** What is read where something may have to be done. */
+/** What is read if something may have to be done. */
 async function readRest(reader: Reader, slots: Slots, events: Events | undefined) {
-  const { kube, nowMs, batch } = reader;
-  const { holders = [], policyMap, lease } = slots;
-
   // 3. What the holders download, and the unfinished images that may change. A free slot waits for both, so they are read concurrently.
   const reads = readHolders(reader, slots.holders, events);
   const [focus, ofHolders] = await Promise.all([readUnfinished(reader, slots, events, reads), reads]);
 
   // 4. What else the decisions about those need, and the finished images that may change.
-  const { statusLost, unlisted, moreNew, ...needs } = selectNeeds(reader, slots, focus.images, ofHolders);
-  const [settled, snapshots, ofUnlisted, inputs, donors, classes] = await Promise.all([
-    readFinished(reader, focus, holders),
-    reading(reader, listLabelled(kube, VolumeSnapshot, imageUidLabel, statusLost), [], isAmong(statusLost)),
-    reading(reader, readAttempts(kube, unlisted), noAttempts, isAmong(unlisted)),
-    readInputs(reader, needs.inputs),
-    reading(reader, readDonors(kube, needs.donors), new Map() as Donors, isAmong(uidsOf(needs.donors))),
-    readClasses(reader, focus.images),
-  ]);
-  const { finished, unread, ...ofFinished } = settled;
+  const { moreNew, ...needs } = selectNeeds(reader, slots, focus.images, ofHolders);
+  const { ofFinished, ofUnlisted, ...found } = await readNeeds(reader, slots, focus, needs);
+  const { finished, unread: _, ...others } = ofFinished;
 
   // 5. What the finished ones need. One that is queued again may still have a download that was requested long ago.
-  const resumed = selectUnlisted(finished.filter(canTransition), slots, moreNew, nowMs);
-  const [ofResumed, inputsOfFinished, classesOfFinished] = await Promise.all([
-    reading(reader, readAttempts(kube, resumed), noAttempts, isAmong(resumed)),
-    readInputs(
-      reader,
-      finished.filter((image) => lacksInput(image) || newRevision(image) !== undefined),
-    ),
-    focus.images.length > 0 ? classes : readClasses(reader, finished),
+  const resumed = selectUnlisted(finished.filter(canTransition), slots, moreNew, reader.nowMs);
+  const [ofResumed, inputs, classes] = await Promise.all([
+    reading(reader, readAttempts(reader.kube, resumed), noAttempts, isAmong(resumed)),
+    readInputs(reader, finished.filter(mayNeedInput)),
+    focus.images.length > 0 ? found.classes : readClasses(reader, finished),
   ]);
 
   // 6. The policy again: an image that is newer than the policy as it was read may be allowed by an edit in between.
   const mayBeOlder = focus.images.some((image) => missingLine(slots.policy, downloadOf(image)));
-  const currentMap = mayBeOlder ? await kube.get(ConfigMap, policyRef) : policyMap;
+  const policyMap = mayBeOlder ? await reader.kube.get(ConfigMap, policyRef) : slots.policyMap;
 
-  const images = [...focus.images, ...finished];
-  const skipped = skippedOf(images, reader);
-  const holding = new Set(holders.map(({ image }) => image));
-  const [gap] = [...reader.failures, ...unread.filter(({ unreadable: ref }) => holding.has(keyOf(ref)))];
-  const named = new Set(subjectsOf(batch, VMDiskImage).map(keyOf));
   const attempts = [ofHolders, ofUnlisted, ofResumed];
   return {
-    ...ofFinished,
-    unread,
-    skipped: skipped.map(({ why }) => why),
-    unsettled: unsettledIn(
-      images.filter(({ metadata }) => named.has(keyOf(metadata))),
-      nowMs,
-    ),
-    policy: parsePolicy(currentMap),
-    policyMap: currentMap,
-    lease,
-    images,
+    ...others,
+    ...selectUndecided(reader, slots, focus, ofFinished, moreNew),
+    policy: parsePolicy(policyMap),
+    policyMap,
+    lease: slots.lease,
+    images: [...focus.images, ...finished],
     unfinished: focus.unfinished,
-    // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next reconcile.
-    undecided: new Set([
-      ...skipped.map(({ uid }) => uid),
-      ...moreNew,
-      ...uidsOf(finished.filter(({ status }) => !status?.phase)),
-    ]),
-    moreNew: focus.images.filter(isAmong(moreNew)).map(referenceOf),
-    classes: classesOfFinished,
-    inputs: new Map([...inputs, ...inputsOfFinished]),
-    donors,
+    classes,
+    inputs: new Map([...found.inputs, ...inputs]),
+    donors: found.donors,
     dataVolumes: attempts.flatMap(({ dataVolumes }) => dataVolumes),
     pods: attempts.flatMap(({ pods }) => pods),
     claims: ofHolders.claims,
     unreadHolders: ofHolders.unreadHolders,
-    snapshots,
+    snapshots: found.snapshots,
+  };
+}
+
+type Needs = Omit<ReturnType<typeof selectNeeds>, 'moreNew'>;
+
+async function readNeeds(reader: Reader, { holders = [] }: Slots, focus: Focus, needs: Needs) {
+  const { statusLost, unlisted } = needs;
+  const [ofFinished, snapshots, ofUnlisted, inputs, donors, classes] = await Promise.all([
+    readFinished(reader, focus, holders),
+    reading(reader, listLabelled(reader.kube, VolumeSnapshot, imageUidLabel, statusLost), [], isAmong(statusLost)),
+    reading(reader, readAttempts(reader.kube, unlisted), noAttempts, isAmong(unlisted)),
+    readInputs(reader, needs.inputs),
+    reading(reader, readDonors(reader.kube, needs.donors), new Map() as Donors, isAmong(uidsOf(needs.donors))),
+    readClasses(reader, focus.images),
+  ]);
+  return { ofFinished, snapshots, ofUnlisted, inputs, donors, classes };
+}
+
+const mayNeedInput = (image: VMDiskImage) => lacksInput(image) || newRevision(image) !== undefined;
+
+/** What this reconcile leaves as it is: what needs a read that failed, and new images beyond its limit. */
+function selectUndecided(
+  reader: Reader,
+  { holders = [] }: Slots,
+  focus: Focus,
+  { finished, unread }: Finished,
+  moreNew: readonly string[],
+) {
+  const skipped = skippedOf([...focus.images, ...finished], reader);
+  const holding = new Set(holders.map(({ image }) => image));
+  const [gap] = [...reader.failures, ...unread.filter(({ unreadable: ref }) => holding.has(keyOf(ref)))];
+  // A user removed the status of a finished image after the unfinished ones were listed. The event of that starts the next reconcile.
+  const statusRemoved = finished.filter(({ status }) => !status?.phase);
+  return {
+    unreadable: [...unread, ...skipped.map(({ why }) => why)],
+    undecided: new Set([...skipped.map(({ uid }) => uid), ...moreNew, ...uidsOf(statusRemoved)]),
+    moreNew: focus.images.filter(isAmong(moreNew)).map(referenceOf),
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
 }

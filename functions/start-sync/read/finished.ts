@@ -15,7 +15,7 @@ import { lacksStalled } from '../transition/stalled.ts';
 import type { Focus } from './focus.ts';
 import { isAmong, type Reader, uidsOf } from './reader.ts';
 
-interface Finished extends Pick<Gathered, 'postponed' | 'lacking' | 'basis' | 'rate' | 'longMs' | 'snapshotMs'> {
+export interface Finished extends Pick<Gathered, 'postponed' | 'lacking' | 'basis' | 'rate' | 'longMs' | 'snapshotMs'> {
   finished: readonly VMDiskImage[];
   unread: readonly Unreadable[];
 }
