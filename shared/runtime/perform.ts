@@ -1,21 +1,14 @@
-import type { Action, Publish } from '../actions.ts';
+import type { Action } from '../actions.ts';
 import { type Subject, subjectOf } from '../function.ts';
-import { Event } from '../kinds/core/event.ts';
-import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
-import { hashedName } from '../kubernetes/names.ts';
+import { type KubernetesObject, type ObjectReference, type Resource, referenceOf } from '../kinds/resource.ts';
 import { type Refusal, refusalKey } from '../kubernetes/refusal.ts';
-import { toTime } from '../kubernetes/time.ts';
 import { callKey } from '../openstack/call-key.ts';
-import { mapConcurrently } from './concurrency.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
-import { logError } from './log.ts';
 import { type Clouds, isFault } from './openstack/clouds.ts';
 import { OpenStackError } from './openstack/open-stack-error.ts';
 import { Unreachable } from './openstack/session.ts';
-import { type About, type DomainEvent, type EventPublisher, postsAtOnce } from './publish.ts';
 import type { ActionTelemetry } from './telemetry/action-telemetry.ts';
-import { traceparentOf } from './telemetry/telemetry.ts';
 
 /**
  * Nothing is written because of what was read longer ago than this: it is out of date, and for a write that no resourceVersion guards
@@ -33,7 +26,6 @@ export interface Effects {
   readMs: number;
   /** The OpenStacks that were observed; undefined if none were. */
   clouds: Clouds | undefined;
-  publisher: Pick<EventPublisher, 'publish'>;
   telemetry: ActionTelemetry;
   /** Runs the function for the object after that time, unless the process ends before. */
   requeueAfter(about: Subject, afterMs: number): void;
@@ -82,42 +74,6 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
 
 const isRequest = (action: Action) => 'resource' in action || action.do === 'call';
 
-type Notifier = Pick<Effects, 'name' | 'kube' | 'now' | 'publisher' | 'telemetry'>;
-
-/** The reasons of what the policy, or a missing signature, keeps an author or a sender from. */
-const deniedReason = /Not(Allowed|Adopted|Authenticated)$/;
-
-/** Measures, then publishes and records, which may take a while. No failure here fails the reconcile, or keeps back what follows. */
-export async function notify(effects: Notifier, notifications: readonly Notification[]): Promise<void> {
-  for (const notification of notifications) {
-    if (notification.do === 'measure') effects.telemetry.measure(notification);
-    if (notification.do !== 'recordEvent' || !deniedReason.test(notification.reason)) continue;
-    const attributes = { function: effects.name, reason: notification.reason };
-    effects.telemetry.measure({ do: 'measure', metric: 'ot.refused.attempts', value: 1, attributes });
-  }
-  // Facts first: they wake the functions of other systems.
-  const facts = notifications.filter((notification) => notification.do === 'publish');
-  const published = mapConcurrently(facts, postsAtOnce, async (fact) =>
-    effects.publisher.publish(...domainEvent(fact)),
-  );
-  for (const notification of notifications) {
-    if (notification.do !== 'recordEvent') continue;
-    await recordEvent(effects, notification).catch((error: unknown) => logError(effects.name, error));
-  }
-  // A process that is asked to end waits for this: no other process would publish these events.
-  await published;
-}
-
-/** Only what goes over the wire; others may join the trace of the image by its `traceparent`. */
-export const domainEvent = (fact: Publish): [DomainEvent, About | undefined] => {
-  const { type, id, subject, data, attributes, trace, about } = fact;
-  const traceparent = trace ? { traceparent: traceparentOf(trace) } : {};
-  return [
-    { type, id, subject, data, attributes: { ...attributes, ...traceparent } },
-    about && { ...ref(about), uid: about.metadata.uid },
-  ];
-};
-
 /** What this reconcile has written so far. */
 interface Written {
   /** The resourceVersion of an object after that write, by uid. */
@@ -126,7 +82,6 @@ interface Written {
   created: Map<string, string>;
 }
 
-/** What was refused for what it is, by its key. */
 type Refused = readonly [key: string, refusal: Refusal];
 
 async function performOne(
@@ -156,19 +111,21 @@ async function performOne(
     }
     case 'patchMetadata': {
       const patch = { metadata: { ...action.metadata, ...asRead(action.of.metadata) } };
-      return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, { fieldManager: name })));
+      return wrote(
+        await orConflict(kube.patch(action.resource, referenceOf(action.of), patch, { fieldManager: name })),
+      );
     }
     case 'patchStatus': {
       const patch = { metadata: asRead(action.of.metadata), status: withUid(action, created) };
       const options = { fieldManager: name, subresource: 'status' } as const;
-      return wrote(await orConflict(kube.patch(action.resource, ref(action.of), patch, options)));
+      return wrote(await orConflict(kube.patch(action.resource, referenceOf(action.of), patch, options)));
     }
     case 'apply':
       return apply(effects, action, wrote);
     case 'delete': {
       const { uid, resourceVersion } = asRead(action.of.metadata);
       const preconditions = action.unchanged ? { uid, resourceVersion } : { uid };
-      await orConflict(kube.delete(action.resource, ref(action.of), preconditions));
+      await orConflict(kube.delete(action.resource, referenceOf(action.of), preconditions));
       return undefined;
     }
     case 'recordEvent':
@@ -222,11 +179,6 @@ function withUid({ status, record }: Action & { do: 'patchStatus' }, created: Wr
   const [field, name] = record.uidAt;
   return { ...status, [field]: { ...(status[field] as object), [name]: uid } };
 }
-
-const ref = ({ metadata }: { metadata: ObjectReference }) => ({
-  namespace: metadata.namespace,
-  name: metadata.name,
-});
 
 const describeError = (error: unknown) =>
   error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
@@ -291,35 +243,5 @@ async function apply(
     if (isRefusal(error) || hasStatus(error, 409) || hasStatus(error, 404))
       return refusedAs(resource, object.metadata, error);
     throw error;
-  }
-}
-
-/** A Kubernetes Event; its name is a hash of its content, so that a repeated reconcile records it once. */
-async function recordEvent(
-  { kube, name, now }: Notifier,
-  { about, type, reason, message, once }: Action & { do: 'recordEvent' },
-) {
-  const { uid, namespace } = about.metadata;
-  const time = toTime(now());
-  const event = {
-    apiVersion: Event.apiVersion,
-    kind: Event.kind,
-    metadata: { name: hashedName(about.metadata.name, uid, reason, once), namespace: namespace ?? 'default' },
-    involvedObject: { apiVersion: about.apiVersion, kind: about.kind, namespace, name: about.metadata.name, uid },
-    type,
-    reason,
-    message: message.slice(0, 1024),
-    source: { component: name },
-    reportingComponent: name,
-    reportingInstance: name,
-    firstTimestamp: time,
-    lastTimestamp: time,
-    count: 1,
-  };
-  try {
-    await kube.create(Event, event, name);
-  } catch (error) {
-    // The status has what an Event reports, and a namespace that is being deleted takes no Event.
-    if (!(error instanceof ApiError)) throw error;
   }
 }

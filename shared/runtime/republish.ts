@@ -1,7 +1,7 @@
 import type { FunctionDeclaration } from '../function.ts';
 import { mapConcurrently } from './concurrency.ts';
 import type { Kube } from './kube.ts';
-import { domainEvent } from './perform.ts';
+import { domainEvent } from './notify.ts';
 import { type About, type EventPublisher, postsAtOnce } from './publish.ts';
 
 /** An audit interval: a Pod is restarted within five minutes, and a function that only an audit starts within ten. */
