@@ -109,7 +109,9 @@ const owners = ({ metadata }: Thing) =>
     ]),
   );
 
-type Step = [manager: string, spec: object | undefined, force?: 'force'];
+type Step = [manager: string, spec?: object | undefined, force?: 'force' | undefined];
+const a = (...step: [spec?: object, force?: 'force']): Step => ['a', ...step];
+const b = (...step: [spec?: object, force?: 'force']): Step => ['b', ...step];
 const applied = (...steps: Step[]) =>
   steps.reduce<Thing | undefined>(
     (live, [manager, spec, force]) => apply(live, manager, spec ? { spec } : {}, { force: force === 'force' }),
@@ -120,90 +122,61 @@ describe('server-side apply', () => {
   test.each<[fact: string, steps: Step[], spec: object | null | undefined, owned: Record<string, string[]>]>([
     [
       'creates what is not there, owned by who applies it',
-      [['a', { url: 'x' }]],
+      [a({ url: 'x' })],
       { url: 'x' },
       { 'a Apply': ['.spec.url'] },
     ],
     [
       'removes a field its only owner no longer applies',
-      [
-        ['a', { url: 'x', size: '1' }],
-        ['a', { url: 'x' }],
-      ],
+      [a({ url: 'x', size: '1' }), a({ url: 'x' })],
       { url: 'x' },
       { 'a Apply': ['.spec.url'] },
     ],
     [
       'shares a field between those who apply the same value, and keeps it until the last lets go',
-      [
-        ['a', { url: 'x' }],
-        ['b', { url: 'x', size: '1' }],
-        ['a', undefined],
-      ],
+      [a({ url: 'x' }), b({ url: 'x', size: '1' }), a()],
       { url: 'x', size: '1' },
       { 'b Apply': ['.spec.size', '.spec.url'] },
     ],
     [
       'moves a field to who forces another value',
-      [
-        ['a', { url: 'x', size: '1' }],
-        ['b', { url: 'y' }, 'force'],
-      ],
+      [a({ url: 'x', size: '1' }), b({ url: 'y' }, 'force')],
       { url: 'y', size: '1' },
       { 'a Apply': ['.spec.size'], 'b Apply': ['.spec.url'] },
     ],
     [
       'merges maps key by key',
-      [
-        ['a', { map: { k: '1' } }],
-        ['b', { map: { l: '2' } }],
-      ],
+      [a({ map: { k: '1' } }), b({ map: { l: '2' } })],
       { map: { k: '1', l: '2' } },
       { 'a Apply': ['.spec.map.k'], 'b Apply': ['.spec.map.l'] },
     ],
     [
       'leaves null, which validation then refuses, of an object that loses its last field',
-      [
-        ['a', { url: 'x' }],
-        ['a', {}],
-      ],
+      [a({ url: 'x' }), a({})],
       null,
       { 'a Apply': ['.spec'] },
     ],
     [
       'owns an atomic map whole',
-      [
-        ['a', { atomic: { k: '1' } }],
-        ['b', { atomic: { l: '2' } }, 'force'],
-      ],
+      [a({ atomic: { k: '1' } }), b({ atomic: { l: '2' } }, 'force')],
       { atomic: { l: '2' } },
       { 'b Apply': ['.spec.atomic'] },
     ],
     [
       'owns a list whole by default',
-      [
-        ['a', { plain: ['x'] }],
-        ['b', { plain: ['y'] }, 'force'],
-      ],
+      [a({ plain: ['x'] }), b({ plain: ['y'] }, 'force')],
       { plain: ['y'] },
       { 'b Apply': ['.spec.plain'] },
     ],
     [
       'merges sets, and removes fields that no manager applies any more',
-      [
-        ['a', { tags: ['x', 'y'] }],
-        ['b', { tags: ['y', 'z'] }],
-        ['a', { tags: ['z'] }],
-      ],
+      [a({ tags: ['x', 'y'] }), b({ tags: ['y', 'z'] }), a({ tags: ['z'] })],
       { tags: ['y', 'z'] },
       { 'a Apply': ['.spec.tags[="z"]'], 'b Apply': ['.spec.tags[="y"]', '.spec.tags[="z"]'] },
     ],
     [
       'merges keyed lists element by element',
-      [
-        ['a', { disks: [{ name: 'x', size: '1' }] }],
-        ['b', { disks: [{ name: 'x', boot: 1 }] }],
-      ],
+      [a({ disks: [{ name: 'x', size: '1' }] }), b({ disks: [{ name: 'x', boot: 1 }] })],
       { disks: [{ name: 'x', size: '1', boot: 1 }] },
       {
         'a Apply': ['.spec.disks[name="x"]', '.spec.disks[name="x"].name', '.spec.disks[name="x"].size'],
@@ -212,19 +185,13 @@ describe('server-side apply', () => {
     ],
     [
       'removes the element that its only owner no longer applies',
-      [
-        ['a', { disks: [{ name: 'x' }, { name: 'y' }] }],
-        ['a', { disks: [{ name: 'y' }] }],
-      ],
+      [a({ disks: [{ name: 'x' }, { name: 'y' }] }), a({ disks: [{ name: 'y' }] })],
       { disks: [{ name: 'y' }] },
       { 'a Apply': ['.spec.disks[name="y"]', '.spec.disks[name="y"].name'] },
     ],
     [
       'tells elements apart by the defaults of their keys',
-      [
-        ['a', { ports: [{ port: 80 }] }],
-        ['b', { ports: [{ port: 80, protocol: 'TCP', name: 'web' }] }],
-      ],
+      [a({ ports: [{ port: 80 }] }), b({ ports: [{ port: 80, protocol: 'TCP', name: 'web' }] })],
       { ports: [{ port: 80, protocol: 'TCP', name: 'web' }] },
       {
         'a Apply': ['.spec.ports[port=80,protocol="TCP"]', '.spec.ports[port=80,protocol="TCP"].port'],
@@ -238,10 +205,7 @@ describe('server-side apply', () => {
     ],
     [
       'merges objects without schema, and owns lists in them whole',
-      [
-        ['a', { free: { o: { p: 1 }, l: [1] } }],
-        ['b', { free: { o: { q: 2 } } }],
-      ],
+      [a({ free: { o: { p: 1 }, l: [1] } }), b({ free: { o: { q: 2 } } })],
       { free: { o: { p: 1, q: 2 }, l: [1] } },
       {
         'a Apply': ['.spec.free.l', '.spec.free.o', '.spec.free.o.p'],
@@ -254,23 +218,14 @@ describe('server-side apply', () => {
     expect(owners(object)).toEqual(owned);
   });
 
-  test.each<[applied: string[], order: string[]]>([
-    [
-      ['d', 'x', 'b'],
-      ['a', 'c', 'd', 'x', 'b'],
-    ],
-    [
-      ['y', 'a', 'z'],
-      ['y', 'a', 'b', 'c', 'd', 'z'],
-    ],
-    [
-      ['d', 'c', 'b', 'a'],
-      ['d', 'c', 'b', 'a'],
-    ],
-    [['x'], ['a', 'b', 'c', 'd', 'x']],
+  test.each([
+    ['d, x, b', 'a, c, d, x, b'],
+    ['y, a, z', 'y, a, b, c, d, z'],
+    ['d, c, b, a', 'd, c, b, a'],
+    ['x', 'a, b, c, d, x'],
   ])('of disks %s over a, b, c, d gives the order %s', (names, order) => {
-    const disks = (all: string[]) => ({ disks: all.map((name) => ({ name })) });
-    const object = applied(['a', disks(['a', 'b', 'c', 'd'])], ['b', disks(names)]);
+    const disks = (all: string) => ({ disks: all.split(', ').map((name) => ({ name })) });
+    const object = applied(a(disks('a, b, c, d')), b(disks(names)));
     expect(object.spec).toEqual(disks(order));
   });
 
