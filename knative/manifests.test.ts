@@ -263,9 +263,7 @@ describe('a function that writes in workspaces', () => {
     expect(trigger.spec.filters).toEqual([
       {
         any: [
-          {
-            all: [{ exact: { apiversion: 'demo.example.com/v1', kind: 'Widget' } }, { prefix: { namespace: 'ws-' } }],
-          },
+          { all: [{ exact: { apiversion: 'demo.example.com/v1', kind: 'Widget' } }, { prefix: { namespace: 'ws-' } }] },
           { all: [{ exact: { apiversion: 'v1', kind: 'Namespace' } }, { prefix: { name: 'ws-' } }] },
         ],
       },

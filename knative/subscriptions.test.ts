@@ -236,10 +236,7 @@ const selects = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, lab
 
 const ofOurs = { 'app.kubernetes.io/managed-by': 'ot-functions' };
 const ofCdi = { 'app.kubernetes.io/component': 'storage', 'app.kubernetes.io/managed-by': 'cdi-controller' };
-const ofImage = {
-  'pelotech.ot/disk-image-uid': '44169f83-4108-4c64-866d-68833ff5db8f',
-  'pelotech.ot/revision': '1',
-};
+const ofImage = { 'pelotech.ot/disk-image-uid': '44169f83-4108-4c64-866d-68833ff5db8f', 'pelotech.ot/revision': '1' };
 const ofImporter = {
   app: 'containerized-data-importer',
   ...ofCdi,

@@ -125,12 +125,7 @@ describe('a good token and a good event', () => {
     const { 'content-type': _, ...attributes } = event;
     const structured = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name.slice(3), value]));
     const time = new Date(Date.now() - 60_000).toISOString();
-    const body = JSON.stringify({
-      ...structured,
-      time,
-      datacontenttype: 'application/json',
-      data,
-    });
+    const body = JSON.stringify({ ...structured, time, datacontenttype: 'application/json', data });
     const headers = { 'content-type': 'application/cloudevents+json; charset=utf-8' };
     expect(await send({ token: await issuer.token(), headers, body })).toMatchObject({ status: 202 });
     expect(broker.received[0]).toMatchObject({

@@ -14,12 +14,7 @@ import { anAttacker, mayMakeMachines } from './attacker.ts';
 const group = 'admissionregistration.k8s.io/v1';
 const clusterWide = { namespaced: false } as const;
 const AdmissionPolicy = defineResource(
-  {
-    apiVersion: group,
-    kind: 'ValidatingAdmissionPolicy',
-    plural: 'validatingadmissionpolicies',
-    ...clusterWide,
-  },
+  { apiVersion: group, kind: 'ValidatingAdmissionPolicy', plural: 'validatingadmissionpolicies', ...clusterWide },
   {},
 );
 const Binding = defineResource(

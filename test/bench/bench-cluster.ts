@@ -88,11 +88,5 @@ const imageNamed = (name: string, metadata: object, url: string) => ({
   apiVersion: VMDiskImage.apiVersion,
   kind: VMDiskImage.kind,
   metadata: { name, namespace: benchNamespace, ...metadata },
-  spec: {
-    storageClass: 'gp3',
-    snapshotClass: 'ebs-snapshot',
-    secretRef: 's3-reader',
-    url,
-    diskSize: '64Mi',
-  },
+  spec: { storageClass: 'gp3', snapshotClass: 'ebs-snapshot', secretRef: 's3-reader', url, diskSize: '64Mi' },
 });

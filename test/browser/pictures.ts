@@ -89,11 +89,7 @@ const specOf = (up: Up, file: string) => ({
 async function pruneOne(up: Up): Promise<void> {
   const { kube } = up.cluster;
   const old = { namespace: images, name: 'exercise-of-last-year' };
-  await setPolicy(up.cluster, {
-    prune: 'WhenUnreferenced',
-    pruneAfter: '1s',
-    concurrency: '2',
-  });
+  await setPolicy(up.cluster, { prune: 'WhenUnreferenced', pruneAfter: '1s', concurrency: '2' });
   // Otherwise unused images are looked for every ten minutes.
   await kube.patch(
     PingSource,

@@ -78,11 +78,7 @@ export const attachmentCases: Cases = {
     volumeIs('available', 'second'),
     { ask: 'POST volume /volumes/{second}/action', as: 'owner', body: { 'os-reset_status': { status: 'error' } } },
     attach('second'),
-    {
-      ask: 'POST volume /volumes/{second}/action',
-      as: 'owner',
-      body: { 'os-reset_status': { status: 'available' } },
-    },
+    { ask: 'POST volume /volumes/{second}/action', as: 'owner', body: { 'os-reset_status': { status: 'available' } } },
   ],
   'a port is attached and detached while the server runs, and stays': [
     ...running,
@@ -133,11 +129,7 @@ export const versionCases: Cases = {
       version: null,
       shows: ['openstack-api-version', 'x-openstack-nova-api-version', 'vary'],
     },
-    {
-      ask: 'GET compute /servers',
-      version: '2.999',
-      shows: ['openstack-api-version', 'x-openstack-nova-api-version'],
-    },
+    { ask: 'GET compute /servers', version: '2.999', shows: ['openstack-api-version', 'x-openstack-nova-api-version'] },
     { ask: 'GET compute /servers', version: '3.0' },
     { ask: 'GET compute /servers', version: 'nonsense', shows: ['openstack-api-version'] },
     { ask: 'GET compute /servers', version: 'latest', shows: ['openstack-api-version'] },

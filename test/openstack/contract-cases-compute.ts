@@ -241,11 +241,7 @@ export const serverCases: Cases = {
     { ...server(), pick: () => '' },
     { ask: 'DELETE compute /servers/{server}' },
     { ask: 'GET compute /servers/{server}', until: { status: 404, paths: [] } },
-    {
-      ask: 'GET volume /volumes/{volume}',
-      until: { paths: ['volume.attachments.length'], are: [0] },
-      pick: () => '',
-    },
+    { ask: 'GET volume /volumes/{volume}', until: { paths: ['volume.attachments.length'], are: [0] }, pick: () => '' },
     portIs(),
   ],
   'one thing is done to a server at a time, but a hard reboot may break into a soft one': [

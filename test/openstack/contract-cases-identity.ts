@@ -145,10 +145,7 @@ export const identityCases: Cases = {
     },
     { ask: 'DELETE identity /users/{user}/application_credentials/{credential}', as: '{memberToken}' },
     used('compute', '/servers'),
-    login({
-      methods: ['application_credential'],
-      application_credential: { id: '{credential}', secret: '{secret}' },
-    }),
+    login({ methods: ['application_credential'], application_credential: { id: '{credential}', secret: '{secret}' } }),
     { ask: 'GET identity /users/{user}/application_credentials/{credential}', as: '{memberToken}' },
   ],
 };

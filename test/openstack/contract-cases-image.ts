@@ -25,14 +25,8 @@ export const imageCases: Cases = {
     upload,
     { ask: 'GET image /v2/images/{image}' },
     { ...upload, pick: told },
-    {
-      ask: 'GET image /v2/images?name=i-{run}',
-      pick: names,
-    },
-    {
-      ask: 'GET image /v2/images?kupenstack_uid=u-{run}',
-      pick: names,
-    },
+    { ask: 'GET image /v2/images?name=i-{run}', pick: names },
+    { ask: 'GET image /v2/images?kupenstack_uid=u-{run}', pick: names },
     { ask: 'GET image /v2/images?kupenstack_uid=other', pick: only('images') },
     { ask: 'DELETE image /v2/images/{image}' },
     { ask: 'GET image /v2/images/{image}' },
@@ -80,10 +74,7 @@ export const imageCases: Cases = {
     { ask: 'POST image /v2/images/{image}/import', body: { method: { name: 'web-download', uri: '{files}/good' } } },
     { ask: 'DELETE image /v2/images/{image}' },
     image(),
-    {
-      ask: 'POST image /v2/images/{image}/import',
-      body: { method: { name: 'web-download', uri: '{files}/missing' } },
-    },
+    { ask: 'POST image /v2/images/{image}/import', body: { method: { name: 'web-download', uri: '{files}/missing' } } },
     {
       ask: 'GET image /v2/images/{image}',
       until: { paths: ['status', 'os_glance_failed_import'], are: ['queued', 'file'] },

@@ -82,11 +82,7 @@ export const networkCases: Cases = {
     { ask: 'GET network /v2.0/networks/{network}', pick: only('network.subnets') },
     subnet({ cidr: '10.9.1.0/24', gateway_ip: null, enable_dhcp: false, name: 'second' }, 'second'),
     subnet(
-      {
-        cidr: '10.9.2.7/24',
-        gateway_ip: '10.9.2.10',
-        allocation_pools: [{ start: '10.9.2.100', end: '10.9.2.120' }],
-      },
+      { cidr: '10.9.2.7/24', gateway_ip: '10.9.2.10', allocation_pools: [{ start: '10.9.2.100', end: '10.9.2.120' }] },
       'third',
     ),
     subnet({ cidr: '10.9.3.0/24', gateway_ip: '10.9.3.10' }, 'fourth'),

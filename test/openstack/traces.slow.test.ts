@@ -44,12 +44,7 @@ test('a machine, its network and its volume have a trace each, in which every ca
     await giveAccount(kube, openStack.login);
     await createNetwork(world, 'net');
     await createVolume(world, 'disk');
-    const spec = {
-      vcpu: 7,
-      publicKey,
-      virtualNetworks: ['net'],
-      diskAttachments: [{ name: 'disk' }],
-    };
+    const spec = { vcpu: 7, publicKey, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] };
     await createMachine(world, 'vm', spec);
     await makeBootable(world, 'disk');
     const lives = {

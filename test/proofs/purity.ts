@@ -79,11 +79,7 @@ const layers: readonly { place: RegExp; may: readonly RegExp[]; rule: string }[]
   { place: /^knative\//, may: [/^(knative|shared|functions)\//], rule: 'knative, shared and functions' },
   { place: /^crds\//, may: [/^(crds|shared)\//], rule: 'crds and shared' },
   { place: /^shared\/kinds\//, may: [/^shared\/kinds\//], rule: 'shared/kinds' },
-  {
-    place: pureShared,
-    may: [pureShared],
-    rule: 'shared without shared/runtime, and types of shared/function.ts',
-  },
+  { place: pureShared, may: [pureShared], rule: 'shared without shared/runtime, and types of shared/function.ts' },
   { place: /^shared\//, may: [/^shared\//, /^package\.json$/], rule: 'shared: it knows no function' },
   { place: /^functions\//, may: [/^shared\//], rule: 'shared and its own folder: functions never call functions' },
 ];

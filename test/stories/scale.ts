@@ -30,10 +30,7 @@ export const stories = byName<Story>({
     // CDI and the snapshotter write some sixty times for one image, which other stories look at.
     simulators: false,
     policy: uninspected,
-    local: {
-      replicas: { 'start-sync': 3 },
-      schedules: { sweep: '*/2 * * * * *' },
-    },
+    local: { replicas: { 'start-sync': 3 }, schedules: { sweep: '*/2 * * * * *' } },
     run: async (world) => {
       const standIn = await startStandIn(world.kube, { importMs: () => 100, snapshotMs: 20 });
       const started = await countReached(world.kube, DataVolume, () => true);

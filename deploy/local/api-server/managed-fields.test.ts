@@ -207,10 +207,7 @@ describe('server-side apply', () => {
       'merges objects without schema, and owns lists in them whole',
       [a({ free: { o: { p: 1 }, l: [1] } }), b({ free: { o: { q: 2 } } })],
       { free: { o: { p: 1, q: 2 }, l: [1] } },
-      {
-        'a Apply': ['.spec.free.l', '.spec.free.o', '.spec.free.o.p'],
-        'b Apply': ['.spec.free.o', '.spec.free.o.q'],
-      },
+      { 'a Apply': ['.spec.free.l', '.spec.free.o', '.spec.free.o.p'], 'b Apply': ['.spec.free.o', '.spec.free.o.q'] },
     ],
   ])('%s', (_fact, steps, spec, owned) => {
     const object = applied(...steps);

@@ -131,10 +131,7 @@ export const objectMetaSchemas: Record<string, JsonObject> = {
           'If true, AND if the owner has the "foregroundDeletion" finalizer, then the owner cannot be deleted from the key-value store until this reference is removed. See https://kubernetes.io/docs/concepts/architecture/garbage-collection/#foreground-deletion for how the garbage collector interacts with this field and enforces the foreground deletion. Defaults to false. To set this field, a user needs "delete" permission of the owner, otherwise 422 (Unprocessable Entity) will be returned.',
         type: 'boolean',
       },
-      controller: {
-        description: 'If true, this reference points to the managing controller.',
-        type: 'boolean',
-      },
+      controller: { description: 'If true, this reference points to the managing controller.', type: 'boolean' },
       kind: {
         ...text(
           'Kind of the referent. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds',

@@ -105,8 +105,5 @@ function published(schema: unknown): unknown {
   if (!isJsonObject(schema)) return schema;
   const fields = Object.entries(schema).map(([name, field]) => [name, published(field)]);
   const either = schema['x-kubernetes-int-or-string'] === true && !schema.anyOf;
-  return {
-    ...Object.fromEntries(fields),
-    ...(either && { anyOf: [{ type: 'integer' }, { type: 'string' }] }),
-  };
+  return { ...Object.fromEntries(fields), ...(either && { anyOf: [{ type: 'integer' }, { type: 'string' }] }) };
 }

@@ -112,10 +112,7 @@ test('a watch from before the restart is answered 410, one from after it hears w
 });
 
 test('kinds that were defined are served, with their defaults and rules', async () => {
-  const schema = {
-    type: 'object',
-    properties: { size: { type: 'integer', default: 3, maximum: 5 } },
-  };
+  const schema = { type: 'object', properties: { size: { type: 'integer', default: 3, maximum: 5 } } };
   await kube.create(CustomResourceDefinition, {
     apiVersion: CustomResourceDefinition.apiVersion,
     kind: CustomResourceDefinition.kind,

@@ -109,11 +109,7 @@ function assertSameObject(kind: Kind, { place }: Change, { metadata }: ApiObject
 function withSpecOf(kind: Kind, current: ApiObject, desired: ApiObject): ApiObject {
   const next: ApiObject = {
     ...desired,
-    metadata: {
-      ...desired.metadata,
-      ...systemFieldsOf(current),
-      uid: desired.metadata.uid || current.metadata.uid,
-    },
+    metadata: { ...desired.metadata, ...systemFieldsOf(current), uid: desired.metadata.uid || current.metadata.uid },
   };
   for (const field of ['generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
     if (current.metadata[field] === undefined) delete next.metadata[field];
@@ -162,10 +158,7 @@ function refuseInvalid(kind: Kind, next: ApiObject, current: ApiObject, subresou
 const whole = (cause: Cause) => cause;
 
 /** /status has the schema of the status alone, from which it says where a fault is. */
-const fromStatus = (cause: Cause): Cause => ({
-  ...cause,
-  message: cause.message.replace(': status.', ': '),
-});
+const fromStatus = (cause: Cause): Cause => ({ ...cause, message: cause.message.replace(': status.', ': ') });
 
 /** Writes the object, or lets it go when this took away the last thing that held it. */
 function store({ store }: ClusterState, kind: Kind, next: ApiObject): ApiObject {

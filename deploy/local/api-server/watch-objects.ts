@@ -50,10 +50,7 @@ export function watchObjects(
 
 /** A line that only says how far the watch has come. */
 export function bookmark(kind: Kind, resourceVersion: number, annotations?: Record<string, string>): WatchEvent {
-  const metadata = {
-    resourceVersion: String(resourceVersion),
-    ...(annotations && { annotations }),
-  };
+  const metadata = { resourceVersion: String(resourceVersion), ...(annotations && { annotations }) };
   return {
     type: 'BOOKMARK',
     object: { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata } as unknown as ApiObject,

@@ -21,12 +21,7 @@ export function temporaryClaimFor(
     metadata: {
       name: called,
       namespace: snapshot.namespace,
-      labels: {
-        ...labels,
-        ...cdiLabels,
-        'cdi.kubevirt.io/OwnedByUID': uid,
-        'velero.io/exclude-from-backup': 'true',
-      },
+      labels: { ...labels, ...cdiLabels, 'cdi.kubevirt.io/OwnedByUID': uid, 'velero.io/exclude-from-backup': 'true' },
       annotations: {
         ...annotations,
         [`${annotation.eventSource}.kind`]: 'PersistentVolumeClaim',

@@ -24,12 +24,7 @@ export function importerPodFor(filled: Claim, labels: Record<string, string>, sc
     metadata: {
       name: importerPodName(filled),
       namespace,
-      labels: {
-        ...labels,
-        ...cdiLabels,
-        'cdi.kubevirt.io': 'importer',
-        'prometheus.cdi.kubevirt.io': 'true',
-      },
+      labels: { ...labels, ...cdiLabels, 'cdi.kubevirt.io': 'importer', 'prometheus.cdi.kubevirt.io': 'true' },
       annotations: { 'cdi.kubevirt.io/storage.createdByController': 'yes', ...keep(annotations, passedOn) },
       finalizers: [kubeletFinalizer],
       ownerReferences: [ownedBy(filled)],

@@ -3,12 +3,7 @@ import { defineResource, type ObjectOf } from '../../../shared/kinds/resource.ts
 
 const Destination = z.object({
   ref: z
-    .object({
-      apiVersion: z.string().optional(),
-      kind: z.string(),
-      name: z.string(),
-      namespace: z.string().optional(),
-    })
+    .object({ apiVersion: z.string().optional(), kind: z.string(), name: z.string(), namespace: z.string().optional() })
     .optional(),
   uri: z.string().optional(),
 });

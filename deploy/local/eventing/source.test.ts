@@ -23,10 +23,7 @@ function fakeKube(existing: readonly KubernetesObject[] = []) {
     watch: (resource, { signal, ...options }, onEvent) =>
       new Promise<void>((resolve, reject) => {
         watches.push({ options, plural: resource.plural });
-        open.push({
-          tell: (change) => onEvent(change as never),
-          end: (error) => (error ? reject(error) : resolve()),
-        });
+        open.push({ tell: (change) => onEvent(change as never), end: (error) => (error ? reject(error) : resolve()) });
         signal.addEventListener('abort', () => resolve(), { once: true });
         watching.resolve();
       }),

@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { defineResource, type ObjectOf } from '../../../shared/kinds/resource.ts';
 import { Condition } from '../controller/kinds.ts';
 
-const VpcStatus = z.looseObject({
-  standby: z.boolean().optional(),
-  subnets: z.array(z.string()).nullish(),
-});
+const VpcStatus = z.looseObject({ standby: z.boolean().optional(), subnets: z.array(z.string()).nullish() });
 
 /** A router of its own, so that the same addresses may be in two of them. */
 export const Vpc = defineResource(

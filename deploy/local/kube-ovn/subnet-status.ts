@@ -74,11 +74,5 @@ export function counted(status: SubnetStatus, spec: SubnetSpec, using: number): 
       : { used: 0, left: 0 };
   };
   const [v4, v6] = [of(32), of(128)];
-  return {
-    ...status,
-    v4usingIPs: v4.used,
-    v4availableIPs: v4.left,
-    v6usingIPs: v6.used,
-    v6availableIPs: v6.left,
-  };
+  return { ...status, v4usingIPs: v4.used, v4availableIPs: v4.left, v6usingIPs: v6.used, v6availableIPs: v6.left };
 }

@@ -23,10 +23,7 @@ const Spec = z.looseObject({
 });
 type Spec = z.infer<typeof Spec>;
 
-const Candidate = z.looseObject({
-  metadata: z.looseObject({ deletionTimestamp: z.string().optional() }),
-  spec: Spec,
-});
+const Candidate = z.looseObject({ metadata: z.looseObject({ deletionTimestamp: z.string().optional() }), spec: Spec });
 
 /**
  * KubeVirt's validating webhook for VirtualMachines (KubeVirt pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go),

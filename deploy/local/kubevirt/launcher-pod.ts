@@ -38,12 +38,7 @@ export function launcherPodFor(instance: VirtualMachineInstance, suffix: string,
     metadata: {
       name: `virt-launcher-${name}-${suffix}`,
       namespace,
-      labels: {
-        ...labels,
-        'kubevirt.io': 'virt-launcher',
-        [word.createdBy]: uid,
-        'vm.kubevirt.io/name': name,
-      },
+      labels: { ...labels, 'kubevirt.io': 'virt-launcher', [word.createdBy]: uid, 'vm.kubevirt.io/name': name },
       annotations: {
         ...annotations,
         'kubevirt.io/domain': name,

@@ -6,10 +6,7 @@ import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';
 import { defaultTimings } from './settings.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
-const spec = {
-  schedulerName: launcherScheduler,
-  containers: [{ name: 'compute', image: 'launcher:1' }],
-};
+const spec = { schedulerName: launcherScheduler, containers: [{ name: 'compute', image: 'launcher:1' }] };
 const aPod = (status: object = {}, metadata: object = {}) =>
   Pod.parse({ metadata: { name: 'virt-launcher-pc', finalizers: [launcherFinalizer], ...metadata }, spec, status });
 const aClaim = (phase: string, annotations: Record<string, string> = {}) =>

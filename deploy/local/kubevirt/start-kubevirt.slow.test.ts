@@ -95,10 +95,7 @@ function aMachine(spec: object = {}, template: object = {}, volumes: object[] = 
   };
 }
 const immediate = { 'cdi.kubevirt.io/storage.bind.immediate.requested': '' };
-const cloudInit = {
-  name: 'cloudinit',
-  cloudInitNoCloud: { networkDataSecretRef: { name: 'pc-cloud-init' } },
-};
+const cloudInit = { name: 'cloudinit', cloudInitNoCloud: { networkDataSecretRef: { name: 'pc-cloud-init' } } };
 const makeSecret = (data: Record<string, string>) =>
   cluster.kube.create(Secret, {
     metadata: { namespace: 'default', name: 'pc-cloud-init' },

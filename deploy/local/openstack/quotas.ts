@@ -25,13 +25,7 @@ export const defaultQuotas: Quotas = {
     groups: 10,
     per_volume_gigabytes: -1,
   },
-  network: {
-    network: 100,
-    subnet: 100,
-    port: 500,
-    security_group: 10,
-    security_group_rule: 100,
-  },
+  network: { network: 100, subnet: 100, port: 500, security_group: 10, security_group_rule: 100 },
 };
 
 /** The limits of one kind, by project, over their defaults. */

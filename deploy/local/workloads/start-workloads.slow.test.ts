@@ -265,11 +265,7 @@ describe('a Pod', () => {
     for (const name of ['gp3', 'now']) {
       await cluster.kube.create(Claim, {
         metadata: { name, namespace },
-        spec: {
-          accessModes: ['ReadWriteOnce'],
-          storageClassName: name,
-          resources: { requests: { storage: '1Gi' } },
-        },
+        spec: { accessModes: ['ReadWriteOnce'], storageClassName: name, resources: { requests: { storage: '1Gi' } } },
       });
     }
     const volumes = ['gp3', 'now'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));

@@ -91,11 +91,7 @@ export const moreApplyCases: Cases = {
     { ...map('one', {}, 500), body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, bogus: {} } },
   ],
   'an apply names the object of its path, in its kind and version': [
-    {
-      ...made,
-      body: aWidget({ name: 'v' }, {}),
-      status: 400,
-    },
+    { ...made, body: aWidget({ name: 'v' }, {}), status: 400 },
     { ...made, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'w' } }, status: 400 },
     { ...made, body: { metadata: { name: 'w' }, spec: { size: 1 } }, status: 400 },
     { ...made, body: { apiVersion: 'contract.example.com/v1', kind: 'Widget', spec: { size: 1 } }, status: 400 },

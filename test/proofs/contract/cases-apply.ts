@@ -61,22 +61,14 @@ export const applyCases: Cases = {
       answer: {
         reason: 'Conflict',
         message: 'Apply failed with 1 conflict: conflict with "one": .spec.size',
-        details: {
-          causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.size' }],
-        },
+        details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.size' }] },
       },
     },
     { ...applied('two', { size: 3, color: 'blue' }), answer: { spec: { size: 3, color: 'blue' } } },
-    {
-      ...applied('two', { size: 5, color: 'blue' }, {}, '&force=true'),
-      answer: { spec: { size: 5, color: 'blue' } },
-    },
+    { ...applied('two', { size: 5, color: 'blue' }, {}, '&force=true'), answer: { spec: { size: 5, color: 'blue' } } },
   ],
   'a field that its only manager no longer applies goes': [
-    {
-      ...made,
-      body: aWidget({ name: 'w', labels: { a: '1', b: '2' } }, { spec: { size: 3, tags: ['x'] } }),
-    },
+    { ...made, body: aWidget({ name: 'w', labels: { a: '1', b: '2' } }, { spec: { size: 3, tags: ['x'] } }) },
     { ...applied('one', { size: 3 }), without: ['spec.tags', 'metadata.labels'], answer: { spec: { size: 3 } } },
   ],
   'applying the same again writes nothing': [

@@ -41,9 +41,7 @@ export const deleteCases: Cases = {
     }),
     step(`DELETE ${configMaps}/a`, 409, {
       body: { preconditions: { uid: '{a}', resourceVersion: '1' } },
-      answer: {
-        message: /the ResourceVersion in the precondition \(1\) does not match the ResourceVersion in record/,
-      },
+      answer: { message: /the ResourceVersion in the precondition \(1\) does not match the ResourceVersion in record/ },
     }),
     step(`DELETE ${configMaps}/a`, 200, { body: { preconditions: { uid: '{a}' } } }),
   ],
@@ -52,12 +50,7 @@ export const deleteCases: Cases = {
     step(`DELETE ${widgets}/w`, 200, {
       answer: {
         kind: 'Widget',
-        metadata: {
-          deletionTimestamp: /Z$/,
-          deletionGracePeriodSeconds: 0,
-          generation: 2,
-          finalizers: ['x/a', 'x/b'],
-        },
+        metadata: { deletionTimestamp: /Z$/, deletionGracePeriodSeconds: 0, generation: 2, finalizers: ['x/a', 'x/b'] },
       },
       save: { version: 'metadata.resourceVersion' },
     }),

@@ -3,10 +3,7 @@ import { asTable } from './cases-read.ts';
 import { configMaps, widgets } from './paths.ts';
 
 const widget = (name: string, metadata: object = {}) =>
-  step(`POST ${widgets}`, 201, {
-    body: aWidget({ name, ...metadata }),
-    save: { version: 'metadata.resourceVersion' },
-  });
+  step(`POST ${widgets}`, 201, { body: aWidget({ name, ...metadata }), save: { version: 'metadata.resourceVersion' } });
 
 const listed = (query: string, status: number, ...names: string[]) =>
   step(
@@ -58,10 +55,7 @@ export const listCases: Cases = {
     widget('e'),
     { ...listed('limit=2', 200, 'a', 'b'), save: { next: 'metadata.continue' } },
     { ...listed('limit=2&continue={next}', 200, 'c', 'd'), save: { next: 'metadata.continue' } },
-    {
-      ...listed('limit=2&continue={next}', 200, 'e'),
-      without: ['metadata.remainingItemCount'],
-    },
+    { ...listed('limit=2&continue={next}', 200, 'e'), without: ['metadata.remainingItemCount'] },
     { ...listed('limit=1&labelSelector=!x', 200, 'a'), without: ['metadata.remainingItemCount'] },
     listed('limit=0', 200, 'a', 'b', 'c', 'd', 'e'),
     listed('limit=1&continue={next}&resourceVersion=5', 400),

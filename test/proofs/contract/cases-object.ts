@@ -26,11 +26,7 @@ export const objectCases: Cases = {
     step(`POST ${claims}`, 201, {
       body: {
         metadata: { name: 'p' },
-        spec: {
-          accessModes: ['ReadWriteOnce'],
-          resources: { requests: { storage: '1Gi' } },
-          storageClassName: 'none',
-        },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'none' },
       },
     }),
     step(`PATCH ${claims}/p`, 422, { type: merge, body: { spec: { accessModes: ['ReadOnlyMany'] } } }),
@@ -90,9 +86,7 @@ export const objectCases: Cases = {
     step(`PUT ${widgets}/w/status`, 409, {
       body: aWidget({ name: 'w', resourceVersion: '{version}' }, { spec: { size: 1 }, status: { phase: 'Again' } }),
     }),
-    step(`PUT ${widgets}/none/status`, 404, {
-      body: aWidget({ name: 'none' }),
-    }),
+    step(`PUT ${widgets}/none/status`, 404, { body: aWidget({ name: 'none' }) }),
   ],
   'a PUT drops what it does not name': [
     widget('w', { labels: { a: 'b' }, annotations: { c: 'd' }, finalizers: ['x/a'] }),
@@ -103,9 +97,7 @@ export const objectCases: Cases = {
     }),
   ],
   'an object has one controlling owner at most': [
-    widget('w', {
-      finalizers: ['x/held'],
-    }),
+    widget('w', { finalizers: ['x/held'] }),
     step(`PATCH ${widgets}/w`, 422, {
       type: merge,
       body: {

@@ -16,9 +16,7 @@ const configMap = step(`POST ${configMaps}`, 201, {
   save: { version: 'metadata.resourceVersion' },
 });
 
-const widget = step(`POST ${widgets}`, 201, {
-  body: aWidget({ name: 'w' }, { spec: { size: 3, tags: ['a', 'b'] } }),
-});
+const widget = step(`POST ${widgets}`, 201, { body: aWidget({ name: 'w' }, { spec: { size: 3, tags: ['a', 'b'] } }) });
 
 const containers = (step: Step): Step => ({
   ...step,

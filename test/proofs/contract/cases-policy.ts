@@ -69,10 +69,7 @@ export const policyCases: Cases = {
     step(`POST ${configMaps}`, 201, { body: { metadata: { name: 'a' }, data: { a: '1' } }, pick: unpicked }),
     policy({
       validations: [
-        {
-          expression: 'oldObject == null || object == null || object.data == oldObject.data',
-          message: 'data stays',
-        },
+        { expression: 'oldObject == null || object == null || object.data == oldObject.data', message: 'data stays' },
         {
           expression: "request.operation != 'DELETE'",
           messageExpression:

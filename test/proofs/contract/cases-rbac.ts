@@ -83,9 +83,7 @@ export const rbacCases: Cases = {
     asRobot(`POST ${configMaps}`, 403, { body: { metadata: { name: 'a' } } }),
   ],
   'a subresource is a right of its own': [
-    step('POST /apis/contract.example.com/v1/namespaces/{ns}/widgets', 201, {
-      body: aWidget({ name: 'w' }),
-    }),
+    step('POST /apis/contract.example.com/v1/namespaces/{ns}/widgets', 201, { body: aWidget({ name: 'w' }) }),
     role({ apiGroups: ['contract.example.com'], resources: ['widgets/status'], verbs: ['patch'] }),
     bound(),
     soon(
@@ -168,19 +166,11 @@ export const rbacCases: Cases = {
     bound(),
     soon(review({ resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'configmaps' } }, true)),
     step(`POST ${reviews}/selfsubjectrulesreviews`, 201, {
-      body: {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectRulesReview',
-        spec: { namespace: '{ns}' },
-      },
+      body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace: '{ns}' } },
       as: robot,
     }),
     step(`POST ${reviews}/selfsubjectrulesreviews`, 201, {
-      body: {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectRulesReview',
-        spec: { namespace: '{ns}' },
-      },
+      body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace: '{ns}' } },
       as: { user: 'root', groups: ['system:masters'] },
     }),
   ],

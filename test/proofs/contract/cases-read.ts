@@ -5,9 +5,7 @@ import { configMaps, widgets } from './paths.ts';
 export const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1,application/json';
 
 const widget = (name: string, spec: object, labels: object = {}) =>
-  step(`POST ${widgets}`, 201, {
-    body: aWidget({ name, labels }, { spec: { size: 1, ...spec } }),
-  });
+  step(`POST ${widgets}`, 201, { body: aWidget({ name, labels }, { spec: { size: 1, ...spec } }) });
 
 const listed = (query: string, ...names: string[]) =>
   step(`GET ${widgets}?${query}`, 200, {
@@ -139,10 +137,7 @@ export const readCases: Cases = {
       },
     }),
     step('GET /apis/contract.example.com/v1', 200, {
-      answer: {
-        kind: 'APIResourceList',
-        groupVersion: 'contract.example.com/v1',
-      },
+      answer: { kind: 'APIResourceList', groupVersion: 'contract.example.com/v1' },
     }),
   ],
   'a CustomResourceDefinition is completed and established': [

@@ -42,9 +42,7 @@ export const reviewCases: Cases = {
   'a TokenReview says whose a token is': [
     account,
     aToken(),
-    tokenReview({ token: '{token}' }, 201, {
-      answer: { status: { authenticated: true, user: { username: robot } } },
-    }),
+    tokenReview({ token: '{token}' }, 201, { answer: { status: { authenticated: true, user: { username: robot } } } }),
   ],
   'a TokenReview of a token that nobody has, or of none': [
     tokenReview({ token: 'nobody.has.it' }, 201, {
@@ -62,10 +60,7 @@ export const reviewCases: Cases = {
   ],
   'a SubjectAccessReview says whether somebody else may': [
     step(`POST ${rbac}/roles`, 201, {
-      body: {
-        metadata: { name: 'r' },
-        rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }],
-      },
+      body: { metadata: { name: 'r' }, rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }] },
     }),
     step(`POST ${rbac}/rolebindings`, 201, {
       body: {

@@ -3,10 +3,7 @@ import { watched } from './cases-watch.ts';
 import { merge, widgets } from './paths.ts';
 
 const widget = (name: string, labels: object = {}) =>
-  step(`POST ${widgets}`, 201, {
-    body: aWidget({ name, labels }),
-    save: { version: 'metadata.resourceVersion' },
-  });
+  step(`POST ${widgets}`, 201, { body: aWidget({ name, labels }), save: { version: 'metadata.resourceVersion' } });
 
 const event = (type: string, name: string) => ({ type, object: { metadata: { name } } });
 

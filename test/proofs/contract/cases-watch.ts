@@ -2,10 +2,7 @@ import { aWidget, type Cases, step } from './case.ts';
 import { merge, widgets } from './paths.ts';
 
 const widget = (name: string, spec: object = {}, save: Record<string, string> = {}) =>
-  step(`POST ${widgets}`, 201, {
-    body: aWidget({ name }, { spec: { size: 1, ...spec } }),
-    save,
-  });
+  step(`POST ${widgets}`, 201, { body: aWidget({ name }, { spec: { size: 1, ...spec } }), save });
 
 /** Watches widgets until these events came. */
 export const watched = (query: string, ...events: unknown[]) =>
@@ -49,10 +46,7 @@ export const watchCases: Cases = {
     ),
   ],
   'a finalizer’s removal and the end of the object are one event': [
-    step(`POST ${widgets}`, 201, {
-      body: aWidget({ name: 'a', finalizers: ['x/a'] }),
-      save: version,
-    }),
+    step(`POST ${widgets}`, 201, { body: aWidget({ name: 'a', finalizers: ['x/a'] }), save: version }),
     step(`DELETE ${widgets}/a`, 200),
     patched('a', { metadata: { finalizers: null } }),
     watched(

@@ -68,9 +68,7 @@ export const workloadCases: Cases = {
       'PUT /s',
       200,
       { metadata: { name: 's' }, spec: { selector, ports: [{ port: 54, protocol: 'UDP' }] } },
-      {
-        answer: { spec: { clusterIP: '{ip}' } },
-      },
+      { answer: { spec: { clusterIP: '{ip}' } } },
     ),
     service('PATCH /s', 422, { spec: { clusterIP: '10.96.0.77', clusterIPs: ['10.96.0.77'] } }, { type: merge }),
     service('PATCH /s', 200, { spec: { clusterIP: '{ip}' } }, { type: merge, pick: () => 'nothing changed' }),

@@ -73,10 +73,7 @@ export const writeCases: Cases = {
   ],
   'labels, annotations, finalizers and owners are checked': [
     step(`POST ${widgets}`, 422, {
-      body: {
-        ...widget('w'),
-        metadata: { name: 'w', labels: { 'a b': '-x' }, ownerReferences: [{ name: 'x' }] },
-      },
+      body: { ...widget('w'), metadata: { name: 'w', labels: { 'a b': '-x' }, ownerReferences: [{ name: 'x' }] } },
       answer: invalid(
         /metadata.labels: Invalid value: "a b": name part must consist .* a valid label must be .*metadata.ownerReferences.uid: Invalid value: "": must not be empty/,
       ),

@@ -87,9 +87,7 @@ export const deviations: Deviation[] = [
   {
     what: 'why an expression does not compile uses other words',
     reason: 'they are those of another engine; which expression, and that it does not compile, is the same',
-    where: {
-      'policies and their bindings are checked': ['3.body.message', '3.body.details.causes.*.message'],
-    },
+    where: { 'policies and their bindings are checked': ['3.body.message', '3.body.details.causes.*.message'] },
   },
   {
     what: 'a value in a message is written as JSON, with its fields in order of name',

@@ -86,10 +86,7 @@ const commandsOf: Readonly<Record<string, Command[]>> = {
     run('get crd widgets.contract.example.com'),
     run('get wdg --chunk-size=1'),
     { ...run('get wdg -w'), meanwhile: { commands: [words('label wdg a y=z'), words('delete wdg b')], lines: 5 } },
-    {
-      ...run('get wdg a -w -o name'),
-      meanwhile: { commands: [words('label wdg a y=x --overwrite')], lines: 2 },
-    },
+    { ...run('get wdg a -w -o name'), meanwhile: { commands: [words('label wdg a y=x --overwrite')], lines: 2 } },
   ],
   describe: [
     apply([

@@ -60,11 +60,7 @@ const version = /((?:resource version: \d+ \(|, current: |ResourceVersion in (?:
 const age = /^(?:\d+[smhdy])+$/;
 
 /** Fields whose text is never the same twice, by name. */
-const masked: Record<string, string> = {
-  resourceVersion: '<version>',
-  continue: '<continue>',
-  token: '<token>',
-};
+const masked: Record<string, string> = { resourceVersion: '<version>', continue: '<continue>', token: '<token>' };
 
 /** Fields that say nothing of the API. */
 const omitted = new Set(['serverAddressByClientCIDRs', 'storageVersionHash', 'buildDate', 'goVersion', 'gitCommit']);

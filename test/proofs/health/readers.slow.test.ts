@@ -71,12 +71,7 @@ const vocabularies = {
   },
   kstatus: { 'under way': /^InProgress$/, usable: /^Current$/, failed: /^Failed$/, 'being deleted': /^Terminating$/ },
   Flux: withoutDeletion(/^InProgress$/, /^Current$/, /^Failed$/),
-  'Helm 4': {
-    'under way': /^InProgress$/,
-    usable: /^deployed$/,
-    failed: /^Failed$/,
-    'being deleted': /^Terminating$/,
-  },
+  'Helm 4': { 'under way': /^InProgress$/, usable: /^deployed$/, failed: /^Failed$/, 'being deleted': /^Terminating$/ },
   'Argo CD': withoutDeletion(/^Progressing$/, /^Healthy$/, /^Degraded$/),
   'ot status': phaseWords,
   console: phaseWords,

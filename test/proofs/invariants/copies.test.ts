@@ -66,10 +66,7 @@ describe('S17', () => {
       anImage(url, { phase: 'Syncing', ...source(etag) }, { name: 'heir' });
     const judged = (heir: VMDiskImage) => {
       const made = download(heir, { phase: 'Succeeded', bound: { status: 'True' } });
-      const clone = {
-        ...made,
-        spec: { source: { snapshot: { namespace: 'vmdi-farm', name: cut.metadata.name } } },
-      };
+      const clone = { ...made, spec: { source: { snapshot: { namespace: 'vmdi-farm', name: cut.metadata.name } } } };
       const own = snapshot(heir, { ready: true });
       const status = { phase: 'Succeeded', snapshot: { name: own.metadata.name, revision: 1 }, ...condition('True') };
       const ready = by('follow-sync', { ...heir, status: { ...heir.status, ...status } } as VMDiskImage, {

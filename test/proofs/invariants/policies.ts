@@ -16,10 +16,7 @@ export interface Policies {
   edits: InForce[];
 }
 
-export const policiesFrom = (configMap: ConfigMap | undefined): Policies => ({
-  now: policyOf(configMap),
-  edits: [],
-});
+export const policiesFrom = (configMap: ConfigMap | undefined): Policies => ({ now: policyOf(configMap), edits: [] });
 
 /** Records an edit; undefined is a deletion. */
 export function edit(policies: Policies, configMap: ConfigMap | undefined, untilRevision: number, untilMs: number) {

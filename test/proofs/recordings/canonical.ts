@@ -139,11 +139,7 @@ const Pod = z.looseObject({
       reason: z.string().optional(),
       containerStatuses: z
         .array(
-          z.looseObject({
-            restartCount: z.number().optional(),
-            state: State.optional(),
-            lastState: State.optional(),
-          }),
+          z.looseObject({ restartCount: z.number().optional(), state: State.optional(), lastState: State.optional() }),
         )
         .optional(),
     })

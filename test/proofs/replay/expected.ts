@@ -44,9 +44,7 @@ export const expected: Readonly<Record<string, Expected>> = {
   '04-s3-raw-xz': ready(),
   '05-http-raw-xz-filesystem': ready(),
   // Not as recorded: the first attempt was ended as ImporterReplaced in the round for scratch space.
-  '06-s3-qcow2-filesystem': {
-    ...ready('Syncing'),
-  },
+  '06-s3-qcow2-filesystem': { ...ready('Syncing') },
   '07-http-slow-with-progress': ready(),
   '10-s3-404': failed('NotFound', /NoSuchKey/),
   '11-http-404': failed('NotFound', /got 404/),
@@ -54,9 +52,7 @@ export const expected: Readonly<Record<string, Expected>> = {
   '13-unknown-access-key': failed('AccessDenied', /InvalidAccessKeyId/),
   '14-secret-missing-then-created': { ...ready(), says: /CreateContainerConfigError: secret "later" not found/ },
   // CDI does not report it: qemu-img fills the missing part with zeros.
-  '15-truncated-qcow2-succeeds': {
-    ...ready(),
-  },
+  '15-truncated-qcow2-succeeds': { ...ready() },
   '16-s3-cut-midway': twice(/failed to pull image: unexpected EOF/),
   '17-too-large-s3-restarts': failed('DiskTooSmall', /too small to contain|larger than the reported available storage/),
   '18-html-page-s3': ready(),
@@ -66,9 +62,7 @@ export const expected: Readonly<Record<string, Expected>> = {
     ...failed('ImportFailed', /^Not tried again: .*could not process image header: unexpected EOF/),
   },
   // Not as recorded: was tried again, and no attempt can mend it.
-  '21-empty-object': {
-    ...failed('ImportFailed', /^Not tried again: .*could not process image header: EOF/),
-  },
+  '21-empty-object': { ...failed('ImportFailed', /^Not tried again: .*could not process image header: EOF/) },
   '22-checksum-mismatch': failed('ChecksumMismatch', /checksum mismatch/),
   '23-corrupt-qcow2': twice(/qcow2: Image is corrupt/),
   '24-too-large-http': failed('DiskTooSmall', /too small to contain|larger than the reported available storage/),
@@ -78,9 +72,7 @@ export const expected: Readonly<Record<string, Expected>> = {
   '28-image-deleted-midway': { ends: ['Syncing'] },
   '29-datavolume-deleted-by-hand': { ends: ['Retrying DataVolumeGone 1', 'Syncing'], says: /r1-a1 was deleted/ },
   // Not as recorded: the message was Downloading until syncTimeout, although nothing was downloaded.
-  '30-quota-on-scratch': {
-    ...notStarted(1, /^Waiting for scratch space, attempt 1\. .*exceeded quota: q/),
-  },
+  '30-quota-on-scratch': { ...notStarted(1, /^Waiting for scratch space, attempt 1\. .*exceeded quota: q/) },
   '31-quota-on-target': notStarted(2, /^Waiting for the importer, attempt 1\. ErrExceededQuota: /),
   // Not as recorded: two attempts were ended and counted in seconds; the kubelet gets the image as soon as it can.
   '32-importer-image-missing': {
@@ -103,9 +95,7 @@ export const expected: Readonly<Record<string, Expected>> = {
   '40-connection-refused': once('ImportFailed', /no route to host/),
   '41-no-such-bucket': failed('NotFound', /NoSuchBucket/),
   // Not as recorded: both attempts were ended as ImporterReplaced in the round for scratch space.
-  '42-false-ImporterReplaced': {
-    ends: ['Syncing', 'Syncing'],
-  },
+  '42-false-ImporterReplaced': { ends: ['Syncing', 'Syncing'] },
   '50-clone-block-wffc-cross-namespace': disk('as snapshot', block),
   '51-clone-block-larger': disk('2Gi', { ...block, wanted: '2Gi' }),
   // CDI adds the overhead of a file system to a requested size; the size of the snapshot already includes it.

@@ -106,9 +106,7 @@ const again: Stage = (work) => {
     containerStatuses: [
       {
         restartCount: work.restarts,
-        lastState: {
-          terminated: { exitCode: 1, reason: 'Error', message: 'Unable to process data: unexpected EOF' },
-        },
+        lastState: { terminated: { exitCode: 1, reason: 'Error', message: 'Unable to process data: unexpected EOF' } },
       },
     ],
   });
@@ -165,10 +163,7 @@ const withoutScratch: Stage = (work, dataVolume) => {
   if (work.importers > 1) return finished(work, dataVolume);
   work.podSays({
     containerStatuses: [
-      {
-        restartCount: 0,
-        state: { terminated: { exitCode: 42, message: 'scratch space required and none found' } },
-      },
+      { restartCount: 0, state: { terminated: { exitCode: 42, message: 'scratch space required and none found' } } },
     ],
   });
   work.deletePod();

@@ -91,11 +91,7 @@ const furniture: readonly (Furniture & Record<string, unknown>)[] = [
   ...['default', operatorNamespace, imageNamespace, machineNamespace].map(namespace),
   { apiVersion: StorageClass.apiVersion, kind: StorageClass.kind, ...storageClass },
   { apiVersion: VolumeSnapshotClass.apiVersion, kind: VolumeSnapshotClass.kind, ...snapshotClass },
-  {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: policyName, namespace: operatorNamespace },
-  },
+  { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: policyName, namespace: operatorNamespace } },
   {
     apiVersion: 'v1',
     kind: 'Secret',

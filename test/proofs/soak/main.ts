@@ -46,11 +46,7 @@ async function main(): Promise<number> {
   }
 }
 
-const options = {
-  seed: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+const options = { seed: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
 
 function wantedOf(args: string[]): Wanted | 'help' {
   const { values, argument: minutes = '30' } = argumentOf('npm run soak --', args, options, 'minutes');

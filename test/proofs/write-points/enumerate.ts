@@ -95,9 +95,7 @@ async function failed(error: unknown, { processes }: SetUp, words: string): Prom
   const log = (await processes.log()).split('\n').slice(-30).join('\n');
   throw new Error(
     `${words}: ${error instanceof Error ? error.message : String(error)}\n\nThe functions said:\n${log}`,
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 

@@ -48,12 +48,7 @@ export async function lifeWith(
     if (crash.end === 'its answer is lost') throw new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
     return crashing(answer);
   };
-  const cluster = await startLocal({
-    openStack: true,
-    simulators: false,
-    schedules,
-    fetchOpenStack,
-  });
+  const cluster = await startLocal({ openStack: true, simulators: false, schedules, fetchOpenStack });
   try {
     await giveAccount(cluster.kube, openStack.login);
     await setPolicy(cluster, { ...quickPolicy, allowedSources: sourcesAt(imageUrl) });

@@ -127,10 +127,7 @@ export const stories = byName<OpenStackStory>({
   'names that stand for nothing are all said at once, and the machine heals as soon as they do': {
     isLong: true,
     async run(world) {
-      await createMachine(world, 'vm', {
-        virtualNetworks: ['net-a', 'net-b'],
-        diskAttachments: [{ name: 'disk' }],
-      });
+      await createMachine(world, 'vm', { virtualNetworks: ['net-a', 'net-b'], diskAttachments: [{ name: 'disk' }] });
       const { status } = await untilMachine(world, 'vm', isWaitingFor('NetworkMissing'));
       expect(status?.message).toBe('Waiting: there is no network net-a; there is no network net-b.');
       expect(status?.conditions).toEqual(
@@ -159,10 +156,7 @@ export const stories = byName<OpenStackStory>({
       const disk = (await asAdministrator(project, 'volume', 'POST', '/volumes', {
         volume: { name: 'disk by hand', size: 1 },
       })) as { volume: { id: string } };
-      await createMachine(world, 'vm', {
-        virtualNetworks: ['by hand'],
-        diskAttachments: [{ name: 'disk by hand' }],
-      });
+      await createMachine(world, 'vm', { virtualNetworks: ['by hand'], diskAttachments: [{ name: 'disk by hand' }] });
       await untilMachine(world, 'vm', isWaitingFor('NoBootableDisk'));
       await asAdministrator(project, 'volume', 'POST', `/volumes/${disk.volume.id}/action`, {
         'os-set_bootable': { bootable: true },

@@ -60,11 +60,7 @@ export const stories = byName<OpenStackStory>({
   async 'a machine that goes leaves its volumes and networks, and takes port, key and flavor along'(world) {
     await createNetwork(world, 'net');
     await createVolume(world, 'disk');
-    await createMachine(world, 'vm', {
-      publicKey,
-      virtualNetworks: ['net'],
-      diskAttachments: [{ name: 'disk' }],
-    });
+    await createMachine(world, 'vm', { publicKey, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
     await makeBootable(world, 'disk');
     const { metadata } = await untilMachine(world, 'vm', isPhase('Running'));
     const project = await projectOf(world);
@@ -76,11 +72,7 @@ export const stories = byName<OpenStackStory>({
     await untilGone(world, KupenStackMachine, 'vm');
     expect(await ownKeys()).toEqual([]);
     const left = await contentOf(project);
-    expect(left).toMatchObject({
-      servers: [],
-      ports: [],
-      volumes: [{ name: 'disk', status: 'available' }],
-    });
+    expect(left).toMatchObject({ servers: [], ports: [], volumes: [{ name: 'disk', status: 'available' }] });
     expect(left.networks).toHaveLength(1);
     expect(await untilSo(world, Volume, 'disk', isPhase('Available'))).toMatchObject({ status: { ready: true } });
     expect(await untilSo(world, VirtualNetwork, 'net', isPhase('Available'))).toMatchObject({

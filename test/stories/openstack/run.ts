@@ -32,11 +32,7 @@ export function runOnOpenStack(
     beforeAll(async () => {
       openStack = await services();
       images = await serveImages();
-      cluster = await startLocal({
-        openStack: true,
-        simulators: false,
-        schedules,
-      });
+      cluster = await startLocal({ openStack: true, simulators: false, schedules });
       await setPolicy(cluster, { ...quickPolicy, allowedSources: sourcesAt(images.imageUrl('')) });
       await giveAccount(cluster.kube, openStack.login);
     }, 60_000);

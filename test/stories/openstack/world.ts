@@ -58,12 +58,7 @@ const create = <T extends KubernetesObject>(
   name: string,
   spec: object,
 ) =>
-  kube.create(resource, {
-    apiVersion: resource.apiVersion,
-    kind: resource.kind,
-    metadata: { name, namespace },
-    spec,
-  });
+  kube.create(resource, { apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name, namespace }, spec });
 
 export const createMachine = (world: InNamespace, name: string, spec: object) =>
   create(world, KupenStackMachine, name, { vcpu: 1, memory: '64Mi', ...spec });

@@ -72,12 +72,7 @@ export interface IdentityState {
 }
 
 /** Who may do all from the beginning (keystone-manage bootstrap). */
-export const administrator = {
-  projectName: 'admin',
-  userName: 'admin',
-  password: 'secret',
-  domainId: 'default',
-};
+export const administrator = { projectName: 'admin', userName: 'admin', password: 'secret', domainId: 'default' };
 
 /** An administrator, his project, and the roles. */
 export function emptyIdentity(ids: Ids): IdentityState {

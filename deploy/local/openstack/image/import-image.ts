@@ -5,9 +5,7 @@ import { Refusal } from '../refusal.ts';
 import { type Content, contentOf, withContent } from './content.ts';
 import type { Image } from './state.ts';
 
-const Import = z.object({
-  method: z.object({ name: z.string(), uri: z.string().optional() }),
-});
+const Import = z.object({ method: z.object({ name: z.string(), uri: z.string().optional() }) });
 
 /** Begins a download (`importing`, then `active`); a failed one goes back to `queued` and only os_glance_failed_import tells (glance 25). */
 export function importImage(cloud: Cloud, image: Image, body: unknown): void {

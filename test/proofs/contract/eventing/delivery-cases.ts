@@ -126,11 +126,7 @@ const retried: Row[] = [404, 408, 409, 429, 500, 501, 502, 503, 504].map((status
 
 const connections: Row[] = [
   { what: 'a connection that is cut is tried again', answers: ['cut'], sender: 500, calls: 4, pausesMs: exponential },
-  {
-    what: 'a success after failures is a success',
-    answers: [...failing, 'cut', { status: 204 }],
-    calls: 3,
-  },
+  { what: 'a success after failures is a success', answers: [...failing, 'cut', { status: 204 }], calls: 3 },
   {
     what: 'Retry-After is ignored',
     answers: [
@@ -145,18 +141,8 @@ const connections: Row[] = [
 ];
 
 const redirects: Row[] = [
-  {
-    what: 'a 302 is followed with GET',
-    redirect: 302 as const,
-    methods: ['GET'],
-    target: 204,
-  },
-  {
-    what: 'a 307 is followed with POST',
-    redirect: 307 as const,
-    methods: ['POST'],
-    target: 204,
-  },
+  { what: 'a 302 is followed with GET', redirect: 302 as const, methods: ['GET'], target: 204 },
+  { what: 'a 307 is followed with POST', redirect: 307 as const, methods: ['POST'], target: 204 },
   {
     what: 'the answer behind a 307 counts',
     redirect: 307 as const,

@@ -184,10 +184,5 @@ export const pingCases: readonly PingCase[] = [
     spec: { contentType: 'text/plain', dataBase64: 'aGVsbG8=', ceOverrides: { extensions: { team: 'lab' } } },
     tells: { headers: { ...pinged('encoded'), 'content-type': 'text/plain', 'ce-team': 'lab' }, body: 'hello' },
   },
-  {
-    name: 'empty',
-    what: 'without data sends none',
-    spec: {},
-    tells: { headers: pinged('empty'), body: '' },
-  },
+  { name: 'empty', what: 'without data sends none', spec: {}, tells: { headers: pinged('empty'), body: '' } },
 ];
