@@ -20,24 +20,25 @@ export type SourceName = 'pelotech' | 'kupenstack' | 'cdi' | 'snapshotter' | 'ku
  */
 export type System = 'images' | 'inspection' | 'pruning' | 'machines' | 'workspaces' | 'openstack';
 
+/** Which changes of a kind, and the source that brings them. */
+interface Changes {
+  source: SourceName;
+  /**
+   * Only objects with these labels. Only the source can select by labels, since events carry none. Use labels that no other
+   * operator changes during the life of the object (CDI sets its own `managed-by` on claims and importer Pods).
+   */
+  selector?: LabelSelector;
+  /** Only the object of this name. */
+  name?: string;
+  /** Only what is in a workspace's Namespace, or, of a kind that is in none, has a name as it has; or only what is not. */
+  namespace?: 'workspace' | 'outsideWorkspaces';
+  /** Only these changes of the object; a deletion proves nothing, like any event. */
+  verbs?: readonly ChangeVerb[];
+}
+
 /** What a function subscribes to: a change of an object, a posted event, what no other function accepted, or time. */
 export type Subscription =
-  | {
-      on: 'changed';
-      resource: Resource;
-      source: SourceName;
-      /**
-       * Only objects with these labels. Only the source can select by labels, since events carry none. Use labels that no other
-       * operator changes during the life of the object (CDI sets its own `managed-by` on claims and importer Pods).
-       */
-      selector?: LabelSelector;
-      /** Only the object of this name. */
-      name?: string;
-      /** Only what is in a workspace's Namespace, or, of a kind that is in none, has a name as it has; or only what is not. */
-      namespace?: 'workspace' | 'outsideWorkspaces';
-      /** Only these changes of the object; a deletion proves nothing, like any event. */
-      verbs?: readonly ChangeVerb[];
-    }
+  | ({ on: 'changed'; resource: Resource } & Changes)
   | {
       on: 'event';
       type: string;
@@ -51,46 +52,24 @@ export type Subscription =
   | { on: 'sweep' }
   | { on: 'audit' };
 
+const changed =
+  (verbs?: readonly ChangeVerb[]) =>
+  (resource: Resource, only: Omit<Changes, 'verbs'>): Subscription => ({
+    on: 'changed',
+    resource,
+    ...only,
+    ...(verbs ? { verbs } : {}),
+  });
+
 export const on = {
   /** A change of any object of the kind (or of those that `only` names). */
-  changed: (
-    resource: Resource,
-    only: {
-      source: SourceName;
-      selector?: LabelSelector;
-      name?: string;
-      namespace?: 'workspace' | 'outsideWorkspaces';
-    },
-  ): Subscription => ({ on: 'changed', resource, ...only }),
+  changed: changed(),
   /** The end of an object of the kind. */
-  deleted: (
-    resource: Resource,
-    only: {
-      source: SourceName;
-      selector?: LabelSelector;
-      name?: string;
-      namespace?: 'workspace' | 'outsideWorkspaces';
-    },
-  ): Subscription => ({
-    on: 'changed',
-    resource,
-    ...only,
-    verbs: ['delete'],
-  }),
+  deleted: changed(['delete']),
   /** An object of the kind is created or deleted. */
-  createdOrDeleted: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Subscription => ({
-    on: 'changed',
-    resource,
-    ...only,
-    verbs: ['add', 'delete'],
-  }),
+  createdOrDeleted: changed(['add', 'delete']),
   /** What happens to an object of the kind after it was created. */
-  updatedOrDeleted: (resource: Resource, only: { source: SourceName; selector?: LabelSelector }): Subscription => ({
-    on: 'changed',
-    resource,
-    ...only,
-    verbs: ['update', 'delete'],
-  }),
+  updatedOrDeleted: changed(['update', 'delete']),
   /** A CloudEvent of this type; data that does not fit `schema` is refused with the list of faults. */
   event: (type: string, schema: z.ZodType, how: { forHours?: boolean } = {}): Subscription => ({
     on: 'event',
