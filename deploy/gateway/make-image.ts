@@ -38,15 +38,15 @@ export function imageMaker(
       return actions;
     };
     const batch = { ...noEvents, messages: [message] };
-    const verdict = await reconcile({
+    const reconciler = {
       declaration: { ...declaration, decide },
       ports,
       background,
       republish: async () => undefined,
       requeueAfter: () => undefined,
-      batch,
-      origins: { traces: traceparent === undefined ? [] : [traceparent], attributes: {} },
-    }).catch((error: unknown) => () => error);
+    };
+    const origins = { traces: traceparent === undefined ? [] : [traceparent], attributes: {} };
+    const verdict = await reconcile(reconciler, batch, origins).catch((error: unknown) => () => error);
     const error = verdict(batch);
     if (error !== undefined) throw new Refusal(503, 'the image cannot be made just now; try again', String(error));
     if (warning !== undefined) throw new Refusal(422, warning);

@@ -2,18 +2,17 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { type Batch, type DeadLetter, type FunctionDeclaration, type Message, noEvents } from '../function.ts';
 import { attributesOf, identityOf } from './attributes.ts';
-import { type Background, backgroundWork } from './background.ts';
+import { backgroundWork } from './background.ts';
 import { readDeadLetter } from './dead-letter.ts';
 import { delayedBatches } from './delayed-batches.ts';
 import { Conflict } from './errors.ts';
 import { readIncoming } from './incoming.ts';
 import { log, logError } from './log.ts';
 import { pagedAudits } from './paged-audits.ts';
-import { coalesced, type Ports, reconcile } from './reconcile.ts';
+import { coalesced, type Ports, type Reconciler, reconcile } from './reconcile.ts';
 import { republishing } from './republish.ts';
 import { spacedTimers } from './spaced-timers.ts';
 import { type TraceOrigins, traceOrigins } from './telemetry/origins.ts';
-import type { Verdict } from './verdict.ts';
 
 /** A function as an HTTP app: an event in, a reconcile (observe → decide → perform), an empty answer out. */
 export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Ports) {
@@ -24,8 +23,8 @@ export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Po
   const later = delayedBatches((about) => enqueue({ ...noEvents, subjects: [about] }), ports.after, ports.now);
   const republish = republishing(declaration, ports);
   const context = { app, declaration, ports, background, origins, republish, requeueAfter: later.requeueAfter };
-  const run = (batch: Batch) => reconcile({ ...context, batch, origins: origins.take() });
-  const paged = pagedAudits(context, coalesced(run));
+  const shared = coalesced((batch) => reconcile(context, batch, origins.take()));
+  const paged = pagedAudits(context, shared);
   const enqueue = ports.timerSpacing ? spacedTimers(paged, ports.now, ports.timerSpacing) : paged;
   app.get('/health/:probe', (c) => c.text('ok'));
   const takesLetters = declaration.on.some((subscription) => subscription.on === 'deadLetter');
@@ -40,7 +39,7 @@ export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Po
       'url.scheme': 'http',
     });
   });
-  if (takesLetters) deadLetterRoute(context, run);
+  if (takesLetters) deadLetterRoute(context);
   else eventRoute(context, enqueue);
   /** Resolves when all that was begun is done, and published if it can be: for SIGTERM. */
   const drain = async () => {
@@ -53,11 +52,8 @@ export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Po
 }
 
 /** What the routes of a function share. */
-interface RouteContext {
+interface RouteContext extends Reconciler<unknown> {
   app: Hono;
-  declaration: FunctionDeclaration;
-  ports: Ports;
-  background: Background;
   origins: TraceOrigins;
 }
 
@@ -111,13 +107,15 @@ function shortened(faults: readonly string[]): string[] {
 const ascii = (text: string) => text.replace(/[^\x20-\x7e]/g, '?');
 
 /** The route for events that no function took: each is logged and answered at once; the sender is never asked to try again. */
-function deadLetterRoute(context: RouteContext, run: (batch: Batch) => Promise<Verdict>): void {
+function deadLetterRoute(context: RouteContext): void {
   const { app, declaration, ports, background, origins } = context;
   const { name } = declaration;
   const waiting: Message[] = [];
   // Batches of thousands of events, merged one by one, take seconds: a reconcile takes all letters that wait.
   const enqueue = coalesced(() =>
-    run({ ...noEvents, messages: waiting.splice(0) }).finally(() => ports.pause(betweenReconcilesMs)),
+    reconcile(context, { ...noEvents, messages: waiting.splice(0) }, origins.take()).finally(() =>
+      ports.pause(betweenReconcilesMs),
+    ),
   );
   app.post('/:failed?', async (c) => {
     const answered = answering(context);

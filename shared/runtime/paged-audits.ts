@@ -2,10 +2,10 @@ import { type Batch, noEvents, type Subject } from '../function.ts';
 import { ConfigMap } from '../kinds/core/config-map.ts';
 import { policyName, policyRef } from '../policy.ts';
 import { Conflict } from './errors.ts';
-import type { Ports, ReconcileRequest } from './reconcile.ts';
+import type { Ports, Reconciler } from './reconcile.ts';
 
 /** What an audit that is walked page by page runs with. */
-type Walking = Pick<ReconcileRequest<unknown>, 'declaration' | 'background' | 'republish'> & {
+type Walking = Pick<Reconciler<unknown>, 'declaration' | 'background' | 'republish'> & {
   ports: Pick<Ports, 'kube' | 'now'>;
 };
 

@@ -41,24 +41,24 @@ export interface Ports extends Cached {
 
 const maxTries = 5;
 
-/** A function, the events to serve, and what to serve them with. */
-export interface ReconcileRequest<Observed> {
+/** A function, and what its reconciles run with. */
+export interface Reconciler<Observed> {
   declaration: FunctionDeclaration<Observed>;
   ports: Ports;
   background: Background;
   /** Publishes the domain events that are still to be published. */
   republish(): Promise<void>;
   requeueAfter: Effects['requeueAfter'];
-  batch: Batch;
-  /** The traces that the events belong to, and which events they are. */
-  origins?: Origins;
 }
 
 /** Observes, decides and performs until nothing is in the way. The verdict says which events to redeliver. Throws if observing failed. */
-export function reconcile<Observed>(request: ReconcileRequest<Observed>): Promise<Verdict> {
-  const { declaration, ports, background, requeueAfter, batch, origins = { traces: [], attributes: {} } } = request;
+export function reconcile<Observed>(
+  { declaration, ports, background, republish, requeueAfter }: Reconciler<Observed>,
+  batch: Batch,
+  origins: Origins = { traces: [], attributes: {} },
+): Promise<Verdict> {
   const { name } = declaration;
-  if (batch.sweep || (batch.audit && !batch.audited)) background.waitUntil(request.republish());
+  if (batch.sweep || (batch.audit && !batch.audited)) background.waitUntil(republish());
   const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
