@@ -44,7 +44,6 @@ export const brokerManifests = (names: readonly string[], functions: readonly Fu
     return broker;
   });
 
-/** A Broker as the sink of a source. */
 export const brokerSink = (name: string) => ({
   ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name },
 });

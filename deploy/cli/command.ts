@@ -135,5 +135,4 @@ export class Refused extends Error {
   override name = 'Refused';
 }
 
-/** The field manager of all writes. */
 export const fieldManager = 'ot-functions-cli';

@@ -29,7 +29,6 @@ const listOptions = {
   watch: { type: 'boolean', short: 'w', about: 'again with each change, in a pipe a line for each; until Ctrl-C' },
 } as const satisfies Readonly<Record<string, Option>>;
 
-/** Every option of a command. */
 export const optionsOf = ({ options, watches }: Pick<Command, 'options' | 'watches'>) => ({
   ...options,
   ...(watches ? listOptions : {}),
@@ -57,7 +56,6 @@ export const overview = (commands: readonly Listed[], called: string) =>
     `${called} COMMAND --help describes a command, ${called} --version is the release of this one.`,
   ].join('\n');
 
-/** What `COMMAND --help` prints. */
 export function helpOf(command: Command, called: string) {
   const { name, about, words, details, examples } = command;
   return [

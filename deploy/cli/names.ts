@@ -9,7 +9,6 @@ async function namesOf({ kube, namespace }: Reached, kind: TargetKind | undefine
 
 type Complete = NonNullable<Body['complete']>;
 
-/** The name of an object of this kind. */
 export const completeOnly =
   (kind: TargetKind): Complete =>
   async ([before], _, { cluster }) =>

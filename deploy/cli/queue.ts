@@ -42,7 +42,6 @@ export const whatStops: readonly Watched[] = [
   { resource: ConfigMap, ...policyRef },
 ];
 
-/** Reads the queue from the cluster. */
 export async function readQueue(kube: Kube): Promise<Read> {
   const [images, held, policy] = await Promise.all([
     listEverywhere<VMDiskImage>(kube, 'image'),

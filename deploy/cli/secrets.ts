@@ -50,5 +50,4 @@ export const awaitedSecretOf = (image: VMDiskImage): ObjectReference[] => {
 /** The OpenStack credentials of a namespace. */
 export const credentialsIn = (namespace: string) => ({ namespace, name: credentialsName });
 
-/** The command that creates the first key of publishers. */
 export const makePublicationKey = `kubectl create secret generic ${publicationKeysRef.name} -n ${publicationKeysRef.namespace} --from-literal=first=whsec_$(openssl rand -base64 32)`;

@@ -8,7 +8,6 @@ import { isOnOpenStack, type Target } from './target.ts';
 export const states = ['Failed', 'under way', 'Ready'] as const;
 export type State = (typeof states)[number];
 
-/** The state that a phase means. */
 export const stateOfPhase = (phase: ShownPhase): State =>
   phase === 'Failed' ? 'Failed' : lastPhases.has(phase) ? 'Ready' : 'under way';
 

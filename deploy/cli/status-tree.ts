@@ -192,7 +192,6 @@ export function treeLines(
   return above.length > 0 ? [...above, '', ...table] : [...table];
 }
 
-/** A node for a line of a log. */
 export const logEntryOf = (node: Node) => ({
   about: nameOf(node, node),
   says: [node.phase || 'New', ...(node.cause ? [causeText(node)] : [])].join(': '),

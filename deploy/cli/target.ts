@@ -13,7 +13,6 @@ import { UsageError } from '../terminal/arguments.ts';
 import { NotFound, type Reached } from './command.ts';
 import { nearestOf } from './nearest.ts';
 
-/** An object on OpenStack. */
 export type OnOpenStack = KupenStackMachine | VirtualNetwork | Volume;
 
 /** An object that a command is about. */

@@ -259,7 +259,6 @@ function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
   };
 }
 
-/** A machine with a template has its image created, unless its mode forbids it. */
 const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
 const remedyForWorkspace = (workspace: Target): Remedy =>

@@ -28,7 +28,6 @@ function defineReview<S extends z.ZodType>(apiVersion: string, kind: string, sta
   return { apiVersion, kind, plural, namespaced: false, parse };
 }
 
-/** Asks for the user of a token. */
 const TokenReview = defineReview(
   'authentication.k8s.io/v1',
   'TokenReview',

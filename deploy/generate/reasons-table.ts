@@ -1,7 +1,6 @@
 import { failureReasons } from '../../shared/images/failure-reasons.ts';
 import { reasonTable, rowOf } from '../../shared/reasons/table.ts';
 
-/** All reasons as a Markdown page. */
 export const reasonsPage = () =>
   [
     '# Reasons\n',

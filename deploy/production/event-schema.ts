@@ -10,6 +10,5 @@ interface JsonSchema {
   properties: Record<string, { description: string }>;
 }
 
-/** The JSON Schema of an event's data. */
 export const eventSchema = (type: string, schema: z.ZodType, target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12') =>
   ({ $id: schemaIdOf(type), title: type, ...z.toJSONSchema(schema, { io: 'input', target }) }) as unknown as JsonSchema;

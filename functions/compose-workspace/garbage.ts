@@ -62,7 +62,6 @@ export function garbage(found: Observations): Garbage {
   };
 }
 
-/** Deletes own objects but those of the wanted names. */
 export const deleteExcept = (
   resource: Resource,
   own: readonly KubernetesObject[],

@@ -30,7 +30,6 @@ export function expire(workspace: Workspace, nowMs: number): Action[] {
 const endsBeforeCreation = (workspace: Workspace) =>
   (lifetimeOf(workspace).expiresAtMs ?? Number.POSITIVE_INFINITY) <= Date.parse(workspace.metadata.creationTimestamp);
 
-/** What is wrong with the times of a workspace. */
 export const lifetimeFaults = (workspace: Workspace): string[] =>
   endsBeforeCreation(workspace)
     ? [

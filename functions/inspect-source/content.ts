@@ -135,7 +135,6 @@ function textOf(head: Buffer): string {
   return /^[[{]/.test(text) ? 'a JSON document' : 'text';
 }
 
-/** The most bytes of a table of qcow2 that are read. */
 const mostTableBytes = 1024;
 
 /** The part of the table of refcount blocks that tells whether clusters are in use after the end of the file. */

@@ -30,7 +30,6 @@ export interface Found {
   networks: readonly Network[];
   volumes: readonly CinderVolume[];
   flavors: readonly Flavor[];
-  /** Its key pair exists. */
   hasKeyPair: boolean;
   /** What was asked of its server so far; undefined where it has not changed since its restarts were counted. */
   actions: readonly InstanceAction[] | undefined;

@@ -13,7 +13,6 @@ interface Download {
   isAskedFor: boolean;
 }
 
-/** The download of an existing image. */
 export const downloadOf = ({ metadata, spec }: VMDiskImage): Download => ({
   namespace: metadata.namespace,
   spec,

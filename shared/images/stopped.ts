@@ -16,7 +16,6 @@ export const isStopReason = (reason: string | null | undefined) =>
 export interface Stop {
   reason: (typeof stopReasons)[number];
   why: string;
-  /** The key of the policy that causes it. */
   key: PolicyKey;
 }
 

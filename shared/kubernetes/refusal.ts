@@ -13,5 +13,4 @@ export type Refusals = ReadonlyMap<string, Refusal>;
 export const refusalKey = ({ kind }: Pick<Resource, 'kind'>, { namespace, name }: ObjectReference, askedBy?: string) =>
   [`${kind} ${namespace ?? ''}/${name}`, ...(askedBy === undefined ? [] : [askedBy])].join(' for ');
 
-/** A refusal as part of a message. */
 export const formatRefusal = ({ reason, message }: Refusal) => `${reason}: ${message}`;

@@ -45,7 +45,6 @@ export function unusable({ version, address, length }: Cidr): string | undefined
   return first >= 224 ? 'that is a multicast or reserved address' : undefined;
 }
 
-/** True where the other address is in the network of this one. */
 export const isInNetworkOf = (cidr: Cidr, other: Pick<Cidr, 'version' | 'address'>) => {
   const hosts = BigInt(widthOf(cidr.version) - cidr.length);
   return cidr.version === other.version && cidr.address >> hosts === other.address >> hosts;

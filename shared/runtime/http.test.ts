@@ -18,7 +18,6 @@ const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget
 const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: 'uid-w', resourceVersion: '7' } });
 const ordered = 'widget.ordered.v1';
 
-/** The error that a request gets, if any. */
 type Refuse = (request: string) => Error | undefined | Promise<undefined>;
 
 /** An API server that answers every write with success, or throws what `refuse` hands out, and keeps the writes. */

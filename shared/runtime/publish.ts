@@ -13,7 +13,6 @@ export interface DomainEvent {
   attributes?: Readonly<Record<string, string>>;
 }
 
-/** The object that an event is about. */
 export type About = ObjectReference & { uid: string };
 
 /** Publishes what happened as CloudEvents. A consumer that is down never blocks an image. */

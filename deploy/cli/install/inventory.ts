@@ -6,7 +6,6 @@ import type { Cluster } from './cluster.ts';
 import { type AnyObject, kindsOf } from './kinds.ts';
 import { listOf } from './wait.ts';
 
-/** The field manager of the installer. */
 export const fieldManager = 'ot-install';
 
 type Kinds = Partial<typeof kindsOf>;

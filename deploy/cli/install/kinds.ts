@@ -85,7 +85,6 @@ export const kindsOf: Readonly<Record<Exclude<Stage, 'definitions' | 'namespace'
   sources: [PingSource, ApiServerSource],
 };
 
-/** The stage at which an object is applied. */
 export function stageOf({ apiVersion, kind }: KubernetesObject): Stage {
   if (kind === Definition.kind) return 'definitions';
   if (kind === Namespace.kind || kind === ConfigMap.kind || kind === 'Secret') return 'namespace';

@@ -51,7 +51,6 @@ interface Workload {
 
 const containersOf = (object: AnyObject) => (object as Workload).spec?.template?.spec?.containers ?? [];
 
-/** The container images of a workload. */
 export const imagesIn = (object: AnyObject): string[] =>
   containersOf(object)
     .map(({ image }) => image)

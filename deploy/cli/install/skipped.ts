@@ -39,7 +39,6 @@ export const kubeOvn: Platform = {
   consequence: 'networks of workspaces are bridges',
 };
 
-/** True if its kinds are served. */
 export async function isServed(cluster: Cluster, { kinds, group, version }: Platform): Promise<boolean> {
   const served = await Promise.all(kinds.map((plural) => servedAt(cluster, `${plural}.${group}`, version)));
   return served.every((definition) => definition !== undefined);

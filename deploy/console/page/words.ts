@@ -87,7 +87,6 @@ export function objectIn(hash: string): ObjectAt | undefined {
   }
 }
 
-/** A name that leads to the object. */
 export const nameLink = (at: ObjectAt, words = at.key) =>
   h('a', { class: 'name', href: urlOf(at), 'data-kind': at.section, 'data-object': at.key }, words);
 

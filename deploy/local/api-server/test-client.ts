@@ -24,7 +24,6 @@ export const clientOf =
     return { status: response.status, body: parsed as Answer['body'], headers: response.headers };
   };
 
-/** The lines of a watch as they come. */
 export async function* watchLines(
   url: string,
   signal: AbortSignal,

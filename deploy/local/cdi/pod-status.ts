@@ -4,7 +4,6 @@ import { timestamp } from '../controller/write.ts';
 
 type PodStatus = NonNullable<Pod['status']>;
 
-/** A pod for which there is no node. */
 export const unschedulable = (nowMs: number) =>
   withoutNode(
     '0/3 nodes are available: 3 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.',

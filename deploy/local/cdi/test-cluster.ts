@@ -11,7 +11,6 @@ import { refuseClone, userOf } from './clone-authorization.ts';
 /** A local API server with the storage kinds and the class `gp3`, and what has been seen on its watches. */
 export interface TestCluster {
   kube: Kube;
-  /** A client of that ServiceAccount. */
   as(serviceAccount: { namespace: string; name: string }): Kube;
   server: ApiServer;
   dropWatches(): void;

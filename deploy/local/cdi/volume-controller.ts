@@ -117,7 +117,6 @@ function hasConsumer(context: CdiContext, claim: Claim): boolean {
   return podsOn(context, claim).some((pod) => !pod.metadata.deletionTimestamp);
 }
 
-/** The pods that mount a claim. */
 export const podsOn = ({ pods }: Pick<CdiContext, 'pods'>, { metadata: { namespace, name } }: Claim) =>
   [...pods.objects.values()].filter((pod) => pod.metadata.namespace === namespace && claimsOf(pod).includes(name));
 

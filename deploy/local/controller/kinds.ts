@@ -207,7 +207,6 @@ export const Pod = defineResource(
 );
 export type Pod = ObjectOf<typeof Pod>;
 
-/** Names of the claims a pod mounts. */
 export const claimsOf = (pod: Pod) =>
   pod.spec.volumes.flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []);
 

@@ -110,7 +110,6 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       phase,
       message,
       ipAddress,
-      /** It said that it waited for its image. */
       hasWaited: hasWaited(steps),
       isGone: isGone(name),
       /** From its creation; null where it never was. */

@@ -34,7 +34,6 @@ export interface Told extends Shown {
 
 export type Step = Said & { atMs: number };
 
-/** What has been seen of one object. */
 interface Seen<T extends KubernetesObject = KubernetesObject> {
   /** Its latest state, kept after its deletion. */
   object: T;
@@ -82,7 +81,6 @@ export function watcher(tell: (told: Told) => void) {
 
   return {
     see,
-    /** The objects of a kind that exist. */
     all: <T extends KubernetesObject>(kind: Resource<T>): T[] =>
       [...seenOf(kind).values()].flatMap(({ object, goneAtMs }) => (goneAtMs === undefined ? [object] : [])),
     /** What has been seen of an object, also if it is deleted by now. */

@@ -1,7 +1,6 @@
 import { addressIn, cidrIn, contains, firstIn } from './cidr.ts';
 import { isOvn, type Subnet, type SubnetSpec } from './kinds.ts';
 
-/** The Vpc that every cluster has. */
 const defaultVpc = 'ovn-cluster';
 
 /**

@@ -33,7 +33,6 @@ export interface ObservedLauncher {
   probed: Probed;
   /** How long no node takes it. */
   unschedulableMs: number;
-  /** The pull that is due fails. */
   pullFails: boolean;
   /** It ends before its guest is up. */
   crashes: boolean;

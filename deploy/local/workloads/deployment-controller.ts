@@ -5,7 +5,6 @@ import type { WorkloadContext } from './context.ts';
 import { nextForDeployment, type ObservedDeployment } from './deployment-step.ts';
 import { conditionOf, type Deployment } from './kinds.ts';
 
-/** Simulates the Deployment controller for one Deployment: one reconcile of it. */
 export async function reconcileDeployment(context: WorkloadContext, ref: ObjectReference): Promise<Again> {
   const deployment = context.deployments.find(ref);
   if (!deployment) return undefined;

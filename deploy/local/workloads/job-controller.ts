@@ -6,7 +6,6 @@ import type { WorkloadContext } from './context.ts';
 import { nextForJob, type ObservedJob } from './job-step.ts';
 import { isTrue, type Job, jobTracking, Pod } from './kinds.ts';
 
-/** Simulates the Job controller for one Job: one reconcile of it. */
 export async function reconcileJob(context: WorkloadContext, ref: ObjectReference): Promise<Again> {
   const job = context.jobs.find(ref);
   if (!job) return letOrphansGo(context, ref);

@@ -6,7 +6,6 @@ import type { WorkloadContext } from './context.ts';
 import { isReady, type Pod, type ReplicaSet } from './kinds.ts';
 import { nextForReplicaSet, type ObservedReplicaSet, refusedReplicaSet } from './replica-set-step.ts';
 
-/** Simulates the ReplicaSet controller for one ReplicaSet: one reconcile of it. */
 export async function reconcileReplicaSet(context: WorkloadContext, ref: ObjectReference): Promise<Again> {
   const replicaSet = context.replicaSets.find(ref);
   if (!replicaSet) return undefined;

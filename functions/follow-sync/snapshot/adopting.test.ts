@@ -42,7 +42,6 @@ interface Found {
   status?: Record<string, unknown>;
 }
 
-/** An existing VolumeSnapshot. */
 const golden = ({ labels, leaving, snapshotClass, status = { readyToUse: true, restoreSize: '20Gi' } }: Found = {}) =>
   VolumeSnapshot.parse({
     metadata: {

@@ -35,7 +35,6 @@ const ready = aSnapshot(waiting, { ready: true });
 const leaving = aSnapshot(waiting, { ready: true, leaving: true });
 const { name } = ready.metadata;
 
-/** The image after that write. */
 const after = (status: VMDiskImageStatus, patch: Record<string, unknown> | undefined) =>
   image(Object.fromEntries(Object.entries({ ...status, ...patch }).filter(([, value]) => value !== null)));
 

@@ -71,7 +71,6 @@ function missingNetwork({ isServed, missing }: Observed['networks'], needed: rea
       );
 }
 
-/** The template of the KubeVirt machine names that network. */
 const hasNetwork = ({ spec }: KubeVirtMachine, key: string) => {
   const { networks = [] } = (spec?.template as Template | undefined)?.spec ?? {};
   return networks.some(({ multus }) => multus?.networkName === key);

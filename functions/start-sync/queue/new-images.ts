@@ -5,7 +5,6 @@ import { toMicroTime } from '../../../shared/kubernetes/time.ts';
 /** It has no status yet, and so no place in the queue. */
 export const isNew = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
-/** The limit of new images that a reconcile writes to. */
 export const newImagesPerReconcile = 50;
 
 /** Orders images without a place by their creation. */

@@ -139,7 +139,6 @@ export type WorkspaceMachine = z.infer<typeof WorkspaceMachine>;
 
 const capabilities = z.array(z.string().max(64)).max(64).optional();
 
-/** One container of a container cluster. */
 export const WorkspaceContainer = z.object({
   name: label('The name of the container.'),
   image: z.string().max(1024).describe('The image it runs.').meta({ minLength: 1 }),

@@ -65,5 +65,4 @@ export const NewServer = z.object({
     availability_zone: z.string().nullish(),
   }),
 });
-/** What a new server is made of. */
 export type NewServer = z.infer<typeof NewServer>['server'];

@@ -97,7 +97,6 @@ export function isUsable({ cidr }: Subnet, address: string): boolean {
   return range.bits === 128 || range.prefix >= 31 || (value !== range.value && value !== broadcastOf(range));
 }
 
-/** The addresses of a subnet that ports have. */
 export const takenIn = (subnet: string, ports: Iterable<{ fixed_ips: readonly FixedIp[] }>) =>
   new Set(
     [...ports].flatMap(({ fixed_ips }) =>
