@@ -34,3 +34,12 @@ export interface Dashboard {
   description: string;
   rows: readonly Row[];
 }
+
+/** Rows of panels, both by title. */
+export const rowsOf = (
+  rows: Readonly<Record<string, Readonly<Record<string, Omit<Panel, 'title'>>>>>,
+): readonly Row[] =>
+  Object.entries(rows).map(([title, panels]) => ({
+    title,
+    panels: Object.entries(panels).map(([name, panel]) => ({ title: name, ...panel })),
+  }));
