@@ -72,6 +72,14 @@ const take = (volumeSnapshotClassName: string | undefined = 'ebs-snapshot', name
     },
   });
 
+/** Takes a snapshot of a bound claim, where the snapshotter has these faults. */
+async function takeOfBound(faults?: Parameters<typeof start>[0], ofClass?: Parameters<typeof aClass>[1]) {
+  start(faults);
+  await aClass('ebs-snapshot', ofClass);
+  await aClaim('Bound');
+  await take();
+}
+
 const isBeingCut = ({ metadata }: VolumeSnapshotContent) =>
   metadata.annotations?.[snapshotAnnotation.beingCreated] === 'yes';
 const isCut = ({ status }: VolumeSnapshot) => status?.creationTime !== undefined;
@@ -216,10 +224,7 @@ describe('an error is tried again after 1, 2, 4 … seconds', () => {
   });
 
   test('of the driver: it stands in content and snapshot until the snapshot is ready', async () => {
-    start([{ match: 'lab', mode: 'csiError', times: 2 }]);
-    await aClass('ebs-snapshot');
-    await aClaim('Bound');
-    await take();
+    await takeOfBound([{ match: 'lab', mode: 'csiError', times: 2 }]);
     await snapshots.until((snapshot) =>
       messageOf(snapshot).startsWith(
         'Failed to create snapshot: failed to take snapshot of the volume vol-1: "rpc error: code = ',
@@ -243,10 +248,7 @@ describe('by a rule', () => {
     ['driverMismatch leaves the content without status', { mode: 'driverMismatch' }, 0],
     ['neverReady leaves a cut snapshot unready', { mode: 'neverReady' }, 2],
   ] as const)('%s for ever', async (_, fault, changes) => {
-    start([{ match: 'lab', ...fault }]);
-    await aClass('ebs-snapshot');
-    await aClaim('Bound');
-    await take();
+    await takeOfBound([{ match: 'lab', ...fault }]);
     await snapshots.until(({ metadata }) => metadata.finalizers?.includes(finalizer.bound) ?? false);
     if (changes > 0) await cut();
     clock.step(86_400_000);
@@ -257,10 +259,7 @@ describe('by a rule', () => {
   });
 
   test('slowReady takes its own time', async () => {
-    start([{ match: 'lab', mode: 'slowReady', readyMs: 600_000 }]);
-    await aClass('ebs-snapshot');
-    await aClaim('Bound');
-    await take();
+    await takeOfBound([{ match: 'lab', mode: 'slowReady', readyMs: 600_000 }]);
     await cut();
     clock.step(599_999);
     expect(snapshots.events.some(({ object }) => isReady(object))).toBe(false);
@@ -269,10 +268,7 @@ describe('by a rule', () => {
   });
 
   test('contentDeleted loses a ready snapshot', async () => {
-    start([{ match: 'lab', mode: 'contentDeleted', afterMs: 5000 }]);
-    await aClass('ebs-snapshot');
-    await aClaim('Bound');
-    await take();
+    await takeOfBound([{ match: 'lab', mode: 'contentDeleted', afterMs: 5000 }]);
     const { metadata } = await takeToReady();
     await contents.until(({ status }) => status?.readyToUse === true);
     await cluster.kube.patch(VolumeSnapshot, at, { metadata: { labels: { ready: metadata.uid } } });
@@ -283,33 +279,19 @@ describe('by a rule', () => {
 });
 
 describe('deletion', () => {
-  test('with policy Delete takes the content first', async () => {
-    start();
-    await aClass('ebs-snapshot');
-    await aClaim('Bound');
-    await take();
+  test.each([
+    ['Delete', 'takes the content first', []],
+    ['Retain', 'leaves the content', [{ status: { readyToUse: true } }]],
+  ])('with policy %s %s', async (deletionPolicy, _, left) => {
+    await takeOfBound([], { deletionPolicy });
     await takeToReady();
     await cluster.kube.delete(VolumeSnapshot, at);
     await snapshots.until((_, type) => type === 'DELETED');
-    expect(await cluster.kube.list(VolumeSnapshotContent)).toEqual([]);
-  });
-
-  test('with policy Retain leaves the content', async () => {
-    start();
-    await aClass('ebs-snapshot', { deletionPolicy: 'Retain' });
-    await aClaim('Bound');
-    await take();
-    await takeToReady();
-    await cluster.kube.delete(VolumeSnapshot, at);
-    await snapshots.until((_, type) => type === 'DELETED');
-    expect(await cluster.kube.list(VolumeSnapshotContent)).toMatchObject([{ status: { readyToUse: true } }]);
+    expect(await cluster.kube.list(VolumeSnapshotContent)).toMatchObject(left);
   });
 
   test('waits while a claim is being restored from it', async () => {
-    start();
-    await aClass('ebs-snapshot');
-    await aClaim('Bound');
-    await take();
+    await takeOfBound();
     await takeToReady();
     const dataSource = { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 'lab' };
     const restored = { namespace: 'default', name: 'restored' };
