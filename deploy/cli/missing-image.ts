@@ -17,11 +17,13 @@ interface Known {
 export function remedyForMachineWithoutImage({ metadata, spec }: VirtualMachine, known: Known): Remedy {
   const ref = spec.vmDiskImageRef;
   const meant = meantBy(ref.name, metadata.namespace, known);
-  const otherwise = meant ? `if ${meant} was meant` : 'if the name is misspelt';
-  return {
-    help: `Create VMDiskImage ${keyOf(ref)}; the machine continues when it exists. Or, ${otherwise}, delete the machine and create it again: its vmDiskImageRef cannot be changed.`,
-    commands: [making(ref, known.policy), `kubectl delete otvm ${metadata.name} -n ${metadata.namespace}`],
-  };
+  const create = `Create VMDiskImage ${keyOf(ref)}; the machine continues when it exists.`;
+  const again = 'delete the machine and create it again: its vmDiskImageRef cannot be changed.';
+  const make = making(ref, known.policy);
+  const remove = `kubectl delete otvm ${metadata.name} -n ${metadata.namespace}`;
+  return meant
+    ? { help: `If ${meant} was meant, ${again} Otherwise: ${create}`, commands: [remove, make] }
+    : { help: `${create} Or, if the name is misspelt, ${again}`, commands: [make, remove] };
 }
 
 /** How to correct a workspace whose image neither exists nor is created; the policy says how images of workspaces are created. */
@@ -36,6 +38,23 @@ export function remedyForWorkspaceWithoutImage(name: string, { metadata }: Works
       making({ name }, known.policy),
       ...(meant ? [`kubectl edit otws ${metadata.name}`] : []),
     ],
+  };
+}
+
+/** How to correct an image whose Secret does not exist: other images of its namespace, or the policy, may name the one that was meant. */
+export function remedyForImageWithoutSecret(image: VMDiskImage, { images, policy }: Known, create: Remedy): Remedy {
+  const { namespace, name } = image.metadata;
+  const { secretRef = '' } = image.spec;
+  const others = images.filter((other) => other.metadata.namespace === namespace).map(({ spec }) => spec.secretRef);
+  const named = [policy.values.imageSecretRef, ...others].flatMap((one) => one ?? []);
+  const meant = nearestOf(
+    secretRef,
+    named.filter((one) => one !== secretRef),
+  );
+  if (!meant) return create;
+  return {
+    help: `If ${meant} was meant, name it in secretRef. Otherwise: ${create.help}`,
+    commands: [`kubectl edit vmdi ${name} -n ${namespace}`, ...create.commands],
   };
 }
 

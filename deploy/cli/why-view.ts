@@ -12,7 +12,11 @@ import type { Policy } from '../../shared/policy.ts';
 import { oneLine } from '../../shared/sentence.ts';
 import { heldNamespace } from '../../shared/workspaces/images.ts';
 import { formatSpan } from './age.ts';
-import { remedyForMachineWithoutImage, remedyForWorkspaceWithoutImage } from './missing-image.ts';
+import {
+  remedyForImageWithoutSecret,
+  remedyForMachineWithoutImage,
+  remedyForWorkspaceWithoutImage,
+} from './missing-image.ts';
 import { describeSlots, type QueueView } from './queue-view.ts';
 import {
   type Remedy,
@@ -180,7 +184,11 @@ function remedyOf(target: Target, known: Known): Remedy {
 function remedyForImage(image: VMDiskImage, known: Known): Remedy {
   const { secrets, queue, policy, nowMs } = known;
   const phase = image.status?.phase;
-  if (phase === 'Failed') return remedyForFailed(image);
+  if (phase === 'Failed') {
+    const remedy = remedyForFailed(image);
+    const isSecretMissing = conditionOf(image.status?.conditions, 'Ready')?.reason === 'SecretMissing';
+    return isSecretMissing ? remedyForImageWithoutSecret(image, known, remedy) : remedy;
+  }
   const missing = awaitedSecretOf(image).find((ref) => secrets.get(keyOf(ref)) === false);
   if (missing) return remedyForMissingSecret(missing);
   if (phase === 'Retrying') return remedyForRetrying(image);

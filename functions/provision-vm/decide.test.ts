@@ -81,11 +81,17 @@ describe('a machine whose image is not ready', () => {
     expect(reconcile({ image }).status?.message).toContain('found it Failed: Not tried again: NoSuchKey.');
   });
   test.each([
-    ['with a template', { vmDiskImageTemplate: aVMDiskImage().spec }, 'Provisioning'],
-    ['without one', {}, 'Provisioning'],
-    ['that must not be made', { mode: 'FailIfNotExist' as const }, 'Failed'],
-  ])('a missing image, %s', (_, spec, phase) => {
+    ['with a template', { vmDiskImageTemplate: aVMDiskImage().spec }, 'Provisioning', /is made from the template/],
+    [
+      'without one',
+      {},
+      'Provisioning',
+      /does not exist\. Create it, .*\. If its name is misspelt, create the machine again/,
+    ],
+    ['that must not be made', { mode: 'FailIfNotExist' as const }, 'Failed', /Create it, or set mode/],
+  ])('a missing image, %s', (_, spec, phase, message) => {
     const found = reconcile({ image: undefined, machine: aVirtualMachine({ spec }) });
+    expect(found.status?.message).toMatch(message);
     expect(found).toMatchObject({ status: { phase }, conditions: { ImageReady: 'False ImageMissing' } });
   });
   test.each([

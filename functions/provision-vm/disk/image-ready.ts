@@ -79,7 +79,7 @@ function missing({ metadata, spec, status }: VirtualMachine, called: string): Ob
     ? waits('ImageMissing', `Waiting for ${called}, which is made from the template.`)
     : waits(
         'ImageMissing',
-        `Waiting for ${called}: it does not exist, and the machine has no vmDiskImageTemplate to create it from.`,
+        `Waiting for ${called}: it does not exist. Create it, or add a vmDiskImageTemplate to the machine. If its name is misspelt, create the machine again with the right vmDiskImageRef.`,
       );
 }
 
