@@ -177,6 +177,10 @@ function section(count: number, titles: readonly string[], look: Look, rows: () 
   ];
 }
 
+/** The image may start once its source is inspected. */
+export const isUninspected = (waitsFor: WaitReason | null | undefined) =>
+  waitsFor === 'Inspection' || waitsFor === 'SourceUnreachable';
+
 /** A slot whose download takes longer than the forecast may become free at any moment. */
 function describeStart(
   startsAt: string | null,
@@ -187,7 +191,7 @@ function describeStart(
   if (isNext) return 'now';
   const leftMs = Date.parse(startsAt) - nowMs;
   if (leftMs > 0) return `in about ${formatSpan(leftMs)}`;
-  return waitsFor === 'Inspection' || waitsFor === 'SourceUnreachable' ? 'once inspected' : 'any moment';
+  return isUninspected(waitsFor) ? 'once inspected' : 'any moment';
 }
 
 const describeIn = (at: string, nowMs: number) =>

@@ -92,6 +92,17 @@ test('for an image in the queue, why reports its place', () => {
   expect(whyOf(image, knownOf({ images: [image] })).help).toMatch(/number 1 in the queue; 0 of 4 slots held/);
 });
 
+test.each(['30s', '0s'])(
+  'why forecasts no start at any moment before an inspection (inspectTimeout %s)',
+  (inspectTimeout) => {
+    const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
+    const status = { phase: 'Succeeded', startedAt: at(-60), snapshottingAt: at(-30), completedAt: at(-20) } as const;
+    const images = [image, aVMDiskImage({ name: 'past', status })];
+    const { help } = whyOf(image, knownOf({ images }, { inspectTimeout }));
+    expect(/at any moment/.test(help)).toBe(inspectTimeout === '0s');
+  },
+);
+
 test.each([
   [
     'Syncing',

@@ -17,7 +17,7 @@ import {
   remedyForMachineWithoutImage,
   remedyForWorkspaceWithoutImage,
 } from './missing-image.ts';
-import { describeSlots, type QueueView } from './queue-view.ts';
+import { describeSlots, isUninspected, type QueueView } from './queue-view.ts';
 import {
   type Remedy,
   remedyForFailed,
@@ -197,7 +197,9 @@ function remedyForImage(image: VMDiskImage, known: Known): Remedy {
   const holders = queue.slots.map((slot) => slot.image).join(', ');
   const when = place?.startsAt ? Math.max(0, Date.parse(place.startsAt) - nowMs) : undefined;
   const forecast =
-    when === undefined ? '' : ` It may start ${when > 0 ? `in about ${formatSpan(when)}` : 'at any moment'}.`;
+    when === undefined || (when === 0 && isUninspected(place?.waitsFor))
+      ? ''
+      : ` It may start ${when > 0 ? `in about ${formatSpan(when)}` : 'at any moment'}.`;
   const { help, commands } = remedyForWait(image, place?.waitsFor ?? null, policy);
   return {
     help: `It is number ${place?.place ?? '?'} in the queue; ${describeSlots(queue)}${holders ? ` (${holders})` : ''}.${forecast} ${help}`,

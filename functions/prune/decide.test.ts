@@ -217,6 +217,7 @@ describe('what holds a deleted image', () => {
       message: message(actions),
     });
     expect(message(actions)).toContain('used by 1 machine: lab/a. It is removed');
+    expect(statusIn(actions)?.message).toBe(message(actions));
   });
   test('is named up to five, and how many more there are', () => {
     expect(message(reconcile({ image: deleted(), machines: seven }))).toContain(

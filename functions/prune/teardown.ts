@@ -17,7 +17,7 @@ import { ruleOf } from './unused.ts';
 const mostNamed = 5;
 
 /**
- * Keeps the snapshot for the machines that use the image and names them, in Ready, too, which stays True: its reason is a column of
+ * Keeps the snapshot for the machines that use the image and names them, in message and Ready, too, which stays True: they are columns of
  * kubectl, where the phase of the image is still Succeeded. A running download is ended.
  */
 export function retain(
@@ -33,7 +33,9 @@ export function retain(
   const held = isSo('DeletionHeld', 'Referenced', message);
   const isNews = heldCondition(image)?.status !== 'True';
   return [
-    ...reportConditions(image, isReady(image) ? [held, isSo('Ready', 'DeletionHeld', message)] : [held], nowMs),
+    ...(isReady(image)
+      ? reportConditions(image, [held, isSo('Ready', 'DeletionHeld', message)], nowMs, { message })
+      : reportConditions(image, [held], nowMs)),
     ...(isNews ? [recordEvent(image, false, 'DeletionHeld', message, image.metadata.deletionTimestamp ?? '')] : []),
     ...dataVolumes.filter(isNotDeleting).map((of) => remove(image, DataVolume, of)),
   ];

@@ -134,8 +134,13 @@ function withReady(
   );
 }
 
-/** Writes those of these conditions that the image does not have yet, in one write. */
-export function reportConditions(image: VMDiskImage, wanted: readonly NewCondition[], nowMs: number): Action[] {
+/** Writes those of these conditions that the image does not have yet, and with them these fields, in one write. */
+export function reportConditions(
+  image: VMDiskImage,
+  wanted: readonly NewCondition[],
+  nowMs: number,
+  fields: Pick<VMDiskImageStatus, 'message'> = {},
+): Action[] {
   const { generation: observedGeneration } = image.metadata;
   const before = image.status?.conditions ?? [];
   const news = wanted.filter(({ type, status, reason, message }) => {
@@ -147,7 +152,7 @@ export function reportConditions(image: VMDiskImage, wanted: readonly NewConditi
     (list, next) => withCondition(list, { ...next, observedGeneration }, toTime(nowMs)),
     before,
   );
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions } }];
+  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { ...fields, conditions } }];
 }
 
 /** A domain event about an image; its id is the same each time it is published. */
