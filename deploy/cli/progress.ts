@@ -21,7 +21,7 @@ export interface Progress {
 export function progressOf(target: Target): Progress {
   const phase = phaseOf(target);
   const state = isCurrent(target) ? stateOf(target) : 'under way';
-  const end = state === 'under way' ? undefined : state === 'Ready' ? 'ready' : 'failed';
+  const end = state === 'Ready' ? 'ready' : state === 'Failed' ? 'failed' : undefined;
   return { phase, end, message: messageOf(target) ?? '', share: shareOf(target) };
 }
 

@@ -5,11 +5,11 @@ import { type ExitCode, exit } from './command.ts';
 import { isOnOpenStack, type Target } from './target.ts';
 
 /** The states of an object, the most urgent first. */
-export const states = ['Failed', 'under way', 'Ready'] as const;
+export const states = ['Failed', 'under way', 'Hibernated', 'Ready'] as const;
 export type State = (typeof states)[number];
 
 export const stateOfPhase = (phase: ShownPhase): State =>
-  phase === 'Failed' ? 'Failed' : lastPhases.has(phase) ? 'Ready' : 'under way';
+  lastPhases.has(phase) ? 'Ready' : (states.find((state) => state === phase) ?? 'under way');
 
 /** On OpenStack the phase is what a server does, and the condition Ready whether that is what the spec asks for. */
 export function stateOf(target: Target): State {
@@ -18,22 +18,25 @@ export function stateOf(target: Target): State {
   return conditionOf(target.status?.conditions, 'Ready')?.status === 'True' ? 'Ready' : 'under way';
 }
 
-export const isWell = (target: Target) => stateOf(target) === 'Ready';
+/** Nothing is wrong with this state, and nothing is under way. */
+export const isAtRest = (state: State) => state === 'Ready' || state === 'Hibernated';
+
+export const isWell = (target: Target) => isAtRest(stateOf(target));
 
 /** The message of an object that is not Ready. */
 export const causeOf = (target: Target): string => {
-  if (isWell(target)) return '';
+  if (stateOf(target) === 'Ready') return '';
   return messageOf(target) ?? (phaseOf(target) === '' ? notReconciled : '');
 };
 
 /** The message for an object without a status. */
 export const notReconciled = 'No function has reconciled it yet.';
 
-/** The most urgent first: Failed, then under way, then Ready. */
+/** The most urgent first. */
 export const byUrgency = (a: { state: State }, b: { state: State }) =>
   states.indexOf(a.state) - states.indexOf(b.state);
 
 export function codeOf(found: readonly State[]): ExitCode {
   if (found.includes('Failed')) return exit.failed;
-  return found.every((state) => state === 'Ready') ? exit.done : exit.underWay;
+  return found.every(isAtRest) ? exit.done : exit.underWay;
 }

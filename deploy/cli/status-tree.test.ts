@@ -3,7 +3,8 @@ import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aKupenStackMachine, aVirtualNetwork, aVolume } from '../../test/support/builders/openstack.ts';
 import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
-import { codeOf, stateOfPhase } from './state.ts';
+import { progressOf } from './progress.ts';
+import { codeOf, stateOf, stateOfPhase } from './state.ts';
 import { type Found, nothing, treeLines, treeOf } from './status-tree.ts';
 
 const look = { columns: Number.POSITIVE_INFINITY, colour: false };
@@ -24,7 +25,6 @@ test('Failed objects come first, of whatever kind, their cause above the table; 
     'VMDiskImage vmdi-farm/missing    Failed     90s  Not tried again: 404.',
     'VirtualMachine lab/demo          Ready      90s',
     '└─ VMDiskImage vmdi-farm/ubuntu  Succeeded  90s',
-    'VMDiskImage vmdi-farm/ubuntu     Succeeded  90s',
   ]);
 });
 
@@ -67,7 +67,6 @@ test('a cause is written once: in the row that it comes from', () => {
     '└─ VMDiskImage vmdi-farm/ubuntu  Retrying      90s  as above',
     'VirtualMachine lab/b             Provisioning  90s  same cause as VMDiskImage vmdi-farm/ubuntu',
     '└─ VMDiskImage vmdi-farm/ubuntu  Retrying      90s  as above',
-    'VMDiskImage vmdi-farm/ubuntu     Retrying      90s  as above',
   ]);
 });
 
@@ -160,6 +159,22 @@ test('an empty cluster is reported in words, and colours appear only if they are
   const text = (colour: boolean) => treeLines(nodes, Date.parse(at(1)), { ...look, colour }, {}).join('');
   expect(text(true)).toContain('\u001b[31mFailed');
   expect(text(false)).not.toContain('\u001b');
+});
+
+test('a hibernated workspace is neither under way nor Ready, and says how to wake it', () => {
+  const workspace = aWorkspace({ status: { phase: 'Hibernated', message: 'To wake it: kubectl.', components: [] } });
+  expect(linesOf({ workspaces: [workspace], images: [ubuntu] })).toEqual([
+    'NAME                          PHASE       AGE  CAUSE',
+    'Workspace lab                 Hibernated  90s  To wake it: kubectl.',
+    'VMDiskImage vmdi-farm/ubuntu  Succeeded   90s',
+  ]);
+  const under = aVMDiskImage({ status: { phase: 'Syncing', message: 'Downloading.' } });
+  expect(linesOf({ workspaces: [workspace], images: [under] })[0]).toMatch(
+    /^1 under way, 1 Hibernated\. First cause: VMD/,
+  );
+  expect(codeOf([stateOf(workspace), 'Ready'])).toBe(0);
+  // Who waits until it is Ready goes on waiting.
+  expect(progressOf(workspace).end).toBeUndefined();
 });
 
 test('the exit code says whether everything is Ready, something Failed, or neither', () => {

@@ -14,7 +14,7 @@ import { phaseSpan, type ShownPhase } from '../terminal/phase-style.ts';
 import { tableLines } from '../terminal/table.ts';
 import { formatAge } from './age.ts';
 import { partsOf } from './server-parts.ts';
-import { byUrgency, causeOf, type State, stateOf, stateOfPhase, states } from './state.ts';
+import { byUrgency, causeOf, isAtRest, type State, stateOf, stateOfPhase, states } from './state.ts';
 import { describeStopped, type Stopped } from './stopped.ts';
 import { formatKind, type OnOpenStack, type Target } from './target.ts';
 
@@ -164,12 +164,12 @@ function imageBelow(workspace: Workspace, name: string, components: readonly Com
 /** The first cause in time: of a Failed object, else of an object under way. A workspace reports its own; the cause of a machine may be its image. */
 function firstCauseIn(nodes: readonly Node[]): Node | undefined {
   const [worst] = nodes
-    .filter(({ state }) => state !== 'Ready')
+    .filter(({ state }) => !isAtRest(state))
     .sort((a, b) => byUrgency(a, b) || (a.troubledSince ?? '').localeCompare(b.troubledSince ?? ''));
   return !worst || worst.kind === 'Workspace' ? worst : (firstCauseIn(worst.children) ?? worst);
 }
 
-/** The tree as a table, above it the first cause and what stops the queue. */
+/** The tree as a table, an image that is below another object only there; above it the first cause and what stops the queue. */
 export function treeLines(
   nodes: readonly Node[],
   nowMs: number,
@@ -183,7 +183,11 @@ export function treeLines(
   const first = firstCauseIn(nodes);
   const columns = ['NAME', 'PHASE', 'AGE', 'CAUSE'].map((title) => ({ title }));
   const shown = new Set<string>();
-  const rows = nodes.flatMap((node) => rowsOf(node, '', '', (one) => rowOf(one, nowMs, shown)));
+  const rows = nodes.flatMap((node) =>
+    node.kind === 'VMDiskImage' && shown.has(nameOf(node, node))
+      ? []
+      : rowsOf(node, '', '', (one) => rowOf(one, nowMs, shown)),
+  );
   const table = tableLines(columns, rows, look);
   const summary = first ? [`${summaryOf(nodes)} First cause: ${nameOf(first, first)}: ${causeText(first)}`] : [];
   const isInSummary = stopped && first && causeText(first).includes(stopped.why);
@@ -208,14 +212,14 @@ function summaryOf(nodes: readonly Node[]): string {
     .join(', ')}.`;
 }
 
-/** Each cause once: in full in the first row of the object that it comes from. */
+/** Each cause once: in full in the first row of the object that it comes from. `shown` learns the names and causes that have a row. */
 function rowOf(node: Node, nowMs: number, shown: Set<string>): Span[] {
   const { phase, since, cause } = node;
   const line = `${nameOf(node, node)}: ${cause}`;
   const origin = originOf(node);
   // A component has no namespace: another workspace may have one of the same name.
   const isShown = cause !== '' && node.namespace !== undefined && shown.has(line);
-  shown.add(line);
+  shown.add(line).add(nameOf(node, node));
   const text = isShown ? 'as above' : origin ? `same cause as ${nameOf(origin, origin)}` : cause;
   return [phaseSpan(phase), formatAge(since, nowMs), styled('dim', text)];
 }

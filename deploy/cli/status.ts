@@ -39,7 +39,7 @@ export const status: Body = {
     'KIND is workspace, machine or image; on OpenStack virtualmachine.kupenstack.io, virtualnetwork or volume, or an',
     'unambiguous prefix. A workspace is shown with its components, a machine with its image or its networks and volumes.',
     'Workspaces have no namespace: without -n all of them are shown.',
-    'Exit codes: 0 all Ready · 1 something Failed · 5 nothing Failed, not all Ready.',
+    'Exit codes: 0 all Ready or Hibernated · 1 something Failed · 5 nothing Failed, something under way.',
   ],
   examples: ['status -A', 'status -n vmdi-farm', 'status workspace demo-workspace-1', 'status -o yaml'],
   complete: completeKindAndName,

@@ -47,7 +47,7 @@ export interface ObjectAt {
 /** The state of an object, as `ot-functions status` counts it. */
 interface Stated {
   phase: string;
-  state: 'Failed' | 'under way' | 'Ready';
+  state: 'Failed' | 'under way' | 'Hibernated' | 'Ready';
   message: string;
   /** If something is wrong: the object with the first cause, which may be this one. */
   cause: ObjectAt | undefined;

@@ -5,7 +5,7 @@ import { drawCosts } from './costs.ts';
 import { byId, h, show, text } from './dom.ts';
 import { drawObject } from './object.ts';
 import { workspacePanel } from './picture.ts';
-import { imageColumns, machineColumns, serverColumns, tableOf } from './table.ts';
+import { imageColumns, machineColumns, serverColumns, states, tableOf } from './table.ts';
 import { drawTimeline, pastIn, pastOptions } from './timeline.ts';
 import { duration, formatShare, nameLink, phaseSpan, since } from './words.ts';
 
@@ -13,7 +13,6 @@ let view: View = { cluster: {}, images: {}, machines: {}, servers: {}, workspace
 
 const kindOf = { workspaces: 'Workspace', machines: 'Machine', images: 'Image', servers: 'Machine on OpenStack' };
 const objectKinds = ['workspaces', 'machines', 'images', 'servers'] as const;
-const states = ['Failed', 'under way', 'Ready'];
 
 /** How many of each state there are, each a link that shows only these. */
 function drawStates() {
@@ -21,7 +20,7 @@ function drawStates() {
   const { state: chosen } = filterIn(location.search);
   show(
     byId('states'),
-    ['', ...states],
+    ['', ...states.filter((state) => state !== 'Hibernated' || all.some((row) => row.state === state))],
     (state) => state,
     (state) => {
       const count = state ? all.filter((row) => row.state === state).length : all.length;

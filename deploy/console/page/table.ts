@@ -12,7 +12,8 @@ interface Column<T> {
   isMessage?: boolean;
 }
 
-const states = ['Failed', 'under way', 'Ready'];
+/** The most urgent first. */
+export const states = ['Failed', 'under way', 'Hibernated', 'Ready'];
 /** What is wrong is first; of one state what has trouble, then by phase. */
 const urgency = (row: ImageRow | MachineRow | ServerRow) =>
   `${states.indexOf(row.state)}${row.cause ? 0 : 1}${row.phase}`;
