@@ -54,17 +54,21 @@ export async function measureStarts(rounds: number): Promise<StartCost[]> {
     };
     const main = join(folder, 'main.mjs');
     await promisify(execFile)(process.execPath, [main, '--compile'], { env });
-    const names = (await loadFunctions()).map(({ name }) => name);
+    const functions = await loadFunctions();
     const subjects = [
-      { what: bareNode, args: ['-e', bareServer] },
-      ...names.map((name) => ({ what: name, args: [...nodeOptions, main, name] })),
+      { what: bareNode, args: ['-e', bareServer], sweeps: 0 },
+      ...functions.map(({ name, on }) => ({
+        what: name,
+        args: [...nodeOptions, main, name],
+        // Whatever dead-letters is sent is a dead letter, and a warning.
+        sweeps: on.some((subscription) => subscription.on === 'deadLetter') ? 0 : sweepsBeforeRest,
+      })),
     ];
     const costs = subjects.map(({ what }): StartCost => ({ what, firstAnswerMs: [], residentBytes: 0, ownBytes: 0 }));
     for (let round = 0; round < rounds; round++) {
-      for (const [index, { what, args }] of subjects.entries()) {
+      for (const [index, { args, sweeps }] of subjects.entries()) {
         // What it holds does not hang on what else the machine does: once is enough.
         const isLast = round === rounds - 1;
-        const sweeps = what === bareNode ? 0 : sweepsBeforeRest;
         const { firstAnswerMs, ...memory } = await startOnce(args, env, isLast ? sweeps : undefined);
         const cost = costs[index];
         if (cost) Object.assign(cost, memory).firstAnswerMs.push(firstAnswerMs);
