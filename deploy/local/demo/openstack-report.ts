@@ -19,7 +19,7 @@ export function openStackReport({ ok, faults, seconds, machine, ...calls }: Open
   const { phase, node, networks } = machine;
   return [
     blank,
-    line(`sample-vm was ${phase} on ${node} with ${networks} after its server had been deleted`),
+    line(`cirros was ${phase} on ${node} with ${networks} after its server had been deleted`),
     line(`${calls.serversMade} servers made, ${calls.callsToOpenStack} calls to OpenStack, nothing left of it`),
     ...faults.map((fault) => line(styled('red', `not as expected: ${fault}`))),
     line(
