@@ -26,9 +26,10 @@ import { deadIn } from './triggers.ts';
 let server: Awaited<ReturnType<typeof startApiServer>>;
 let cluster: Cluster;
 let gitVersion = 'v1.34.4';
+let platform = 'linux/amd64';
 beforeAll(async () => {
   server = await startApiServer({ clock: realClock });
-  const read = async () => ({ gitVersion });
+  const read = async () => ({ gitVersion, platform });
   cluster = { kube: clientOf(server), read, say: () => undefined, timeoutMs: 1000 };
 });
 afterAll(() => server.close());
@@ -90,6 +91,13 @@ describe('the check', () => {
       'Storage classes': 'warning',
     });
     expect(isMet(await check(cluster, []))).toBe(true);
+  });
+  test('of a local cluster asks for no version of what it simulates', async () => {
+    platform = 'local';
+    expect(await check(cluster, [])).toContainEqual(
+      expect.objectContaining({ name: 'CDI', result: 'ok', found: 'simulated by npm start' }),
+    );
+    platform = 'linux/amd64';
   });
   test('of a class whose StorageProfile has no claimPropertySets warns, but only if its driver takes snapshots', async () => {
     await serve('storageprofiles', 'cdi.kubevirt.io', 'StorageProfile', 'v1beta1');

@@ -16,7 +16,7 @@ import {
   StorageProfile,
   VolumeSnapshotClass,
 } from './kinds.ts';
-import { judged, missing, ok, optional, type Requirement, servedAt, warning } from './requirement.ts';
+import { judged, missing, ok, optional, type Requirement, servedAt, unknownVersion, warning } from './requirement.ts';
 import { isOf, isServed, kubeOvn, kubeVirt } from './skipped.ts';
 import { listOf } from './wait.ts';
 
@@ -42,7 +42,11 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
     profiles(cluster),
     ...wanted.filter(({ kind }) => kind === Definition.kind).map((definition) => storedVersions(cluster, definition)),
   ]);
-  return found.filter((requirement) => requirement !== undefined);
+  const { platform } = ((await cluster.read('/version')) ?? {}) as { platform?: string };
+  const isSimulated = (one: Requirement) => platform === 'local' && one.found === unknownVersion;
+  return found
+    .filter((requirement) => requirement !== undefined)
+    .map((one) => (isSimulated(one) ? { ...one, result: 'ok', found: 'simulated by npm start' } : one));
 }
 
 /** True if nothing is missing. */

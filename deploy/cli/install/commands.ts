@@ -30,7 +30,7 @@ const installing = {
 
 const byDefault =
   'Without --overlay and an installed one: serving if the cluster has Knative Serving, else deployments.';
-const image = '--image registry.example.com/ot-functions:0.1.0';
+const image = '--image registry.example/ot-functions:0.1.0';
 const source = "--allow-source 'https://s3.us-gov-west-1.amazonaws.com/vm-images/** s3-reader'";
 
 /** Whether the cluster has what the functions need, and what installs, upgrades and removes them. */

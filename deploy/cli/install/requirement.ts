@@ -27,11 +27,14 @@ export const warning = (of: Sentence, found: string): Requirement => ({ ...of, f
 export const optional = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'optional' });
 export const missing = (of: Sentence, found: string): Requirement => ({ ...of, found, result: 'missing' });
 
+/** What is found where nothing says the version. */
+export const unknownVersion = 'an unknown version';
+
 /** Judges a version: an unknown one is a warning, because users build their own. */
 export function judged(of: Sentence, least: readonly [number, number], text: string | undefined): Requirement {
   const version = versionIn(text);
   const unknown = { ...of, remedy: `make sure that it is ${of.expected}` };
-  if (!version) return warning(unknown, text ? `a version that cannot be read: ${text}` : 'an unknown version');
+  if (!version) return warning(unknown, text ? `a version that cannot be read: ${text}` : unknownVersion);
   return (isAtLeast(version, least) ? ok : missing)(of, text ?? '');
 }
 
