@@ -23,7 +23,6 @@ export async function anAuthorOfWorkspaces({ kube, as }: FunctionHarness): Promi
   return as(account);
 }
 
-/** Lets the author of Workspaces read the Secrets of a namespace. */
 export const mayReadSecretsIn = ({ kube }: FunctionHarness, namespace: string): Promise<void> =>
   allow(kube, account, { name: 'authors-read', namespace }, [
     { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list'] },

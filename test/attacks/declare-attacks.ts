@@ -58,7 +58,6 @@ export async function prepareAttacks(kube: Kube): Promise<void> {
   await kube.create(VirtualMachine, { metadata: bait, spec: { resources, vmDiskImageRef: bait } });
 }
 
-/** Declares a test for each attack. */
 export function declareAttacks(targetOf: () => Target, { isReal = false } = {}): void {
   for (const [group, attacks] of Object.entries(allAttacks))
     describe(group, () => {

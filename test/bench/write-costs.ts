@@ -30,7 +30,6 @@ export function writeCosts({ calls, images, progressWrites }: Pick<SyncRun, 'cal
   });
 }
 
-/** How many writes an image costs in one part of its life. */
 export const writesPerImage = (costs: readonly WriteCost[], part: Part) =>
   costs.filter((cost) => cost.part === part).reduce((sum, { perImage }) => sum + perImage, 0);
 

@@ -194,7 +194,6 @@ const operators =
 /** The image under test; a manifest names it without a version or a place. */
 export const imageUnderTest = () => process.env.OT_IMAGE ?? 'localhost/ot-functions:dev';
 
-/** The manifests with the image under test in them. */
 const manifestsOf = async (folder: string) =>
   (await kubectlOrFail('kustomize', folder)).replaceAll('image: ot-functions', `image: ${imageUnderTest()}`);
 

@@ -97,7 +97,6 @@ export function standIns<Name extends string>(
   return {
     addressOf,
     at: (name: Name, port: number) => async () => `http://${await addressOf(name)}:${port}`,
-    /** What that Pod is answered. */
     asPod: (name: Name, urls: readonly string[], request?: Request) =>
       answersTo(all[name].namespace, `stands-in-${name}`, urls, request),
   };
@@ -132,7 +131,6 @@ export function haveNoRuleTooMany<Name extends string>(
     await rule?.restore();
   });
 
-  /** The rules of a policy as it is in the cluster. */
   async function rulesOf(policy: string) {
     const place = ['networkpolicy', policy, '--namespace', policies[policy] ?? ''];
     const { spec } = JSON.parse(await kubectlOrFail('get', ...place, '--output=json'));

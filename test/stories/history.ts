@@ -13,7 +13,6 @@ import { operatorNamespace } from '../../shared/operator.ts';
 import type { Kube, ListOptions, WatchEvent } from '../../shared/runtime/kube.ts';
 import type { History as Evidence, Gap, Change as Recorded } from '../proofs/invariants/history.ts';
 
-/** One change, as a watch saw it. */
 export type Change = WatchEvent<KubernetesObject>;
 
 /** What happens to the objects of a story, in the order of their resourceVersions. */

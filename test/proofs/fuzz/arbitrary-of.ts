@@ -223,7 +223,6 @@ export function fieldsOf(schema: Schema, path = ''): string[] {
   return [...inner, ...(schema.items ? fieldsOf(schema.items, `${path}[]`) : [])];
 }
 
-/** The paths of the fields that a value has. */
 export function pathsIn(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => pathsIn(item, `${path}[]`));
   if (typeof value !== 'object' || value === null) return [];

@@ -30,7 +30,6 @@ export type Plan = readonly Step[];
 
 const ownWord = 'tenant-own';
 
-/** A kind that authors write. */
 export interface AuthoredKind {
   apiVersion: string;
   kind: string;

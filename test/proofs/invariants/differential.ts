@@ -118,6 +118,5 @@ function endOf({ before, changes }: History): Map<string, unknown> {
   return new Map([...last.values()].map((object) => [maskedName(object), maskedState(object)]));
 }
 
-/** Reports violations at the end of the history. */
 export const violationsAtEnd = (invariant: string, { changes }: History, messages: readonly string[]): Violation[] =>
   messages.map((message) => ({ invariant, revision: changes.at(-1)?.object.metadata.resourceVersion ?? '', message }));

@@ -64,7 +64,6 @@ export interface Step<T extends KubernetesObject = KubernetesObject> {
   object: T;
   before: T | undefined;
   isGone: boolean;
-  /** The slots before this change. */
   slotsBefore: Slots | undefined;
   state: State;
   history: History;

@@ -4,7 +4,6 @@ import { readableFrom } from './policies.ts';
 
 // A function decides by what it read. A write is therefore judged by the state at the start of its reconcile.
 
-/** The longest duration of a reconcile. */
 export const longestReconcileMs = 5000;
 
 /** When the reconcile of a change began to read: its resourceVersion if known, else by the clock. */

@@ -3,7 +3,6 @@ import type { Invariant, Step } from './follow.ts';
 import { backoffMs } from './plain-rules.ts';
 import { policiesOf } from './reconcile.ts';
 
-/** The default of `skewMs`. */
 export const usualSkewMs = 5000;
 
 /**

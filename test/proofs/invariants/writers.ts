@@ -17,7 +17,6 @@ export type FunctionName = (typeof functionNames)[number];
 
 const known = new Set<string>(functionNames);
 
-/** The writer is known, and is a function. */
 export const isFunction = (name: string | undefined): name is FunctionName => name !== undefined && known.has(name);
 
 /** The writer is known, and is not a function. */

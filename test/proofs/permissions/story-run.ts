@@ -8,7 +8,6 @@ import type { Story } from '../../stories/world.ts';
 import { askedFor, noteUnasked, type Refusals, refusals } from './answers.ts';
 import { policyRulesOf, type Rule, without } from './granted.ts';
 
-/** What one run of a story came to. */
 export interface StoryRun extends Refusals {
   /** Why it did not get to its end; absent where it did. */
   failure: string | undefined;

@@ -41,7 +41,6 @@ export interface FaultProxyOptions {
   kill(name: string): Promise<void>;
 }
 
-/** Starts the proxy on loopback. */
 export async function startFaultProxy({ config, kill }: FaultProxyOptions): Promise<FaultProxy> {
   const upstream = upstreamOf(config);
   let fault: { at: WritePoint; what: WriteFault } | undefined;

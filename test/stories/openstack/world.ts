@@ -116,7 +116,6 @@ export const isWaitingFor =
   }) =>
     status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'False' && one.reason === reason) ?? false;
 
-/** Changes fields of a machine's spec. */
 export const changeMachine = ({ kube, namespace }: OpenStackWorld, name: string, spec: object) =>
   kube.patch(KupenStackMachine, { namespace, name }, { spec });
 
@@ -128,7 +127,6 @@ export async function projectOf({ kube, namespace, admin, within }: InProject): 
   return within(project.id);
 }
 
-/** The names of all flavors that the project may use. */
 export const flavorsOf = async (project: Session) =>
   (await project.list(listFlavors(), 'flavors', Flavor)).map(({ name }) => name);
 

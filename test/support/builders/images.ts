@@ -90,7 +90,6 @@ export function aVMDiskImage(options: ImageOptions = {}): VMDiskImage {
   });
 }
 
-/** The claim that CDI makes for a DataVolume, with its labels. */
 export const aClaim = ({ metadata: { name, namespace, uid, labels } }: DataVolume): PersistentVolumeClaim =>
   PersistentVolumeClaim.parse({
     metadata: {

@@ -74,7 +74,6 @@ export const aNetwork = (of?: KubernetesObject, more: Partial<Network> = {}): Ne
     ...more,
   });
 
-/** The subnet that was made for that object. */
 export const aSubnet = (of: KubernetesObject, more: Partial<Subnet> = {}): Subnet =>
   Subnet.parse({
     id: `id-${of.metadata.name}-subnet`,

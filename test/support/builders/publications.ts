@@ -2,7 +2,6 @@ import { publicationKeysRef, signatureAttributes } from '../../../shared/images/
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
-/** The key that tests sign with. */
 export const publicationKey = `whsec_${Buffer.from('only for the tests of publications').toString('base64')}`;
 
 /** Makes a cluster take what is signed with that key, beside the keys that it has. */

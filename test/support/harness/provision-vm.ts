@@ -63,7 +63,6 @@ export function reconcile({ policy = {}, ...given }: Given = {}) {
 
 const reasonOf = (action: Action) => (action.do === 'recordEvent' ? action.reason : '');
 
-/** What was made in a reconcile, of one kind. */
 export const madeIn = (actions: readonly Action[], resource: { kind: string; apiVersion: string }) =>
   actions
     .filter((action) => action.do === 'create' || action.do === 'replace')

@@ -32,7 +32,6 @@ const addressesOf = ({ urlOf: at }: FunctionsUnderTest, each: DeliveryCase) => (
   'letters path': `/${nameOf(each, 'letters')}`,
 });
 
-/** The Brokers that the cases need. */
 export const brokersOfCases = ({ functions }: World) =>
   Object.entries(brokers).map(([name, { annotations = {}, delivery }]) => ({
     metadata: { name, annotations },
