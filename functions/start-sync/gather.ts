@@ -68,12 +68,12 @@ async function readRest(reader: Reader, slots: Slots, events: Events | undefined
   const [focus, ofHolders] = await Promise.all([readUnfinished(reader, slots, events, reads), reads]);
 
   // 4. What else the decisions about those need, and the finished images that may change.
-  const { moreNew, ...needs } = selectNeeds(reader, slots, focus.images, ofHolders);
+  const needs = selectNeeds(reader, slots, focus.images, ofHolders);
   const { ofFinished, ofUnlisted, ...found } = await readNeeds(reader, slots, focus, needs);
   const { finished, unread: _, ...others } = ofFinished;
 
   // 5. What the finished ones need. One that is queued again may still have a download that was requested long ago.
-  const resumed = selectUnlisted(finished.filter(canTransition), slots, moreNew, reader.nowMs);
+  const resumed = selectUnlisted(finished.filter(canTransition), slots, needs.moreNew, reader.nowMs);
   const [ofResumed, inputs, classes] = await Promise.all([
     reading(reader, readAttempts(reader.kube, resumed), noAttempts, isAmong(resumed)),
     readInputs(reader, finished.filter(mayNeedInput)),
@@ -87,7 +87,7 @@ async function readRest(reader: Reader, slots: Slots, events: Events | undefined
   const attempts = [ofHolders, ofUnlisted, ofResumed];
   return {
     ...others,
-    ...selectUndecided(reader, slots, focus, ofFinished, moreNew),
+    ...selectUndecided(reader, slots, focus, ofFinished, needs.moreNew),
     policy: parsePolicy(policyMap),
     policyMap,
     lease: slots.lease,
@@ -104,9 +104,7 @@ async function readRest(reader: Reader, slots: Slots, events: Events | undefined
   };
 }
 
-type Needs = Omit<ReturnType<typeof selectNeeds>, 'moreNew'>;
-
-async function readNeeds(reader: Reader, { holders = [] }: Slots, focus: Focus, needs: Needs) {
+async function readNeeds(reader: Reader, { holders = [] }: Slots, focus: Focus, needs: ReturnType<typeof selectNeeds>) {
   const { statusLost, unlisted } = needs;
   const [ofFinished, snapshots, ofUnlisted, inputs, donors, classes] = await Promise.all([
     readFinished(reader, focus, holders),
