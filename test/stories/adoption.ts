@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { adoptSnapshot, imageUidLabel, syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { byName, createImage, type Spec, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
 /** The volume of another image stands for an existing disk of the admins. */
@@ -12,9 +12,7 @@ const refOf = ({ namespace }: World, name: string) => ({ namespace, name });
 
 /** Makes an existing disk by downloading an image. Returns its claim. */
 async function aDisk(world: World): Promise<string> {
-  await putImage(world, 'before');
-  await createImage(world, 'before');
-  await untilPhase(world, 'before', 'Succeeded');
+  await syncImage(world, 'before');
   const [dataVolume] = await world.kube.list(DataVolume, { namespace: world.namespace });
   return dataVolume?.status?.claimName ?? dataVolume?.metadata.name ?? '';
 }
@@ -140,9 +138,7 @@ const all = byName<Story>({
     },
   },
   "another image's snapshot is not adopted: it would be deleted with that image": async (world) => {
-    await putImage(world, 'landlord');
-    await createImage(world, 'landlord');
-    const { status } = await untilPhase(world, 'landlord', 'Succeeded');
+    const { status } = await syncImage(world, 'landlord');
     await adopt(world, 'lodger', status?.snapshot?.name ?? '');
     await untilReason(world, 'lodger', 'SnapshotOfAnotherImage');
     expectNoDownload(world, 'lodger');

@@ -4,7 +4,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { untilWarning } from './warnings.ts';
 import { byName, createImage, type Story, until, untilPhase, type World } from './world.ts';
 
@@ -110,9 +110,7 @@ export const stories: readonly Story[] = [
       },
     },
     'an image named lab-404 is nothing special': async (world) => {
-      await putImage(world, 'lab-404');
-      await createImage(world, 'lab-404');
-      expect((await untilPhase(world, 'lab-404', 'Succeeded')).status?.attempts).toBe(1);
+      expect((await syncImage(world, 'lab-404')).status?.attempts).toBe(1);
     },
     'a gzipped image is downloaded once and becomes ready': async (world) => {
       const size = await putSlowly(world, 'packed', { gz: true, key: 'packed.img.gz' });
@@ -192,18 +190,14 @@ export const stories: readonly Story[] = [
       // CDI deletes the Pod before the kubelet starts its container again.
       simulators: { cdi: { faults: [{ match: 'old', mode: 'oldScratch' }], timings: { containerMs: 800 } } },
       run: async (world) => {
-        await putImage(world, 'old');
-        await createImage(world, 'old');
-        const { status } = await untilPhase(world, 'old', 'Succeeded');
+        const { status } = await syncImage(world, 'old');
         expect(status?.attempts).toBe(1);
       },
     },
     'a phase that goes back is no failure': {
       simulators: { cdi: { faults: [{ match: 'flap', mode: 'flap' }] } },
       run: async (world) => {
-        await putImage(world, 'flap');
-        await createImage(world, 'flap');
-        expect((await untilPhase(world, 'flap', 'Succeeded')).status?.attempts).toBe(1);
+        expect((await syncImage(world, 'flap')).status?.attempts).toBe(1);
       },
     },
   }),
@@ -227,17 +221,13 @@ export const stories: readonly Story[] = [
     'an importer no node takes for a while is waited for': {
       simulators: { cdi: { faults: [{ match: 'wait', mode: 'unschedulable', forMs: 500 }] } },
       run: async (world) => {
-        await putImage(world, 'wait');
-        await createImage(world, 'wait');
-        expect((await untilPhase(world, 'wait', 'Succeeded')).status?.attempts).toBe(1);
+        expect((await syncImage(world, 'wait')).status?.attempts).toBe(1);
       },
     },
     'a CDI that is down for a while is waited for': {
       simulators: { cdi: { faults: [{ match: 'down', mode: 'controllerDown', forMs: 500 }] } },
       run: async (world) => {
-        await putImage(world, 'down');
-        await createImage(world, 'down');
-        expect((await untilPhase(world, 'down', 'Succeeded')).status?.attempts).toBe(1);
+        expect((await syncImage(world, 'down')).status?.attempts).toBe(1);
       },
     },
     'a corrupt image costs retryLimit + 1 downloads': {

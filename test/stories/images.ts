@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
-import type { World } from './world.ts';
+import { createImage, type Spec, untilPhase, type World } from './world.ts';
 
 /** Puts a real qcow2 image of some hundred kilobytes into the store, under the name stories expect. */
 export async function putImage(
@@ -13,4 +13,11 @@ export async function putImage(
   const content = options.gz ? gzipSync(plain) : plain;
   await store.put(bucket, key, content);
   return content.length;
+}
+
+/** Puts an image into the store, creates it, and resolves with it once it is Succeeded. */
+export async function syncImage(world: World, name: string, spec?: Partial<Spec>, metadata?: object) {
+  await putImage(world, name);
+  await createImage(world, name, spec, metadata);
+  return untilPhase(world, name, 'Succeeded');
 }

@@ -4,7 +4,7 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { inImagesRole, operatorNamespace } from '../../shared/operator.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { untilWarning } from './warnings.ts';
 import { byName, createImage, type Spec, type Story, setPolicy, until, untilPhase, type World } from './world.ts';
 
@@ -133,9 +133,7 @@ export const stories: readonly Story[] = [
           world.kube.patch(VMDiskImage, ref, {
             metadata: { annotations: { 'pelotech.ot/published-content': content } },
           });
-        await putImage(world, 'golden');
-        await createImage(world, 'golden');
-        await untilPhase(world, 'golden', 'Succeeded');
+        await syncImage(world, 'golden');
         await publish('second');
         const isSecond = (image: VMDiskImage | undefined) =>
           image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === 2;
@@ -154,9 +152,7 @@ export const stories: readonly Story[] = [
       run: async (world) => {
         await letInspect(world);
         const ref = { namespace: world.namespace, name: 'fresh' };
-        await putImage(world, 'fresh');
-        await createImage(world, 'fresh', { refresh: 'OnChange' });
-        const first = await untilPhase(world, 'fresh', 'Succeeded');
+        const first = await syncImage(world, 'fresh', { refresh: 'OnChange' });
         await putImage(world, 'another', { key: 'fresh.qcow2' });
         const stale = await until(world, VMDiskImage, ref, (image) => conditionOf(image, 'Stale')?.status === 'True');
         expect(conditionOf(stale, 'Stale')?.message).toMatch(
@@ -218,9 +214,7 @@ export const stories: readonly Story[] = [
     'what no function may look at is downloaded uninspected, and its image reports it': {
       localOnly,
       run: async (world) => {
-        await putImage(world, 'private');
-        await createImage(world, 'private');
-        const image = await untilPhase(world, 'private', 'Succeeded');
+        const image = await syncImage(world, 'private');
         expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'Unknown', reason: 'NotInspected' });
         expect(conditionOf(image, 'SourceInspected')?.message).toContain('lab is not one of them');
       },

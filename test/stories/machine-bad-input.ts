@@ -8,7 +8,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { untilCount } from './references.ts';
 import { apply } from './run-kubectl.ts';
@@ -444,9 +444,7 @@ export const stories: readonly Story[] = [
       const { kube, namespace } = world;
       const config = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
       await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec: config });
-      await putImage(world, 'base');
-      await createImage(world, 'base');
-      await untilPhase(world, 'base', 'Succeeded');
+      await syncImage(world, 'base');
       const all = unfit(world).map((one, index) => ({ ...one, name: `vm-${index}` }));
       for (const { name, spec } of all) await createMachine(world, name, 'base', spec);
       for (const { name, reason, says } of all) {

@@ -10,21 +10,11 @@ import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { untilEventAbout } from './events.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, namesOf, noAudit, untilCount } from './references.ts';
 import { dropsAllButTimers } from './subscriptions.ts';
-import {
-  byName,
-  createImage,
-  type Story,
-  setPolicy,
-  until,
-  untilGone,
-  untilPhase,
-  type World,
-  withKubectl,
-} from './world.ts';
+import { byName, type Story, setPolicy, until, untilGone, untilPhase, type World, withKubectl } from './world.ts';
 
 const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
 const deleteImage = (world: World, name: string) => world.kube.delete(VMDiskImage, refOf(world, name));
@@ -39,9 +29,7 @@ const untilHeld = (world: World, name: string, words: string) =>
 
 /** An image that is ready to be cloned from, and machines on it that are counted. */
 async function inUse(world: World, machines: readonly string[]): Promise<VMDiskImage> {
-  await putImage(world, 'image');
-  await createImage(world, 'image');
-  const image = await untilPhase(world, 'image', 'Succeeded');
+  const image = await syncImage(world, 'image');
   for (const name of machines) await createMachine(world, name, 'image');
   await untilCount(world, 'image', machines.length);
   return image;

@@ -6,7 +6,7 @@ import {
 } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { untilEventAbout } from './events.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { reasonOf } from './machine-conditions.ts';
 import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { calm, dropsAllButTimers } from './subscriptions.ts';
@@ -51,9 +51,7 @@ export const stories = byName<Story>({
     },
   },
   'a machine takes an existing image as it is: nothing is created and nothing downloaded': async (world) => {
-    await putImage(world, 'there');
-    await createImage(world, 'there');
-    const { metadata } = await untilPhase(world, 'there', 'Succeeded');
+    const { metadata } = await syncImage(world, 'there');
     await createMachine(world, 'vm', 'there', { vmDiskImageTemplate: templateOf(world, 'there') });
     expect(await untilResolved(world, 'vm', 'ImageFound')).toMatchObject({ status: 'True' });
     const now = await imageOf(world, 'there');
@@ -181,9 +179,7 @@ export const stories = byName<Story>({
     }
   },
   'a machine that comes while its image is being deleted waits, and gets a new one': async (world) => {
-    await putImage(world, 'goes');
-    await createImage(world, 'goes', {}, { finalizers: [diskImageFinalizer, hold] });
-    const { metadata } = await untilPhase(world, 'goes', 'Succeeded');
+    const { metadata } = await syncImage(world, 'goes', {}, { finalizers: [diskImageFinalizer, hold] });
     await world.kube.delete(VMDiskImage, imageRef(world, 'goes'));
     // By the times of the objects, a machine of the second of the deletion came before it.
     await pastSecondOf(await imageOf(world, 'goes'));

@@ -4,10 +4,10 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { createMachine } from './machines.ts';
 import { deleteMachine, namesOf, untilCount } from './references.ts';
-import { byName, createImage, type Story, setPolicy, untilGone, untilPhase, type World } from './world.ts';
+import { byName, createImage, type Story, setPolicy, untilGone, type World } from './world.ts';
 
 const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
 const imageOf = (world: World, name: string) => world.kube.get(VMDiskImage, refOf(world, name));
@@ -124,9 +124,7 @@ export const stories = byName<Story>({
     },
     run: async (world) => {
       for (const name of ['used', 'other']) {
-        await putImage(world, name);
-        await createImage(world, name);
-        await untilPhase(world, name, 'Succeeded');
+        await syncImage(world, name);
         await untilCount(world, name, 0);
       }
       await createMachine(world, 'user', 'used');

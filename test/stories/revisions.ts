@@ -3,7 +3,7 @@ import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { syncRequested, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
 
 const ask = (world: World, name: string, value: string) =>
@@ -25,9 +25,7 @@ export const stories = byName<Story>({
     smoke: true,
     policy: { keepRevisions: '1' },
     run: async (world) => {
-      await putImage(world, 'fresh');
-      await createImage(world, 'fresh');
-      const before = await untilPhase(world, 'fresh', 'Succeeded');
+      const before = await syncImage(world, 'fresh');
       await ask(world, 'fresh', 'today');
       const after = await untilRevision(world, 'fresh', 2);
       const seen = world.history
@@ -52,9 +50,7 @@ export const stories = byName<Story>({
       world.kube.patch(VMDiskImage, ref, { metadata: { annotations: { [useRevision]: revision } } });
     const uses = (revision: number) => (image: VMDiskImage | undefined) =>
       image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === revision;
-    await putImage(world, 'golden');
-    await createImage(world, 'golden');
-    await untilPhase(world, 'golden', 'Succeeded');
+    await syncImage(world, 'golden');
     await ask(world, 'golden', 'bad');
     const bad = await untilRevision(world, 'golden', 2);
     expect(bad.status?.revisions?.map(({ revision }) => revision)).toEqual([2, 1]);
@@ -97,9 +93,7 @@ export const stories = byName<Story>({
     expect((await untilRevision(world, 'moved', 2)).status?.attempts).toBe(1);
   },
   'a snapshot that a user deleted is reported as lost, and synced again when it is requested': async (world) => {
-    await putImage(world, 'lost');
-    await createImage(world, 'lost');
-    const { status } = await untilPhase(world, 'lost', 'Succeeded');
+    const { status } = await syncImage(world, 'lost');
     await world.kube.delete(VolumeSnapshot, { namespace: world.namespace, name: status?.snapshot?.name ?? '' });
     const ref = { namespace: world.namespace, name: 'lost' };
     await until(
@@ -123,9 +117,12 @@ export const stories = byName<Story>({
         snapshot !== undefined && source?.spec?.source.snapshot?.name === snapshot;
       const theirs = { spec: { source: { snapshot: { namespace, name: 'theirs' } } } };
       await kube.create(DataSource, { metadata: { namespace, name: 'taken' }, ...theirs });
-      await putImage(world, 'offered');
-      await createImage(world, 'offered', {}, { labels: { 'instancetype.kubevirt.io/default-preference': 'ubuntu' } });
-      const first = await untilPhase(world, 'offered', 'Succeeded');
+      const first = await syncImage(
+        world,
+        'offered',
+        {},
+        { labels: { 'instancetype.kubevirt.io/default-preference': 'ubuntu' } },
+      );
       const source = await until(world, DataSource, ref, names(first.status?.snapshot?.name));
       expect(source?.metadata.labels).toMatchObject({ 'instancetype.kubevirt.io/default-preference': 'ubuntu' });
       await ask(world, 'offered', 'again');
@@ -135,9 +132,7 @@ export const stories = byName<Story>({
       await until(world, DataSource, ref, names(first.status?.snapshot?.name));
       await kube.delete(VMDiskImage, ref);
       await untilGone(world, DataSource, ref);
-      await putImage(world, 'taken');
-      await createImage(world, 'taken');
-      await untilPhase(world, 'taken', 'Succeeded');
+      await syncImage(world, 'taken');
       expect((await kube.get(DataSource, { namespace, name: 'taken' }))?.spec).toMatchObject(theirs.spec);
     },
   },
@@ -145,9 +140,7 @@ export const stories = byName<Story>({
     localOnly: 'the audit of an installation comes every ten minutes',
     run: async (world) => {
       const ref = { namespace: world.namespace, name: 'earlier' };
-      await putImage(world, 'earlier');
-      await createImage(world, 'earlier');
-      await untilPhase(world, 'earlier', 'Succeeded');
+      await syncImage(world, 'earlier');
       expect(await world.kube.get(DataSource, ref)).toBeUndefined();
       await setPolicy(world, { dataSources: 'true' });
       await until(world, DataSource, ref, (source) => source !== undefined);
@@ -156,12 +149,8 @@ export const stories = byName<Story>({
   'the source volume is kept if the policy demands it': {
     policy: { retainSourceVolume: 'true' },
     run: async (world) => {
-      await putImage(world, 'kept');
-      await createImage(world, 'kept');
-      await untilPhase(world, 'kept', 'Succeeded');
-      await putImage(world, 'next');
-      await createImage(world, 'next');
-      await untilPhase(world, 'next', 'Succeeded');
+      await syncImage(world, 'kept');
+      await syncImage(world, 'next');
       expect(await world.kube.list(DataVolume, { namespace: world.namespace })).toHaveLength(2);
     },
   },

@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces } from '../../shared/kinds/pelotech/workspace.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import type { Shown } from './proposal.ts';
 import { aCluster, aMachine, componentOf, deleteWorkspace, policyOf, readyWorkspace } from './workspaces.ts';
-import { byName, createImage, type Story, untilGone, untilPhase } from './world.ts';
+import { byName, type Story, untilGone } from './world.ts';
 
 const exist = '"VMDIs Exist": a lab whose images exist is Ready on them, without another download';
 const missing = '"VMDIs Missing": the image is made from the template, says for whom, and is downloaded once';
@@ -80,9 +80,7 @@ export const stories = byName<Story>({
     policy: policyOf,
     run: async (world) => {
       const { kube, namespace } = world;
-      await putImage(world, 'base');
-      await createImage(world, 'base');
-      const image = await untilPhase(world, 'base', 'Succeeded');
+      const image = await syncImage(world, 'base');
       const lab = await readyWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
       expect(componentOf(lab, 'VMDiskImage', 'base')).toMatchObject({ phase: 'Ready', reason: 'Succeeded' });
       const machine = await kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' });
