@@ -195,7 +195,7 @@ function print(result: object, { lines, ok }: { lines: readonly string[]; ok: bo
 }
 
 const runSlots = 4;
-const besideRuns = 2;
+const besideRuns = 3;
 
 /** Nothing is granted for a while after the slot Lease was made: that is measured once in a cluster's life, not here. */
 async function untilSlotsAreGiven(): Promise<void> {

@@ -3,48 +3,50 @@ import { tableLines } from '../../../deploy/terminal/table.ts';
 import type { Machine } from '../machine.ts';
 import type { Beside } from './beside.ts';
 
-/** CPU milliseconds an image by part. */
+/** CPU milliseconds an image by part, without what the cluster needs at rest. */
 export interface BesideCosts {
   part: string;
-  without: number;
-  /** Beside the others, with what a change of them costs taken off for each. */
+  alone: number;
+  /** Beside the others, without what their changes cost. */
   beside: number;
 }
 
 /** The most that an image may cost beside the others, to its cost alone. */
 export const mostBeside = 1.1;
 
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
 /**
- * What an image costs alone and beside others. What one change costs is the CPU of a while of changes less that of as long a while of
- * none; images bear the cluster's own CPU both times.
+ * What an image costs alone and beside others. Runs beside few and many changes are on a line (least squares): its slope is what a change
+ * costs beside images, and where it meets no changes is what the images cost.
  */
-export function besideCosts({ images, without, idle, alone, beside }: Beside): BesideCosts[] {
-  const runs = [...without, ...beside, idle, alone];
-  const parts = [...new Set(runs.flatMap(({ cpu }) => Object.keys(cpu)))];
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+export function besideCosts({ images, alone, beside }: Beside): BesideCosts[] {
+  const parts = [...new Set([...alone.runs, ...beside.runs].flatMap(({ cpu }) => Object.keys(cpu)))];
+  const changes = beside.runs.map((run) => run.changes);
+  const off = changes.map((count) => count - mean(changes));
+  const spread = off.reduce((sum, value) => sum + value ** 2, 0);
   return parts.map((part) => {
-    const idleEach = (idle.cpu[part] ?? 0) / idle.seconds;
-    const change = ((alone.cpu[part] ?? 0) - idleEach * alone.seconds) / alone.changes;
-    const perImage = (seconds: number) => (seconds * 1000) / images;
-    return {
-      part,
-      without: mean(without.map(({ cpu }) => perImage(cpu[part] ?? 0))),
-      beside: mean(beside.map(({ cpu, changes }) => perImage((cpu[part] ?? 0) - change * changes))),
+    const own = ({ rest, runs }: Beside['alone']) => {
+      const atRest = (rest.cpu[part] ?? 0) / rest.seconds;
+      return runs.map(({ cpu, seconds }) => (((cpu[part] ?? 0) - atRest * seconds) * 1000) / images);
     };
+    const costs = own(beside);
+    const slope = costs.reduce((sum, cost, run) => sum + cost * (off[run] ?? 0), 0) / spread;
+    return { part, alone: mean(own(alone)), beside: mean(costs) - slope * mean(changes) };
   });
 }
 
 /** As a table, and whether an image costs no more than it may. */
 export function reportBeside(costs: readonly BesideCosts[], machine: Machine, look: Look) {
-  const sum = (of: 'without' | 'beside') => costs.reduce((all, one) => all + one[of], 0);
-  const ratio = sum('beside') / sum('without');
+  const sum = (of: 'alone' | 'beside') => costs.reduce((all, one) => all + one[of], 0);
+  const ratio = sum('beside') / sum('alone');
   const lines = [
     measuredOn(machine),
     '',
-    'CPU for each image, in milliseconds, by part; what changes of the others cost by themselves is taken off',
+    'CPU for each image, in milliseconds, by part, without that of a cluster at rest and of changes of the others',
     ...costTable(
       ['ALONE', 'BESIDE'],
-      costs.map(({ part, without, beside }) => [part, without, beside]),
+      costs.map(({ part, alone, beside }) => [part, alone, beside]),
       look,
     ),
     '',

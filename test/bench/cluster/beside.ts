@@ -5,16 +5,11 @@ import type { Source } from './images.ts';
 import { makeOthers } from './others.ts';
 import { imagesOfARun, removeImages, type Spent, spent, syncImages } from './runs.ts';
 
-/** CPU of images alone, and beside machines, workspaces and servers that are changed meanwhile. */
+/** CPU of images alone, and beside machines, workspaces and servers that are changed meanwhile; each with the cluster at rest. */
 export interface Beside {
   images: number;
-  /** Runs of images before the others exist. */
-  without: Spent[];
-  /** The cluster with the others, of which nothing happens; then with the others changed, and no image. */
-  idle: Spent;
-  alone: Spent & { changes: number };
-  /** Runs of images while the others are changed. */
-  beside: (Spent & { changes: number })[];
+  alone: { rest: Spent; runs: readonly Spent[] };
+  beside: { rest: Spent; runs: readonly (Spent & { changes: number })[] };
 }
 
 interface Given {
@@ -28,17 +23,24 @@ interface Given {
   say(line: string): void;
 }
 
-const aloneMs = 60_000;
+const restMs = 60_000;
+
+/** Two changes a second and eight: what one costs beside images is the difference, and not what it costs a cluster that does nothing else. */
+const everyMs = [500, 125];
 
 /** The image functions with those of all other systems, as they are installed; CDI and the snapshotter are one write for each object. */
 export async function measureBeside({ kube, source, host, runs, ready, say }: Given): Promise<Beside> {
+  const atRest = () => {
+    say('nothing, for a minute');
+    return spent(() => sleep(restMs));
+  };
   say('installing the functions of images, machines and workspaces');
   await install('serving', { timers: 'production' });
   await ready();
-  const without: Spent[] = [];
+  const alone = { rest: await atRest(), runs: [] as Spent[] };
   for (let run = 1; run <= runs; run++) {
     say(`${imagesOfARun} images alone, ${run} of ${runs}`);
-    without.push(await spent(() => syncImages(kube, source)));
+    alone.runs.push(await spent(() => syncImages(kube, source)));
     await removeImages(kube);
   }
   say('installing those for OpenStack, and making machines, workspaces and servers');
@@ -48,22 +50,18 @@ export async function measureBeside({ kube, source, host, runs, ready, say }: Gi
   await install('serving-openstack', { timers: 'production' });
   await ready();
   // What came of making them.
-  await sleep(aloneMs);
-  say('nothing, for a minute');
-  const idle = await spent(() => sleep(aloneMs));
-  say('changes of the others, for a minute');
-  let changes = 0;
-  const changing = async (run: (signal: AbortSignal) => Promise<unknown>) => {
-    const end = new AbortController();
-    [changes] = await Promise.all([others.change(end.signal), run(end.signal).finally(() => end.abort())]);
-  };
-  const alone = { ...(await spent(() => changing(() => sleep(aloneMs)))), changes };
-  const beside: Beside['beside'] = [];
+  await sleep(restMs);
+  const beside = { rest: await atRest(), runs: [] as (Spent & { changes: number })[] };
   for (let run = 1; run <= runs; run++) {
-    say(`${imagesOfARun} images beside changes of the others, ${run} of ${runs}`);
-    beside.push({ ...(await spent(() => changing(() => syncImages(kube, source)))), changes });
-    await removeImages(kube);
+    for (const every of everyMs) {
+      say(`${imagesOfARun} images beside a change of the others each ${every} ms, ${run} of ${runs}`);
+      const end = new AbortController();
+      const changes = others.change(every, end.signal);
+      const cost = await spent(() => syncImages(kube, source).finally(() => end.abort()));
+      beside.runs.push({ ...cost, changes: await changes });
+      await removeImages(kube);
+    }
   }
   await others.close();
-  return { images: imagesOfARun, without, idle, alone, beside };
+  return { images: imagesOfARun, alone, beside };
 }

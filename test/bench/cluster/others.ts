@@ -28,15 +28,13 @@ export const counts = { machines: 50, workspaces: 5, servers: 5 };
 
 /** They exist and are at rest. */
 export interface Others {
-  /** Changes one after the other, evenly, until the signal aborts, and resolves with the number of changes. */
-  change(signal: AbortSignal): Promise<number>;
+  /** Changes one after the other, in such intervals, until the signal aborts, and resolves with the number of changes. */
+  change(everyMs: number, signal: AbortSignal): Promise<number>;
   close(): Promise<void>;
 }
 
 const namespace = 'others';
 const image = { namespace: benchNamespace, name: 'shared' };
-/** Each is changed once in half a minute. */
-const everyMs = 500;
 const readyWithinMs = 600_000;
 
 /** Makes them on a real cluster whose functions of all systems are installed; `host` is where Pods reach this process. */
@@ -75,7 +73,7 @@ export async function makeOthers(kube: Kube, source: Source, host: string): Prom
   // The images that are measured are downloaded and snapshotted by others.
   for (const one of storage) await one.stop();
   return {
-    async change(signal) {
+    async change(everyMs, signal) {
       let changes = 0;
       while (!signal.aborted) {
         const next = made[changes % made.length];
