@@ -29,21 +29,14 @@ import { orUnreadable, partition } from '../../shared/runtime/unreadable.ts';
 import { decide } from './decide.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { mayBeSource } from './snapshot/data-source.ts';
-import { type Child, isPlain, isUnaffected, isUneventful, isUpdateOfFirst, reportsNothing } from './unaffected.ts';
+import { isAboutSnapshot, isPending, isPlain, isUnaffected, isUneventful } from './unaffected.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs, refusals } = context;
-  const isByName = isAboutNamed(batch, imagesNamed(batch));
-  const isOfEvents = isByName && !batch.audited;
-  const children = isOfEvents ? await readFirstChildren(kube, batch.subjects) : new Map<string, Child>();
-  const isNews = (subject: Subject) => {
-    const child = children.get(keyOf(subject));
-    return child === undefined || !reportsNothing(child);
-  };
-  const news = { ...batch, subjects: batch.subjects.filter(isNews) };
-  const named = imagesNamed(news);
+  const named = imagesNamed(batch);
+  const isByName = isAboutNamed(batch, named);
   const { read, unreadable } = partition(await (isByName ? readAll(kube, named) : imagesOf(kube, named)));
-  const eventsOf = isOfEvents ? eventsByImage(news) : () => [];
+  const eventsOf = isByName && !batch.audited ? eventsByImage(batch) : () => [];
   const concerned = read.filter((image) => !isUnaffected(image, eventsOf(image)));
   if (concerned.length === 0) return unreadable;
   const listed = <T extends KubernetesObject>(resource: Resource<T>, of: readonly VMDiskImage[]) =>
@@ -58,38 +51,47 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
     const events = eventsOf(image);
     return isPlain(image) && events.length > 0 && events.every(({ verb }) => verb !== undefined);
   };
-  const made = async <T extends Child>(
+  const made = async <T extends KubernetesObject>(
     resource: Resource<T>,
     of: readonly VMDiskImage[],
     nameOf: (image: VMDiskImage) => string,
   ) => {
     const refs = of.filter(isReadByName).map((image) => ({ ...referenceOf(image), name: nameOf(image) }));
     const rest = of.filter((image) => !isReadByName(image));
-    const known = refs.flatMap((ref) => (children.get(keyOf(ref)) as T | undefined) ?? []);
-    const unknown = refs.filter((ref) => !children.has(keyOf(ref)));
-    return [...known, ...(await Promise.all([getNamed(kube, resource, unknown), listed(resource, rest)])).flat()];
+    return (await Promise.all([getNamed(kube, resource, refs), listed(resource, rest)])).flat();
   };
-  const [syncing, others] = [concerned.filter(isSyncing), concerned.filter((image) => !isSyncing(image))];
-  const ofSyncing = await made(DataVolume, syncing, currentName);
-  const volumesOf = byImage(ofSyncing);
-  const rest = syncing.filter((image) => !isUneventful(image, volumesOf(image), eventsOf(image)));
-  const images = [...others, ...rest];
+  const firstSnapshot = ({ metadata }: VMDiskImage) => snapshotName(metadata, 1);
+  const [waiting, others] = [
+    concerned.filter((image) => isAboutSnapshot(image, eventsOf(image))),
+    concerned.filter((image) => !isAboutSnapshot(image, eventsOf(image))),
+  ];
+  const [volumes, ofWaiting] = await Promise.all([
+    made(DataVolume, others, currentName),
+    made(VolumeSnapshot, waiting, firstSnapshot),
+  ]);
+  const [volumesOf, snapshotsOf] = [byImage(volumes), byImage(ofWaiting)];
+  const taken = waiting.filter((image) => !isPending(image, snapshotsOf(image)));
+  const rest = others.filter((image) => !isUneventful(image, volumesOf(image), eventsOf(image)));
+  const images = [...taken, ...rest];
   if (images.length === 0) return unreadable;
   // The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods.
-  const [policy, pods, ofOthers, snapshots] = await Promise.all([
+  const [policy, pods, ofTaken, ofRest] = await Promise.all([
     readPolicy(kube),
     listed(
       Pod,
-      rest.filter((image) => !isDownloaded(currentVolume(image, ofSyncing))),
+      rest.filter((image) => image.status?.phase === 'Syncing' && !isDownloaded(currentVolume(image, volumes))),
     ),
-    made(DataVolume, others, currentName),
+    made(DataVolume, taken, currentName),
     made(
       VolumeSnapshot,
-      images.filter((image) => !isFirstDownload(image)),
-      (image) => snapshotName(image.metadata, 1),
+      rest.filter((image) => !isFirstDownload(image)),
+      firstSnapshot,
     ),
   ]);
-  const dataVolumes = [...ofSyncing, ...ofOthers];
+  const [dataVolumes, snapshots] = [
+    [...volumes, ...ofTaken],
+    [...ofWaiting, ...ofRest],
+  ];
   const common = { nowMs, policy, refusals, isAudit: batch.audit, named };
   const known = byName(snapshots);
   const observeOne = observing(common, dataVolumes, pods, snapshots);
@@ -205,20 +207,6 @@ async function readAll(kube: Reader, refs: readonly ObjectReference[]): Promise<
   return (await Promise.all(found)).filter((image) => image !== undefined);
 }
 
-/**
- * The DataVolumes and snapshots of first attempts that events report as changed, by name: most report nothing, and then their images are
- * not read. One that cannot be read here is left to the decision that needs it.
- */
-async function readFirstChildren(kube: Reader, subjects: readonly Subject[]): Promise<ReadonlyMap<string, Child>> {
-  const reads = distinct(subjects, keyOf).map((ref) => {
-    const get = <T extends Child>(resource: Resource<T>) => kube.get(resource, ref).catch(() => undefined);
-    if (isUpdateOfFirst(DataVolume, ref)) return get(DataVolume);
-    return isUpdateOfFirst(VolumeSnapshot, ref) ? get(VolumeSnapshot) : undefined;
-  });
-  const found = (await Promise.all<Child | undefined>(reads)).filter((child) => child !== undefined);
-  return new Map(found.map((child) => [keyOf(child.metadata), child]));
-}
-
 /** The images under way, those that still hold a slot, and those named. */
 async function imagesOf(kube: Reader, named: readonly ObjectReference[]): Promise<(VMDiskImage | Unreadable)[]> {
   const [open, lease] = await Promise.all([
@@ -231,11 +219,9 @@ async function imagesOf(kube: Reader, named: readonly ObjectReference[]): Promis
   return [...open, ...(await readAll(kube, missing))];
 }
 
-const isSyncing = ({ status }: VMDiskImage) => status?.phase === 'Syncing';
-
 /** No snapshot was made for the image yet. */
 const isFirstDownload = (image: VMDiskImage) =>
-  isSyncing(image) && (image.status?.revision ?? 1) === 1 && !isRevisionAsked(image);
+  image.status?.phase === 'Syncing' && (image.status.revision ?? 1) === 1 && !isRevisionAsked(image);
 
 /** The image that is the subject, or that a child was made for, by the child's name: the child itself may be gone. */
 const imageOf = ({ kind, namespace, name }: Subject): ObjectReference | undefined => {

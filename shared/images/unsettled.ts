@@ -27,7 +27,7 @@ export const isFirst = (image: VMDiskImage) =>
   (image.status?.revision ?? 1) === 1 && (image.status?.attempt ?? 0) <= 1 && !isAdopting(image);
 
 /** Its snapshot was created right after its phase was written. A wait that begins again, for another reason, begins with the next event. */
-const isRequested = ({ status }: VMDiskImage) =>
+export const isRequested = ({ status }: VMDiskImage) =>
   ['Downloaded', 'Cloned'].includes(conditionOf(status?.conditions, 'Ready')?.reason ?? '');
 
 /** It is Ready from the one snapshot that was ever taken for it. */

@@ -14,9 +14,6 @@ export const snapshotName = (image: { name: string; uid: string }, revision: num
 /** The image that a DataVolume, claim or snapshot of ours was made for, by its name; undefined for anybody else's. */
 export const imageNameOf = (child: string) => /^(.+)-[0-9a-f]{8}-r\d+(-a\d+)?$/.exec(child)?.[1];
 
-/** Whether a name is that of the first DataVolume or the first snapshot of an image. */
-export const isFirstName = (child: string) => /-r1(-a1)?$/.test(child);
-
 /** A name that is the same for the same parts, for objects that are never looked up by name (Events). */
 export const hashedName = (prefix: string, ...parts: string[]) =>
   `${prefix.slice(0, 200)}.${hash('sha256', parts.join('\u0000')).slice(0, 16)}`;

@@ -134,7 +134,8 @@ export const mutants: readonly Mutant[] = [
     'no message says how to try again': ['To request another download: ', ''],
   }),
   ...of('functions/follow-sync/unaffected.ts', 'functions/follow-sync/reads.test.ts', {
-    'an importer that began again downloads until the next sweep': ['!status?.restartCount && ', ''],
+    'an importer that began again downloads until the next sweep': ['restartCount > 0 || ', ''],
+    'a finished download is snapshotted only by the next sweep': [' && !isDownloaded(dataVolume)', ''],
   }),
   ...of('shared/images/unsettled.ts', 'its own', {
     'a snapshot that is asked for again is requested only by the next sweep': ['!isRequested(image) :', 'false :'],
