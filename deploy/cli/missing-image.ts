@@ -21,10 +21,13 @@ export function remedyForMachineWithoutImage({ metadata, spec }: VirtualMachine,
   const again = 'delete the machine and create it again: its vmDiskImageRef cannot be changed.';
   const make = making(ref, known.policy);
   const remove = `kubectl delete otvm ${metadata.name} -n ${metadata.namespace}`;
-  return meant
+  return meant && !areVersions(meant, keyOf(ref))
     ? { help: `If ${meant} was meant, ${again} Otherwise: ${create}`, commands: [remove, make] }
     : { help: `${create} Or, if the name is misspelt, ${again}`, commands: [make, remove] };
 }
+
+/** Two names that differ in digits only are rather two versions, of which one is not there yet. */
+const areVersions = (a: string, b: string) => a.replaceAll(/\d/g, '0') === b.replaceAll(/\d/g, '0');
 
 /** How to correct a workspace whose image neither exists nor is created; the policy says how images of workspaces are created. */
 export function remedyForWorkspaceWithoutImage(name: string, { metadata }: Workspace, known: Known): Remedy {

@@ -169,7 +169,7 @@ function firstCauseIn(nodes: readonly Node[]): Node | undefined {
   return !worst || worst.kind === 'Workspace' ? worst : (firstCauseIn(worst.children) ?? worst);
 }
 
-/** The tree as a table, an image that is below another object only there; above it the first cause and what stops the queue. */
+/** The tree as a table, an image that was shown below another object not again; above it the first cause and what stops the queue. */
 export function treeLines(
   nodes: readonly Node[],
   nowMs: number,

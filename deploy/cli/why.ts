@@ -21,7 +21,7 @@ export const why: Body = {
   details: [
     'From a workspace to its component, from a machine to its image, from an image to the queue, the policy or its source; on',
     'OpenStack from a machine to its networks and volumes, and to the credentials.',
-    'Exit codes: 0 Ready · 1 Failed · 5 neither.',
+    'Exit codes: 0 Ready or Hibernated · 1 Failed · 5 neither.',
   ],
   examples: ['why ubuntu', 'why workspace/demo-workspace-1', 'why machine ubuntu-1 -n default'],
   complete: completeNamed,

@@ -92,6 +92,7 @@ test('an image whose source cannot be reached says so at once, and no longer at 
     message: 'No such object.',
     conditions: [{ type: 'Ready', reason: 'SourceUnreachable' }, { type: 'Reconciling' }, { type: 'SourceInspected' }],
   });
+  expect(reconcile([away], { concurrency: '0' }).last?.message).toContain('paused');
   const status = { ...away.status, ...reported } as VMDiskImageStatus;
   expect(reconcile([{ ...away, status }]).last).toBeUndefined();
   const conditions = [

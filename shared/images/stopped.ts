@@ -8,7 +8,7 @@ import { grantFault } from './queue.ts';
 
 const stopReasons = ['InvalidPolicy', 'QueuePaused', 'BudgetSpent'] as const;
 
-/** Whether a reason says that a queued image does not start, however many slots are free: nothing does, or its source cannot be reached. */
+/** Whether a reason says why a queued image does not start now, although a slot may be free: no image does, or its source cannot be reached. */
 export const isStopReason = (reason: string | null | undefined) =>
   reason === 'SourceUnreachable' || stopReasons.some((stop) => stop === reason);
 

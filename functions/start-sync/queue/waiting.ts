@@ -60,9 +60,9 @@ function describeHolders(holders: readonly Holder[], namespace: string | undefin
   return `${names}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** It waits, and its status does not say yet that its source cannot be reached. */
+/** It waits, and its status says neither that its source cannot be reached nor that the queue is stopped. */
 export const lacksUnreachable = (image: VMDiskImage) =>
-  isQueued(image) && isUnreachable(image) && readyReason(image) !== 'SourceUnreachable';
+  isQueued(image) && isUnreachable(image) && !isStopReason(readyReason(image));
 
 const readyReason = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Ready')?.reason;
 

@@ -35,13 +35,13 @@ const begun = image('begun', { phase: 'Syncing' });
 
 const waits = { phase: 'Queued', attempt: 0, queuedAt: at(0) } as const;
 const queued = image('queued', waits);
-const unreachable = image('unreachable', {
-  ...waits,
-  source: { inspectedAt: at(1), queuedAt: waits.queuedAt },
-  conditions: [
-    { type: 'SourceInspected', status: 'False', reason: 'SourceUnreachable', message: '', lastTransitionTime: at(1) },
-  ],
-});
+const isFalse = { status: 'False', message: '', lastTransitionTime: at(1) } as const;
+const verdict = { type: 'SourceInspected', reason: 'SourceUnreachable', ...isFalse };
+const source = { inspectedAt: at(1), queuedAt: waits.queuedAt };
+const unreachable = image('unreachable', { ...waits, source, conditions: [verdict] });
+const paused = { type: 'Ready', reason: 'QueuePaused', ...isFalse };
+const stopped = image('stopped', { ...waits, source, conditions: [paused, verdict] });
+const uninspected = image('uninspected', { phase: 'Syncing', dataVolume: 'seen', source, conditions: [verdict] });
 const done = image('done', { phase: 'Succeeded' });
 const dying = image('dying', { phase: 'Succeeded' }, { deleted: true });
 
@@ -112,6 +112,8 @@ test.each<[string, Given, boolean]>([
     { events: [unreachable], cached: [syncing, unreachable] },
     false,
   ],
+  ['of one that says that the queue is stopped', { events: [stopped], cached: [syncing, stopped] }, true],
+  ['of one that syncs all the same', { events: [uninspected], holders: [uninspected] }, true],
   ['of an image that waits with a slot', { events: [queued], holders: [queued] }, false],
   ['of an image that waits again', { events: [image('x', { phase: 'Queued', attempt: 1 })] }, false],
   ['of an image that waits and has spent its attempts', { events: [image('x', { ...waits, attempts: 9 })] }, false],
