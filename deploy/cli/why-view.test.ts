@@ -183,14 +183,12 @@ test.each([
 });
 
 test('a machine is not deleted first for an image that is another version of one that exists', () => {
-  const spec = { mode: 'FailIfNotExist', vmDiskImageRef: { namespace: 'vmdi-farm', name: 'win11' } } as const;
-  const status = {
-    phase: 'Failed',
-    message: 'None.',
-    conditions: [condition('Ready', 'False', 'ImageMissing')],
-  } as const;
+  const lost = aVirtualMachine({
+    spec: { mode: 'FailIfNotExist', vmDiskImageRef: { namespace: 'vmdi-farm', name: 'win11' } },
+    status: { phase: 'Failed', message: 'None.', conditions: [condition('Ready', 'False', 'ImageMissing')] },
+  });
   const images = [aVMDiskImage({ name: 'win10' })];
-  expect(whyOf(aVirtualMachine({ spec, status }), knownOf({ images })).commands[0]).toMatch(/preload win11/);
+  expect(whyOf(lost, knownOf({ images })).commands[0]).toMatch(/preload win11/);
 });
 
 test('a machine on OpenStack is followed to its volume, and that to the account', () => {
