@@ -49,6 +49,7 @@ test('by namespace, against the budget and with a price', () => {
     'lab          5Gi   0.45',
     'vmdi-farm    3Gi   0.27',
     'all          8Gi   0.72',
+    "If a source's size is not known, its attempts count at most: with the size of the disk.",
     '',
     '6Gi of 10Gi in 7 days are left (egressBudget).',
   ]);
@@ -62,6 +63,7 @@ test('by who asked, and what the Lease has no name for', () => {
     'others            2Gi   2.00',
     'direct            1Gi   1.00',
     'all               8Gi   8.00',
+    "If a source's size is not known, its attempts count at most: with the size of the disk.",
   ]);
   expect(costOf(read(), { by: 'requester', days: 1, nowMs })).toEqual({
     by: 'requester',
@@ -86,6 +88,7 @@ test('by image of some days, deleted ones among them', () => {
     'lab/gone (deleted)    2Gi',
     'others                1Gi',
     'all                   8Gi',
+    "If a source's size is not known, its attempts count at most: with the size of the disk.",
   ]);
   expect(view.rows[1]).toEqual({ name: 'lab/gone', bytes: 2 * gib, price: null, deleted: true });
 });
@@ -101,6 +104,7 @@ test('by image since each was made, and of those that were deleted what the Leas
     'vmdi-farm/small       1Gi',
     'vmdi-farm/new           0',
     'all                   9Gi',
+    "If a source's size is not known, its attempts count at most: with the size of the disk.",
   ]);
 });
 

@@ -100,6 +100,7 @@ export function costLines({ by, days, rows, total, budget }: CostView, look: Loo
       [...rows, total].map(cells),
       look,
     ),
+    "If a source's size is not known, its attempts count at most: with the size of the disk.",
     ...(budget
       ? [
           '',
