@@ -1,3 +1,4 @@
+import { isUnreachable } from '../../shared/images/inspection.ts';
 import { isOneWord, labelAsPassword, makeSecret, makeSecretOf } from '../../shared/kinds/core/secret.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { requestDownload, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -31,6 +32,7 @@ export function remedyForReason(about: About, reason: string | undefined, names:
 export function remedyForImageReason(image: VMDiskImage): Remedy | undefined {
   const { metadata, spec, status } = image;
   const names = {
+    KIND: 'vmdi',
     NAME: metadata.name,
     NAMESPACE: metadata.namespace,
     SECRET: spec.secretRef,
@@ -45,16 +47,22 @@ export function remedyForImageReason(image: VMDiskImage): Remedy | undefined {
 }
 
 /** How to correct an image that is Failed. */
-export const remedyForFailed = (image: VMDiskImage): Remedy =>
-  remedyForImageReason(image) ?? {
+export function remedyForFailed(image: VMDiskImage): Remedy {
+  const remedy = remedyForImageReason(image) ?? {
     help: 'Correct the cause, then retry.',
     commands: [requestDownload(image.metadata)],
   };
+  return { ...remedy, commands: [...new Set([...correctUrl(image), ...remedy.commands])] };
+}
+
+/** The host in the url may be wrong if no inspection reached it. */
+const correctUrl = (image: VMDiskImage) =>
+  isUnreachable(image) ? [`kubectl edit vmdi ${image.metadata.name} -n ${image.metadata.namespace}`] : [];
 
 /** How to correct an image that waits for the next attempt. */
 export const remedyForRetrying = (image: VMDiskImage): Remedy => ({
-  help: 'Correct the cause before the next attempt; to retry immediately, run the command.',
-  commands: [requestDownload(image.metadata)],
+  help: 'Correct the cause before the next attempt; to retry immediately, run the last command.',
+  commands: [...correctUrl(image), requestDownload(image.metadata)],
 });
 
 /** How to correct images that wait for a Secret; each checks again by itself. */

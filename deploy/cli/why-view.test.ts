@@ -61,14 +61,46 @@ test.each([
   ['NotFound', 'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite'],
   ['DiskTooSmall', 'kubectl edit vmdi ubuntu -n vmdi-farm'],
   ['SourceNotAllowed', 'kubectl edit configmap sync-operator-policy -n sync-operator'],
+  ['SourceNotAllowed', 'kubectl edit vmdi ubuntu -n vmdi-farm'],
   [
     'SecretMissing',
     'kubectl create secret generic s3-reader -n vmdi-farm --from-literal=accessKeyId="$(cat FILE)" --from-literal=secretKey="$(cat FILE)"',
   ],
+  ['SecretMissing', 'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite'],
   ['DriverMismatch', 'ot-functions doctor'],
   ['ImportFailed', 'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite'],
 ])('the remedy for an image that failed with %s: %s', (reason, command) => {
   expect(whyOf(failed(reason), knownOf()).commands).toContain(command);
+});
+
+test.each(['Retrying', 'Failed'] as const)(
+  'an image that is %s for a host that does not answer may have the wrong url',
+  (phase) => {
+    const source = { inspectedAt: at(1), queuedAt: at(0) };
+    const conditions = [
+      condition('SourceInspected', 'False', 'SourceUnreachable'),
+      condition('Ready', 'False', 'ImportFailed'),
+    ];
+    const image = aVMDiskImage({ status: { phase, message: 'No such host.', queuedAt: at(0), source, conditions } });
+    expect(whyOf(image, knownOf()).commands).toEqual([
+      'kubectl edit vmdi ubuntu -n vmdi-farm',
+      'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite',
+    ]);
+  },
+);
+
+test.each([
+  ['SnapshotMissing', 'kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/adopt-snapshot-'],
+  ['SnapshotNameInvalid', 'kubectl get volumesnapshots -n vmdi-farm'],
+  ['SnapshotOfAnotherImage', 'kubectl get volumesnapshots -n vmdi-farm'],
+  ['SnapshotTerminating', 'kubectl get volumesnapshots -n vmdi-farm'],
+  ['SnapshotClassMismatch', 'kubectl edit vmdi ubuntu -n vmdi-farm'],
+  ['SnapshotTooLarge', 'kubectl edit vmdi ubuntu -n vmdi-farm'],
+  ['SnapshotNotReady', 'ot-functions wait image/vmdi-farm/ubuntu'],
+])('an image that adopts a snapshot with %s is advised: %s', (reason, command) => {
+  const conditions = [condition('Ready', 'False', reason)];
+  const image = aVMDiskImage({ status: { phase: 'Snapshotting', message: `${reason}.`, conditions } });
+  expect(whyOf(image, knownOf()).commands).toContain(command);
 });
 
 test.each([
@@ -131,6 +163,7 @@ test.each([
   expect(cause.commands).toEqual([
     'kubectl edit vmdi ubuntu -n vmdi-farm',
     expect.stringContaining(`kubectl create secret generic ${image.spec.secretRef} -n vmdi-farm`),
+    expect.stringContaining('pelotech.ot/sync-requested'),
   ]);
 });
 
@@ -310,6 +343,16 @@ test.each([
   ['AddressInUse', /^Correct in its spec/, 'kubectl edit otvm vm -n lab'],
   ['ClaimGone', /^Delete the DataVolume/, /kubectl delete dv vm-root -n lab/],
   ['LaunchFailed', /^Find out from KubeVirt/, 'kubectl describe vmi vm -n lab'],
+  [
+    'ImageNamespaceNotAllowed',
+    /^Delete the machine and create it with the right vmDiskImageRef/,
+    'kubectl delete otvm vm -n lab',
+  ],
+  [
+    'ImageNamespaceMissing',
+    /^Delete the machine and create it with the right vmDiskImageRef/,
+    'kubectl delete otvm vm -n lab',
+  ],
   ['Other', /^Correct what its message names/, 'kubectl describe otvm vm -n lab'],
 ])('a machine that is not Ready for %s has the cure of that', (reason, help, command) => {
   const rootDisk = { name: 'vm-root', image: 'vmdi-farm/ubuntu', revision: 1 };

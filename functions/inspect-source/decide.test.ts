@@ -57,7 +57,12 @@ describe('what is found', () => {
   });
 
   test.each<[Inspection, string, string, RegExp]>([
-    [{ status: 404, code: 'NoSuchKey' }, 'False', 'SourceMissing', /found none \(404 NoSuchKey\)/],
+    [
+      { status: 404, code: 'NoSuchKey' },
+      'False',
+      'SourceMissing',
+      /found none \(404 NoSuchKey\)\. Correct url, which starts a download, or upload the object and then request one: kubectl annotate vmdi/,
+    ],
     [{ status: 400, code: 'InvalidBucketName' }, 'False', 'SourceMissing', /found none \(400 InvalidBucketName\)/],
     [{ status: 400, code: 'KeyTooLongError' }, 'False', 'SourceMissing', /found none/],
     [

@@ -52,7 +52,7 @@ function refusal(image: VMDiskImage, { status, code }: { status: number; code: s
   const answer = code === undefined ? `HTTP ${status}` : `${status} ${code}`;
   const again = thenRetry(image);
   if (isMissing({ status, code })) {
-    const message = `Expected an object at ${urlOf(image)}, found none (${answer}). Upload it or correct the URL, ${again}`;
+    const message = `Expected an object at ${urlOf(image)}, found none (${answer}). Correct url, which starts a download, or upload the object and then request one: ${requestDownload(image.metadata)}`;
     return { status: 'False', reason: 'SourceMissing', message };
   }
   const { secretRef } = image.spec;

@@ -38,8 +38,8 @@ export const common = {
   },
   SourceNotAllowed: {
     means: "No line of the policy's allowedSources permits the url.",
-    help: "Add the line that the message names to the policy's allowedSources, if it may be downloaded; that starts a new download.",
-    run: ['ot-functions policy', editPolicy],
+    help: "Correct the url, or, if it may be downloaded, add the line that the message names to the policy's allowedSources; either starts a new download.",
+    run: ['kubectl edit KIND NAME -n NAMESPACE', 'ot-functions policy', editPolicy],
   },
   NetworkMissing: {
     means: 'A network does not exist.',

@@ -6,20 +6,28 @@ const edit = 'kubectl edit vmdi NAME -n NAMESPACE';
 const retry = requestDownload({ namespace: 'NAMESPACE', name: 'NAME' });
 
 const upload = {
-  help: 'Upload the image to its url, or correct the url; then retry.',
+  help: 'Correct url, which starts a download, or upload the image to it and then retry.',
   run: [edit, retry],
 };
 const republish = {
-  help: 'Publish a whole disk image at the url, or correct the url; then retry.',
+  help: 'Correct url, which starts a download, or publish a whole disk image there and then retry.',
   run: [edit, retry],
 };
 const grant = {
   help: 'Check that the keys in Secret SECRET may read the url; then retry.',
   run: ['kubectl describe secret SECRET -n NAMESPACE', retry],
 };
+const queued = 'the image is queued within ten minutes, or at once with the last command.';
 const createSecret = {
-  help: 'Create Secret NAMESPACE/SECRET with both keys; the image is queued within ten minutes.',
-  run: [makeSecret({ namespace: 'NAMESPACE', name: 'SECRET' })],
+  help: `Create Secret NAMESPACE/SECRET with both keys; ${queued}`,
+  run: [makeSecret({ namespace: 'NAMESPACE', name: 'SECRET' }), retry],
+};
+const adoptAnother = {
+  help: 'Name another VolumeSnapshot in annotation pelotech.ot/adopt-snapshot, or remove the annotation to download the image.',
+  run: [
+    'kubectl get volumesnapshots -n NAMESPACE',
+    'kubectl annotate vmdi NAME -n NAMESPACE pelotech.ot/adopt-snapshot-',
+  ],
 };
 const retried = { help: 'Correct the cause that the message names, then retry.', run: [retry] };
 
@@ -73,7 +81,7 @@ export const imageReasons = {
   },
   ChecksumMismatch: {
     means: 'The checksum is of another file, or the file was changed.',
-    help: 'Correct the checksum, or the file at the url; then retry.',
+    help: 'Correct the checksum, which starts a download, or the file at the url and then retry.',
     run: [edit, retry],
   },
   ImportFailed: { means: 'The importer ended with an error.', ...retried },
@@ -91,13 +99,13 @@ export const imageReasons = {
   SecretMissing: { means: 'The Secret that secretRef names does not exist.', ...createSecret },
   SecretInvalid: {
     means: 'The Secret lacks a key, or a key has a line break in it.',
-    help: 'Correct the key of Secret NAMESPACE/SECRET that the message names; the image is queued within ten minutes.',
-    run: ['kubectl edit secret SECRET -n NAMESPACE'],
+    help: `Correct the key of Secret NAMESPACE/SECRET that the message names; ${queued}`,
+    run: ['kubectl edit secret SECRET -n NAMESPACE', retry],
   },
   ConfigMapMissing: {
     means: 'The ConfigMap that certConfigMap names does not exist.',
-    help: 'Create the ConfigMap that certConfigMap names; the image is queued within ten minutes.',
-    run: ['kubectl create configmap CONFIGMAP -n NAMESPACE --from-file=ca.pem=FILE'],
+    help: `Create the ConfigMap that certConfigMap names; ${queued}`,
+    run: ['kubectl create configmap CONFIGMAP -n NAMESPACE --from-file=ca.pem=FILE', retry],
   },
   StorageClassMissing: {
     means: 'The StorageClass does not exist.',
@@ -120,13 +128,21 @@ export const imageReasons = {
     help: 'Find out what delays the snapshot in its VolumeSnapshot and its driver; then retry.',
     run: ['kubectl describe volumesnapshots -n NAMESPACE', retry],
   },
-  SnapshotMissing: 'The snapshot to adopt does not exist.',
-  SnapshotNameInvalid: 'adopt-snapshot names no valid snapshot.',
-  SnapshotOfAnotherImage: 'The snapshot to adopt belongs to another image.',
-  SnapshotTerminating: 'The snapshot to adopt is being deleted.',
-  SnapshotClassMismatch: 'The snapshot to adopt has another VolumeSnapshotClass.',
+  SnapshotMissing: { means: 'The snapshot to adopt does not exist.', ...adoptAnother },
+  SnapshotNameInvalid: { means: 'adopt-snapshot names no valid snapshot.', ...adoptAnother },
+  SnapshotOfAnotherImage: { means: 'The snapshot to adopt belongs to another image.', ...adoptAnother },
+  SnapshotTerminating: { means: 'The snapshot to adopt is being deleted.', ...adoptAnother },
+  SnapshotClassMismatch: {
+    means: 'The snapshot to adopt has another VolumeSnapshotClass.',
+    help: 'Set snapshotClass to the class that the message names.',
+    run: [edit],
+  },
   SnapshotNotReady: 'The snapshot is not ready to clone.',
-  SnapshotTooLarge: 'The snapshot to adopt is larger than diskSize.',
+  SnapshotTooLarge: {
+    means: 'The snapshot to adopt is larger than diskSize.',
+    help: 'Set diskSize to at least the restoreSize that the message names.',
+    run: [edit],
+  },
   Inspected: 'The source was inspected and may be downloaded.',
   NotInspected: 'The source could not be inspected; it is downloaded uninspected.',
   UnknownFormat: 'The source has no known format; it is downloaded as a raw disk.',

@@ -1,6 +1,8 @@
 import { hostKeyLabel, labelAsPassword, makeSecretOf } from '../kinds/core/secret.ts';
+import { editPolicy } from './common.ts';
 import type { Row } from './row.ts';
 
+const remove = 'kubectl delete otvm NAME -n NAMESPACE';
 const edit = 'kubectl edit otvm NAME -n NAMESPACE';
 
 const correctSpec = {
@@ -36,8 +38,16 @@ export const machineReasons = {
   ImageNotReady: 'Its image is not ready yet.',
   ImageNotUsable: 'Its image has no usable snapshot.',
   ImageTerminating: 'Its image is being deleted; it waits until that is gone.',
-  ImageNamespaceMissing: 'The namespace of its image does not exist.',
-  ImageNamespaceNotAllowed: "The namespace of its image is not in the policy's imageNamespaces.",
+  ImageNamespaceMissing: {
+    means: 'The namespace of its image does not exist.',
+    help: 'Delete the machine and create it with the right vmDiskImageRef, which cannot be changed, or create the namespace.',
+    run: [remove],
+  },
+  ImageNamespaceNotAllowed: {
+    means: "The namespace of its image is not in the policy's imageNamespaces.",
+    help: "Delete the machine and create it with the right vmDiskImageRef, which cannot be changed, or have a platform admin add the namespace to the policy's imageNamespaces.",
+    run: [remove, editPolicy],
+  },
   ImageNotAdopted: "Another author's template made the image; an admin or a publisher has to adopt it.",
   ImageRefused: 'The API server refused the image that the template asks for.',
   TemplateMismatch: 'The image exists and differs from vmDiskImageTemplate; the image counts.',

@@ -54,7 +54,7 @@ test.each<[string, Inputs, object, unknown]>([
 
 test('the message says what is missing, where, and what to do', () => {
   expect(reconcile(queued, missing).said).toBe(
-    'Expected Secret vmdi-farm/s3-reader (secretRef), found none. Create it with the keys accessKeyId and secretKey; the image is queued then.',
+    'Expected Secret vmdi-farm/s3-reader (secretRef), found none. Create it with the keys accessKeyId and secretKey; the image is queued within ten minutes, or at once: kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/sync-requested=$(date +%s) --overwrite',
   );
 });
 

@@ -1,6 +1,6 @@
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
-import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { requestDownload, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 
@@ -49,6 +49,7 @@ export function missingInput(
   image: VMDiskImage,
   inputs: Inputs,
 ): { reason: (typeof inputReasons)[number]; message: string } | undefined {
+  const queued = `the image is queued within ten minutes, or at once: ${requestDownload(image.metadata)}`;
   for (const input of inputsOf(image)) {
     const { resource, ref, field, keys } = input;
     if (!inputs.has(idOf(input))) continue;
@@ -56,14 +57,14 @@ export function missingInput(
     const what = `${resource.kind} ${keyOf(ref)} (${field})`;
     if (!found) {
       const given = keys.length > 0 ? ` with the keys ${keys.join(' and ')}` : '';
-      const message = `Expected ${what}, found none. Create it${given}; the image is queued then.`;
+      const message = `Expected ${what}, found none. Create it${given}; ${queued}`;
       return { reason: resource.kind === Secret.kind ? 'SecretMissing' : 'ConfigMapMissing', message };
     }
     const wrong = keys.find((key) => !Object.hasOwn(found, key) || !found[key]);
     if (wrong === undefined) continue;
     const message = Object.hasOwn(found, wrong)
-      ? `Expected no line break at the end of ${wrong} in ${what}, found one. Create the Secret again without it (echo -n, --from-literal); the image is queued then.`
-      : `Expected the keys ${keys.join(' and ')} in ${what}, found no ${wrong}. Add it; the image is queued then.`;
+      ? `Expected no line break at the end of ${wrong} in ${what}, found one. Create the Secret again without it (echo -n, --from-literal); ${queued}`
+      : `Expected the keys ${keys.join(' and ')} in ${what}, found no ${wrong}. Add it; ${queued}`;
     return { reason: 'SecretInvalid', message };
   }
   return undefined;
