@@ -31,7 +31,7 @@ const refused: readonly [
   put: (world: World) => unknown,
   spec?: Partial<Spec>,
 ][] = [
-  ['is missing', 'SourceMissing', /found none \(404 NoSuchKey\)\. Upload it/, (world) => putImage(world, 'other')],
+  ['is missing', 'SourceMissing', /found none \(404 NoSuchKey\)\. Correct url/, (world) => putImage(world, 'other')],
   [
     'may not be read',
     'SourceForbidden',
