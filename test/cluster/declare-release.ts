@@ -10,16 +10,7 @@ import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { putImage } from '../stories/images.ts';
 import { createMachine, untilMachine } from '../stories/machines.ts';
-import {
-  aCluster,
-  aMachine,
-  controlNet,
-  deleteWorkspace,
-  onControlNet,
-  policyOf,
-  readyWorkspace,
-  untilWorkspace,
-} from '../stories/workspaces.ts';
+import { aLab, deleteWorkspace, policyOf, readyWorkspace, untilWorkspace } from '../stories/workspaces.ts';
 import { createImage, type Story, until, untilPhase, type World } from '../stories/world.ts';
 import { findHelm } from '../support/tools/go/tools.ts';
 import { awaitedDownloads } from './awaited-downloads.ts';
@@ -183,16 +174,7 @@ function life(way: Way, now: Files): Story {
     run: async (world) => {
       const { history, namespace, store } = world;
       for (const name of ['base', ...syncing]) await putImage(world, name);
-      const lab = await readyWorkspace(
-        world,
-        'lab1',
-        {
-          networks: [controlNet],
-          vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
-          containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
-        },
-        patienceMs,
-      );
+      const lab = await readyWorkspace(world, 'lab1', aLab(world), patienceMs);
       for (const name of syncing) await createImage(world, name);
       for (const name of syncing) await until(world, VMDiskImage, { namespace, name }, isTransferring, patienceMs);
 

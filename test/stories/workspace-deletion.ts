@@ -13,26 +13,18 @@ import { putImage } from './images.ts';
 import { createMachine, untilMachine } from './machines.ts';
 import {
   aCluster,
+  aLab,
   aMachine,
-  controlNet,
   createWorkspace,
   deleteWorkspace,
-  onControlNet,
   policyOf,
   readyWorkspace,
-  type Spec,
   untilComponent,
   untilWorkspace,
 } from './workspaces.ts';
 import { byName, createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
 const image = ({ namespace }: World) => ({ namespace, name: 'base' });
-
-const whole = (world: World): Spec => ({
-  networks: [controlNet],
-  vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
-  containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
-});
 
 /** Nothing of a lab `lab1` remains, in its namespace or beside it. */
 async function expectNothingLeft({ kube }: World): Promise<void> {
@@ -53,7 +45,7 @@ export const stories = byName<Story>({
     run: async (world) => {
       world.store.limitTo(32 * 1024);
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', whole(world));
+      await createWorkspace(world, 'lab1', aLab(world));
       await untilPhase(world, 'base', 'Syncing');
       await deleteWorkspace(world, 'lab1');
       await untilGone(world, VMDiskImage, image(world));
@@ -64,7 +56,7 @@ export const stories = byName<Story>({
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', whole(world));
+      await createWorkspace(world, 'lab1', aLab(world));
       await deleteWorkspace(world, 'lab1');
       await untilGone(world, VMDiskImage, image(world));
       await expectNothingLeft(world);
@@ -75,7 +67,7 @@ export const stories = byName<Story>({
     simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'unschedulable', forMs: 600_000 }] } },
     run: async (world) => {
       await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', whole(world));
+      await createWorkspace(world, 'lab1', aLab(world));
       await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Provisioning');
       await deleteWorkspace(world, 'lab1');
       await untilGone(world, VMDiskImage, image(world));
@@ -87,7 +79,7 @@ export const stories = byName<Story>({
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
-      await readyWorkspace(world, 'lab1', whole(world));
+      await readyWorkspace(world, 'lab1', aLab(world));
       await deleteWorkspace(world, 'lab1');
       await untilGone(world, VMDiskImage, image(world));
       await expectNothingLeft(world);
@@ -100,12 +92,12 @@ export const stories = byName<Story>({
     run: async (world) => {
       const { kube, store } = world;
       await putImage(world, 'base');
-      await readyWorkspace(world, 'lab1', whole(world));
+      await readyWorkspace(world, 'lab1', aLab(world));
       const before = [await kube.get(VMDiskImage, image(world)), store.bytesSent('images/base.qcow2')] as const;
       await deleteWorkspace(world, 'lab1');
       const isUnused = (found: VMDiskImage | undefined) => found?.status?.unreferencedSince !== undefined;
       await until(world, VMDiskImage, image(world), isUnused);
-      await readyWorkspace(world, 'lab1', whole(world));
+      await readyWorkspace(world, 'lab1', aLab(world));
       const after = [await kube.get(VMDiskImage, image(world)), store.bytesSent('images/base.qcow2')] as const;
       expect([after[0]?.metadata.uid, after[1]]).toEqual([before[0]?.metadata.uid, before[1]]);
       await kube.patch(ConfigMap, policyRef, { data: { workspaceImagesKeptFor: '0s' } });
@@ -116,7 +108,7 @@ export const stories = byName<Story>({
   'a Failed lab deleted leaves nothing': {
     policy: { ...policyOf, retryLimit: '0' },
     run: async (world) => {
-      await createWorkspace(world, 'lab1', whole(world));
+      await createWorkspace(world, 'lab1', aLab(world));
       await untilWorkspace(world, 'lab1', 'Failed');
       await deleteWorkspace(world, 'lab1');
       await untilGone(world, VMDiskImage, image(world));
@@ -179,9 +171,9 @@ export const stories = byName<Story>({
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
-      const first = await readyWorkspace(world, 'lab1', whole(world));
+      const first = await readyWorkspace(world, 'lab1', aLab(world));
       await deleteWorkspace(world, 'lab1');
-      const second = await createWorkspace(world, 'lab1', whole(world));
+      const second = await createWorkspace(world, 'lab1', aLab(world));
       expect(second.metadata.uid).not.toBe(first.metadata.uid);
       await untilWorkspace(world, 'lab1', 'Ready');
       await deleteWorkspace(world, 'lab1');

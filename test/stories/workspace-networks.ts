@@ -6,7 +6,7 @@ import { Vpc } from '../../shared/kinds/kube-ovn/vpc.ts';
 import { putImage } from './images.ts';
 import {
   aCluster,
-  aMachine,
+  aLab,
   comesBack,
   componentOf,
   conditionIn,
@@ -37,11 +37,7 @@ export const stories = byName<Story>({
       run: async (world) => {
         const { kube } = world;
         await putImage(world, 'base');
-        const lab = await readyWorkspace(world, 'lab1', {
-          networks: [controlNet],
-          vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
-          containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
-        });
+        const lab = await readyWorkspace(world, 'lab1', aLab(world));
         expect(lab.status?.networkProvider).toBe('bridge');
         expect(componentOf(lab, 'Network', controlNet.name)?.phase).toBe('Ready');
         const configs = await configsOf(world);

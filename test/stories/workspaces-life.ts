@@ -15,6 +15,7 @@ import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { putImage } from './images.ts';
 import {
   aCluster,
+  aLab,
   aMachine,
   changeWorkspace,
   comesBack,
@@ -80,11 +81,7 @@ export const stories = byName<Story>({
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
-      const lab = await readyWorkspace(world, 'lab1', {
-        networks: [controlNet],
-        vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
-        containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
-      });
+      const lab = await readyWorkspace(world, 'lab1', aLab(world));
       for (const type of ['SpecValid', 'VMDiskImagesReady', 'NetworksReady', 'VirtualMachinesReady', 'Ready'] as const)
         expect(conditionIn(lab, type), type).toMatchObject({ status: 'True' });
       expect(lab.status?.readyAt).toEqual(expect.any(String));
@@ -140,13 +137,8 @@ export const stories = byName<Story>({
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
-      const spec = {
-        networks: [controlNet],
-        vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
-        containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
-      };
-      await createWorkspace(world, 'lab1', spec);
-      await createWorkspace(world, 'lab2', spec);
+      await createWorkspace(world, 'lab1', aLab(world));
+      await createWorkspace(world, 'lab2', aLab(world));
       await untilWorkspace(world, 'lab1', 'Ready');
       await untilWorkspace(world, 'lab2', 'Ready');
       expect(await kube.list(VMDiskImage)).toHaveLength(1);

@@ -43,6 +43,13 @@ export const aCluster = (name: string, more: Partial<Cluster> = {}): Cluster => 
   ...more,
 });
 
+/** A lab of one machine and one container cluster on that network. */
+export const aLab = (world: Pick<World, 'store'>): Spec => ({
+  networks: [controlNet],
+  vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
+  containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') })],
+});
+
 /** Creates a workspace like an admin would. */
 export const createWorkspace = ({ kube }: Where, name: string, spec: Spec, metadata: object = {}) =>
   kube.create(Workspace, {
