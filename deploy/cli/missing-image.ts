@@ -5,7 +5,7 @@ import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { nearestOf } from './nearest.ts';
-import type { Remedy } from './remedies.ts';
+import { editImage, type Remedy } from './remedies.ts';
 
 /** The existing images and the policy. */
 interface Known {
@@ -46,7 +46,7 @@ export function remedyForWorkspaceWithoutImage(name: string, { metadata }: Works
 
 /** How to correct an image whose Secret does not exist: other images of its namespace, or the policy, may name the one that was meant. */
 export function remedyForImageWithoutSecret(image: VMDiskImage, { images, policy }: Known, create: Remedy): Remedy {
-  const { namespace, name } = image.metadata;
+  const { namespace } = image.metadata;
   const { secretRef = '' } = image.spec;
   const others = images.filter((other) => other.metadata.namespace === namespace).map(({ spec }) => spec.secretRef);
   const named = [policy.values.imageSecretRef, ...others].flatMap((one) => one ?? []);
@@ -57,7 +57,7 @@ export function remedyForImageWithoutSecret(image: VMDiskImage, { images, policy
   if (!meant) return create;
   return {
     help: `If ${meant} was meant, name it in secretRef. Otherwise: ${create.help}`,
-    commands: [`kubectl edit vmdi ${name} -n ${namespace}`, ...create.commands],
+    commands: [editImage(image.metadata), ...create.commands],
   };
 }
 

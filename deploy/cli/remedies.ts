@@ -42,7 +42,7 @@ export function remedyForImageReason(image: VMDiskImage): Remedy | undefined {
   if (spec.secretRef || !remedy?.help.includes('SECRET')) return remedy;
   return {
     help: 'The url needs keys, and the image names no Secret: name one in secretRef, or make the object public; then retry.',
-    commands: [`kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`, requestDownload(metadata)],
+    commands: [editImage(metadata), requestDownload(metadata)],
   };
 }
 
@@ -55,9 +55,10 @@ export function remedyForFailed(image: VMDiskImage): Remedy {
   return { ...remedy, commands: [...new Set([...correctUrl(image), ...remedy.commands])] };
 }
 
+export const editImage = ({ name, namespace }: ObjectReference) => `kubectl edit vmdi ${name} -n ${namespace}`;
+
 /** The host in the url may be wrong if no inspection reached it. */
-const correctUrl = (image: VMDiskImage) =>
-  isUnreachable(image) ? [`kubectl edit vmdi ${image.metadata.name} -n ${image.metadata.namespace}`] : [];
+const correctUrl = (image: VMDiskImage) => (isUnreachable(image) ? [editImage(image.metadata)] : []);
 
 /** How to correct an image that waits for the next attempt. */
 export const remedyForRetrying = (image: VMDiskImage): Remedy => ({

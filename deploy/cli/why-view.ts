@@ -19,6 +19,7 @@ import {
 } from './missing-image.ts';
 import { describeSlots, isUninspected, type QueueView } from './queue-view.ts';
 import {
+  editImage,
   type Remedy,
   remedyForFailed,
   remedyForImageReason,
@@ -221,10 +222,7 @@ function remedyForWait(image: VMDiskImage, waitsFor: WaitReason | null, { values
     case 'SourceUnreachable':
       return {
         help: 'Its source cannot be reached, and as the policy has an egressBudget, it waits until it can: correct its url, or let it start anyway.',
-        commands: [
-          `kubectl edit vmdi ${name} -n ${namespace}`,
-          `kubectl annotate vmdi ${name} -n ${namespace} ${releasesBudget}=true`,
-        ],
+        commands: [editImage(image.metadata), `kubectl annotate vmdi ${name} -n ${namespace} ${releasesBudget}=true`],
       };
     case 'SameContent':
       return {

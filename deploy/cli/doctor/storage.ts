@@ -1,6 +1,7 @@
 import { distinct } from '../../../shared/distinct.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
 import type { AnyObject } from '../install/kinds.ts';
+import { editImage } from '../remedies.ts';
 import type { Finding } from './finding.ts';
 import type { Installation } from './installation.ts';
 
@@ -50,7 +51,7 @@ function pairsOf({ images, policy }: Pick<Installation, 'images' | 'policy'>): P
     storageClass: spec.storageClass,
     snapshotClass: spec.snapshotClass,
     by: `VMDiskImage ${metadata.namespace}/${metadata.name}`,
-    remedy: `kubectl edit vmdi ${metadata.name} -n ${metadata.namespace}`,
+    remedy: editImage(metadata),
   }));
   if (imageStorageClass && imageSnapshotClass) {
     const remedy = 'ot-functions policy set imageStorageClass NAME, or imageSnapshotClass';

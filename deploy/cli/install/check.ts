@@ -27,9 +27,10 @@ import { listOf } from './wait.ts';
  * after the import (populators). KubeVirt 1.2: a machine that needs a restart reports it (condition RestartRequired).
  */
 export async function check(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<Requirement[]> {
+  const served = ((await cluster.read('/version')) ?? {}) as Served;
   const needsServing = wanted.some(({ apiVersion }) => apiVersion === KnativeService.apiVersion);
   const found = await Promise.all([
-    kubernetes(cluster),
+    kubernetes(served),
     eventing(cluster),
     triggerFilters(cluster),
     wanted.some((object) => isBroker(object) && classOf(object) === 'Kafka') ? kafka(cluster, wanted) : undefined,
@@ -42,8 +43,7 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
     profiles(cluster),
     ...wanted.filter(({ kind }) => kind === Definition.kind).map((definition) => storedVersions(cluster, definition)),
   ]);
-  const { platform } = ((await cluster.read('/version')) ?? {}) as { platform?: string };
-  const isSimulated = (one: Requirement) => platform === 'local' && one.found === unknownVersion;
+  const isSimulated = (one: Requirement) => served.platform === 'local' && one.found === unknownVersion;
   return found
     .filter((requirement) => requirement !== undefined)
     .map((one) => (isSimulated(one) ? { ...one, result: 'ok', found: 'simulated by npm start' } : one));
@@ -52,8 +52,13 @@ export async function check(cluster: Cluster, wanted: readonly KubernetesObject[
 /** True if nothing is missing. */
 export const isMet = (requirements: readonly Requirement[]) => requirements.every(({ result }) => result !== 'missing');
 
-async function kubernetes({ read }: Cluster): Promise<Requirement> {
-  const { gitVersion } = ((await read('/version')) ?? {}) as { gitVersion?: string };
+/** What the API server answers to `/version`. */
+interface Served {
+  gitVersion?: string;
+  platform?: string;
+}
+
+function kubernetes({ gitVersion }: Served): Requirement {
   const of = {
     name: 'Kubernetes',
     expected: '1.31 or later',
