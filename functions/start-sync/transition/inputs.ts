@@ -44,12 +44,14 @@ export const idOf = ({ resource, ref }: Pick<Input, 'resource' | 'ref'>) => `${r
 export const areRead = (image: VMDiskImage, inputs: Inputs) =>
   inputsOf(image).every((input) => inputs.has(idOf(input)));
 
+const thenQueued = ({ metadata }: VMDiskImage) =>
+  `the image is queued within ten minutes, or at once: ${requestDownload(metadata)}`;
+
 /** Why no importer of this image would start; undefined also while that is not known. */
 export function missingInput(
   image: VMDiskImage,
   inputs: Inputs,
 ): { reason: (typeof inputReasons)[number]; message: string } | undefined {
-  const queued = `the image is queued within ten minutes, or at once: ${requestDownload(image.metadata)}`;
   for (const input of inputsOf(image)) {
     const { resource, ref, field, keys } = input;
     if (!inputs.has(idOf(input))) continue;
@@ -57,14 +59,14 @@ export function missingInput(
     const what = `${resource.kind} ${keyOf(ref)} (${field})`;
     if (!found) {
       const given = keys.length > 0 ? ` with the keys ${keys.join(' and ')}` : '';
-      const message = `Expected ${what}, found none. Create it${given}; ${queued}`;
+      const message = `Expected ${what}, found none. Create it${given}; ${thenQueued(image)}`;
       return { reason: resource.kind === Secret.kind ? 'SecretMissing' : 'ConfigMapMissing', message };
     }
     const wrong = keys.find((key) => !Object.hasOwn(found, key) || !found[key]);
     if (wrong === undefined) continue;
     const message = Object.hasOwn(found, wrong)
-      ? `Expected no line break at the end of ${wrong} in ${what}, found one. Create the Secret again without it (echo -n, --from-literal); ${queued}`
-      : `Expected the keys ${keys.join(' and ')} in ${what}, found no ${wrong}. Add it; ${queued}`;
+      ? `Expected no line break at the end of ${wrong} in ${what}, found one. Create the Secret again without it (echo -n, --from-literal); ${thenQueued(image)}`
+      : `Expected the keys ${keys.join(' and ')} in ${what}, found no ${wrong}. Add it; ${thenQueued(image)}`;
     return { reason: 'SecretInvalid', message };
   }
   return undefined;
