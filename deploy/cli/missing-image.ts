@@ -44,7 +44,7 @@ export function remedyForWorkspaceWithoutImage(name: string, { metadata }: Works
   };
 }
 
-/** How to correct an image whose Secret does not exist: other images of its namespace, or the policy, may name the one that was meant. */
+/** How to correct an image whose Secret does not exist: other images of its namespace, or the policy, may name the right Secret. */
 export function remedyForImageWithoutSecret(image: VMDiskImage, { images, policy }: Known, create: Remedy): Remedy {
   const { namespace } = image.metadata;
   const { secretRef = '' } = image.spec;

@@ -215,7 +215,7 @@ test.each([
   expect(cause.commands).toEqual(name === 'ubunto' ? commands.toReversed() : commands);
 });
 
-test('a machine is not deleted first for an image that is another version of one that exists', () => {
+test('a machine is not deleted first if another version of its image exists', () => {
   const lost = aVirtualMachine({
     spec: { mode: 'FailIfNotExist', vmDiskImageRef: { namespace: 'vmdi-farm', name: 'win11' } },
     status: { phase: 'Failed', message: 'None.', conditions: [condition('Ready', 'False', 'ImageMissing')] },

@@ -38,7 +38,7 @@ export interface Memory {
 
 export const audit = 'audit';
 
-/** Events are measured so often, because one costs a millisecond or two; and so many are sent before, until the code is compiled. */
+/** An event costs a millisecond or two, so the mean of this number is measured, after `warmingRuns`, in which its code is compiled. */
 const eventRuns = 100;
 const warmingRuns = 200;
 
