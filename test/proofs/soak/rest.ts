@@ -50,8 +50,8 @@ async function unrested(kube: Kube): Promise<string[]> {
   ]);
   const ready = new Set(images.filter(isReady).map(({ metadata }) => keyOf(metadata)));
   return [
-    ...images.filter((image) => !isImageAtRest(image)).map((image) => formatObject(image)),
-    ...machines.filter((machine) => !isMachineAtRest(machine, ready)).map((machine) => formatObject(machine)),
+    ...images.filter((image) => !isImageAtRest(image, Date.now())).map(formatObject),
+    ...machines.filter((machine) => !isMachineAtRest(machine, ready)).map(formatObject),
     ...(holdersOf(lease) ?? []).map(({ image }) => `a slot of ${image}`),
   ];
 }
@@ -59,11 +59,12 @@ async function unrested(kube: Kube): Promise<string[]> {
 const isReady = ({ status, metadata }: VMDiskImage) =>
   status?.phase === 'Succeeded' && metadata.deletionTimestamp === undefined;
 
-/** A deleted image may wait for the machines that use it. */
-const isImageAtRest = ({ status, metadata }: VMDiskImage) =>
-  metadata.deletionTimestamp === undefined
-    ? status?.phase === 'Succeeded' || status?.phase === 'Failed'
-    : conditionOf(status?.conditions, 'DeletionHeld')?.status === 'True';
+/** A failed image may wait for its next attempt, a deleted one for the machines that use it. */
+export function isImageAtRest({ status, metadata }: VMDiskImage, nowMs: number): boolean {
+  const { phase, nextAttemptAt, conditions } = status ?? {};
+  if (metadata.deletionTimestamp) return conditionOf(conditions, 'DeletionHeld')?.status === 'True';
+  return phase === 'Retrying' ? Date.parse(nextAttemptAt ?? '') > nowMs : phase === 'Succeeded' || phase === 'Failed';
+}
 
 /** A machine whose image is not ready waits for it. */
 const isMachineAtRest = ({ status, spec, metadata }: VirtualMachine, ready: ReadonlySet<string>) =>
