@@ -44,7 +44,7 @@ write (floor), before and after: in one program without Knative, and in one func
 Options
   --only PART    wake or sync; both by default
   --rounds N     how often each function is woken, 1 to 50; 5 by default
-  --runs LIST    images:slots, by commas; 100:4,500:8 by default
+  --runs LIST    images:slots:milliseconds of a download, by commas; 100:4:200,500:8:200 by default
   --overlay WHAT serving or deployments: how the functions run; serving by default
   --beside       instead: what an image costs alone, and beside ${counts.machines} machines, ${counts.workspaces} workspaces and ${counts.servers} servers that are changed
   --inspection   instead: what an image costs whose source is inspected, and one whose source is not
@@ -55,7 +55,6 @@ Progress goes to stderr. Exit code: 0 if all promises hold, 1 if one is broken (
 said), 2 for a wrong option.
 `;
 
-const importMs = 200;
 const ours = { readyPhase: 'Succeeded', group: 'pelotech.ot' };
 const floors = { readyPhase: 'Ready', group: floorGroup };
 /** Knative's ingress for names inside the cluster, as a test in the node's network reaches it. */
@@ -66,7 +65,7 @@ async function main(): Promise<number> {
     const options = optionsOf('npm run bench:cluster --', process.argv.slice(2), {
       only: { type: 'string' },
       rounds: { type: 'string', default: '5' },
-      runs: { type: 'string', default: '100:4,500:8' },
+      runs: { type: 'string', default: '100:4:200,500:8:200' },
       overlay: { type: 'string', default: 'serving' },
       beside: { type: 'boolean' },
       inspection: { type: 'boolean' },
@@ -102,9 +101,9 @@ function numberOf(text: string): number {
 
 function runsOf(text: string): DriverRun[] {
   return text.split(',').map((run) => {
-    const [, images, slots] = /^(\d{1,4}):(\d{1,3})$/.exec(run) ?? [];
-    if (!images || !slots) throw new UsageError(`--runs: expected images:slots such as 100:4, found ${run}`);
-    return { images: Number(images), slots: Number(slots), importMs, ...ours };
+    const [, images, slots, importMs] = /^(\d{1,4}):(\d{1,3}):(\d{1,5})$/.exec(run) ?? [];
+    if (!importMs) throw new UsageError(`--runs: expected images:slots:milliseconds such as 100:4:200, found ${run}`);
+    return { images: Number(images), slots: Number(slots), importMs: Number(importMs), ...ours };
   });
 }
 

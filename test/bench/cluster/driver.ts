@@ -15,6 +15,8 @@ export const DriverResult = z.object({
   createToFirstStatusMs: quantiles.nullable(),
   handover: z.object({ ms: quantiles.nullable(), startedBeforeASlotWasFree: z.number() }),
   makespanOverIdeal: z.number().nullable(),
+  /** The share of the slots' time, until the last download ended, in which they were in use. */
+  slotUse: z.number(),
   admission: z.object({ limit: z.number(), maxInFlight: z.number(), startsOverLimit: z.number() }),
   fifo: z.object({ inversionsOver1sApart: z.number() }),
   api: z.object({ writesPerImage: z.number(), perImage: z.number() }),

@@ -83,11 +83,13 @@ function drivenTable(driven: readonly Driven[], look: Look) {
     who,
     `${run.images}`,
     `${run.slots}`,
+    ms(run.importMs),
     result.makespanOverIdeal === null ? 'not done' : `${result.makespanOverIdeal} ×`,
     ms(result.handover.ms?.p50),
     ms(result.handover.ms?.p99),
     ms(result.createToFirstStatusMs?.p50),
     ms(result.createToFirstStatusMs?.p99),
+    `${result.admission.maxInFlight}, ${(result.slotUse * 100).toFixed(0)} %`,
     `${result.admission.startsOverLimit}`,
     `${result.fifo.inversionsOver1sApart}`,
     `${result.api.writesPerImage}`,
@@ -98,11 +100,13 @@ function drivenTable(driven: readonly Driven[], look: Look) {
   const columns = [
     'IMAGES',
     'SLOTS',
+    'DOWNLOAD',
     'MAKESPAN',
     'HAND-OVER P50',
     'P99',
     'FIRST STATUS P50',
     'P99',
+    'SLOTS IN USE',
     'OVER LIMIT',
     'INVERSIONS',
     'WRITES',
@@ -133,7 +137,7 @@ function cpuTable(driven: readonly Driven[], look: Look) {
     .sort((a, b) => most(b) - most(a))
     .map((part) => [part, ...driven.map((one) => perImage(one, part).toFixed(0))]);
   const sum = driven.map((one) => cpuMs(one).toFixed(0));
-  const columns = driven.map(({ who, run }) => right(`${who} ${run.images}:${run.slots}`));
+  const columns = driven.map(({ who, run }) => right(`${who} ${run.images}:${run.slots}:${run.importMs}`));
   return tableLines([{ title: 'PART' }, ...columns], [['all', ...sum], ...rows], look);
 }
 
@@ -172,12 +176,13 @@ const cpuMs = ({ cpu, run }: Driven) =>
 function drivenPromises(driven: Driven): Promised[] {
   const { who, run, result } = driven;
   if (who.startsWith('floor')) return [];
-  const of = `${run.images} images, ${run.slots} slots`;
+  const of = `${run.images} images, ${run.slots} slots, ${run.importMs} ms`;
   return [
     promised(`${of}: makespan, × ideal`, result.makespanOverIdeal ?? Number.NaN, most.makespan, true),
     promised(`${of}: hand-over p50, ms`, result.handover.ms?.p50 ?? Number.NaN, most.handOverMs, true),
     promised(`${of}: CPU an image, ms`, cpuMs(driven), most.cpuMs, true),
     promised(`${of}: not done or failed`, result.outcome.of - result.outcome.done, 0),
+    promised(`${of}: slots never in use`, run.slots - result.admission.maxInFlight, 0, true),
     promised(`${of}: started over the limit`, result.admission.startsOverLimit, 0),
     promised(`${of}: overtaken by more than a second`, result.fifo.inversionsOver1sApart, 0),
   ];
