@@ -6,7 +6,10 @@ import { isImageAtRest } from './rest.ts';
 test.for([
   { dueAfterSeconds: 240, isAtRest: true },
   { dueAfterSeconds: -1, isAtRest: false },
-])('a failed image that is due again after $dueAfterSeconds s is at rest: $isAtRest', ({ dueAfterSeconds, isAtRest }) => {
-  const image = aVMDiskImage({ status: { phase: 'Retrying', nextAttemptAt: at(dueAfterSeconds) } });
-  expect(isImageAtRest(image, start)).toBe(isAtRest);
-});
+])(
+  'a failed image that is due again after $dueAfterSeconds s is at rest: $isAtRest',
+  ({ dueAfterSeconds, isAtRest }) => {
+    const image = aVMDiskImage({ status: { phase: 'Retrying', nextAttemptAt: at(dueAfterSeconds) } });
+    expect(isImageAtRest(image, start)).toBe(isAtRest);
+  },
+);
