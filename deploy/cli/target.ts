@@ -8,6 +8,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
+import { ifServed } from '../../shared/runtime/if-served.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { NotFound, type Reached } from './command.ts';
@@ -164,10 +165,8 @@ async function namedIn({ kube, namespace: home }: Place, kind: TargetKind, named
   if (namespace || !resource.namespaced) {
     // A workspace has no namespace: a name with one means another object.
     if (named.namespace && !resource.namespaced) return [];
-    const found = await kube.get<Target>(resource, {
-      ...(namespace && resource.namespaced ? { namespace } : {}),
-      name,
-    });
+    const ref = { ...(namespace && resource.namespaced ? { namespace } : {}), name };
+    const found = await ifServed(kube.get<Target>(resource, ref));
     return found ? [found] : [];
   }
   return listEverywhere<Target>(kube, kind, { fieldSelector: `metadata.name=${name}` });
@@ -182,12 +181,7 @@ export async function listEverywhere<T extends Target>(
   const resource = resources[kind];
   const { namespace, ...selector } = options;
   const where = namespace && resource.namespaced ? { ...selector, namespace } : selector;
-  try {
-    return (await kube.list<Target>(resource, where)) as T[];
-  } catch (error) {
-    if (hasStatus(error, 404)) return [];
-    throw error;
-  }
+  return ((await ifServed(kube.list<Target>(resource, where))) ?? []) as T[];
 }
 
 /** The same, but of the OpenStack kinds only what this account may read. */

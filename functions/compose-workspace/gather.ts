@@ -32,7 +32,7 @@ import type { Policy } from '../../shared/policy.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
-import { listServed } from '../../shared/runtime/list-served.ts';
+import { ifServed } from '../../shared/runtime/if-served.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
@@ -203,7 +203,7 @@ async function insideOf(kube: Reader, namespace: string): Promise<Inside> {
   const [networkPolicies, definitions, claims, machines, deployments, services, jobs, configMaps, pods] =
     await Promise.all([
       kube.list(NetworkPolicy, { namespace }),
-      listServed(kube, NetworkAttachmentDefinition, { namespace }),
+      ifServed(kube.list(NetworkAttachmentDefinition, { namespace })),
       kube.list(PersistentVolumeClaim, { namespace }),
       kube.list(VirtualMachine, { namespace }),
       kube.list(Deployment, { namespace }),
@@ -273,9 +273,8 @@ async function outsideOf(kube: Reader, workspace: Workspace): Promise<Outside> {
   // While the status is empty, the existing networks show which provider made them.
   if (workspace.status?.networkProvider === 'bridge') return nothing;
   const { metadata, spec } = workspace;
-  const listed = await listServed(kube, Subnet, {
-    labelSelector: labelSelector({ [workspaceUidLabel]: metadata.uid }),
-  });
+  const selector = labelSelector({ [workspaceUidLabel]: metadata.uid });
+  const listed = await ifServed(kube.list(Subnet, { labelSelector: selector }));
   if (listed === undefined) return nothing;
   const names = (spec.networks ?? []).map((network) => subnetName(metadata.name, network.name));
   const known = new Set(listed.map((subnet) => subnet.metadata.name));

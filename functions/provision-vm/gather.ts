@@ -19,8 +19,8 @@ import {
 } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
+import { ifServed } from '../../shared/runtime/if-served.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
-import { listServed } from '../../shared/runtime/list-served.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../../shared/runtime/unreadable.ts';
@@ -229,7 +229,7 @@ const namespaceOf = (key: string) => key.split('/')[0] ?? '';
 /** The NetworkAttachmentDefinitions in each namespace of `needed`, as `namespace/name`; undefined if Multus is not installed. */
 async function definitionsOf(kube: Reader, needed: readonly string[]) {
   const lists = [...new Set(needed.map(namespaceOf))].map(async (namespace) => {
-    const listing = listServed(kube, NetworkAttachmentDefinition, { namespace });
+    const listing = ifServed(kube.list(NetworkAttachmentDefinition, { namespace }));
     const keys = listing.then((list) => list && new Set(list.map(({ metadata }) => keyOf(metadata))));
     return [namespace, await orUnreadable({ name: namespace }, keys)] as const;
   });

@@ -5,13 +5,16 @@
 export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
+  /** The name of the object that the answer is about, if it says one. */
+  readonly about: string | undefined;
   // Private, so that no log of the whole error has them.
   readonly #said: string;
-  constructor(status: number, reason: string, message: string, said = message) {
+  constructor(status: number, reason: string, message: string, said = message, about?: string) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.reason = reason;
+    this.about = about;
     this.#said = said;
   }
   get said(): string {

@@ -1,15 +1,9 @@
-import type { KubernetesObject, Resource } from '../kinds/resource.ts';
 import { hasStatus } from './errors.ts';
-import type { Kube, ListOptions } from './kube.ts';
 
-/** All that match, or undefined if the kind is not served: its operator is not installed. */
-export async function listServed<T extends KubernetesObject>(
-  kube: Pick<Kube, 'list'>,
-  resource: Resource<T>,
-  options?: ListOptions,
-): Promise<T[] | undefined> {
+/** What was read, or undefined if the kind is not served: its operator is not installed, and no object of it exists. */
+export async function ifServed<T>(read: Promise<T>): Promise<T | undefined> {
   try {
-    return await kube.list(resource, options);
+    return await read;
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;
     throw error;

@@ -158,6 +158,28 @@ describe('a request that is not answered in time', () => {
   });
 });
 
+describe('only the API server knows that an object does not exist', () => {
+  const ref = { namespace: 'lab', name: 'ubuntu' };
+  // As recorded: test/proofs/contract/recorded/{read,write}.json.
+  const status = (message: string, details: object) =>
+    JSON.stringify({ kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404, message, details });
+
+  test('and says its name', async () => {
+    const said = status('vmdiskimages.pelotech.ot "ubuntu" not found', { name: 'ubuntu', kind: 'vmdiskimages' });
+    const { kube } = await onTheWire(404, said);
+    expect(await kube.get(VMDiskImage, ref)).toBeUndefined();
+  });
+
+  test.each([
+    ['a kind that is not served', '404 page not found\n'],
+    ['a path that is not served', status('the server could not find the requested resource', {})],
+    ['a proxy without a server behind it', '<html>404 Not Found</html>'],
+  ])('a 404 for %s is an error', async (_, answer) => {
+    const { kube } = await onTheWire(404, answer);
+    await expect(kube.get(VMDiskImage, ref)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
 describe('a field that the kind does not know', () => {
   const { apiVersion, kind, spec } = aVMDiskImage();
   const image = (name: string) => ({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpMethod, type KubeConfig, Watch } from '@kubernetes/client-node';
 import type { KubernetesObject, ObjectReference, Resource } from '../kinds/resource.ts';
 import { limitConcurrency } from './concurrency.ts';
-import { ApiError, NoAnswer } from './errors.ts';
+import { ApiError, hasStatus, NoAnswer } from './errors.ts';
 import { type Answer, reasonOf, transport } from './transport.ts';
 
 export interface ListOptions {
@@ -20,7 +20,7 @@ export type WatchEvent<T extends KubernetesObject> = { type: 'ADDED' | 'MODIFIED
 
 /** The API server as a client of any kind sees it: one method for each verb. */
 export interface Kube {
-  /** The object, or undefined if it does not exist. */
+  /** The object, or undefined if it does not exist; for a kind that is not served an error. */
   get<T extends KubernetesObject>(resource: Resource<T>, ref: ObjectReference): Promise<T | undefined>;
   /** All that match, read in pages of about a megabyte, never of more than four, against one resourceVersion; a page that fails fails the whole. */
   list<T extends KubernetesObject>(resource: Resource<T>, options?: ListOptions): Promise<T[]>;
@@ -45,7 +45,7 @@ export interface Kube {
     object: { metadata: ObjectReference },
     options: { fieldManager: string; force?: boolean; subresource?: 'status' },
   ): Promise<T>;
-  /** Deletes; an object that is gone already is no error. A grace period of 0 is what a kubelet says of a Pod that it has ended. */
+  /** Deletes; an object that is gone already, or whose kind is not served, is no error. A grace period of 0 is what a kubelet says of a Pod that it has ended. */
   delete(
     resource: Resource,
     ref: ObjectReference,
@@ -217,7 +217,7 @@ export function kubeClient(
       try {
         return await request(resource, HttpMethod.GET, pathOf(resource, ref));
       } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return undefined;
+        if (isMissing(error, ref)) return undefined;
         throw error;
       }
     },
@@ -252,7 +252,7 @@ export function kubeClient(
       try {
         await exchange(resource, HttpMethod.DELETE, pathOf(resource, ref), {}, body);
       } catch (error) {
-        if (!(error instanceof ApiError && error.status === 404)) throw error;
+        if (!hasStatus(error, 404)) throw error;
       }
     },
     async watch(resource, { namespace, signal, ...selectors }, onEvent) {
@@ -296,11 +296,16 @@ function watchError(resource: Resource, error: Error): Error {
 }
 
 function apiError({ kind, holdsPasswords }: Resource, httpStatus: number, text: string): ApiError {
-  const status = parsed(text) as { code?: number; reason?: string; message?: string } | undefined;
+  const status = parsed(text) as
+    | { code?: number; reason?: string; message?: string; details?: { name?: string } }
+    | undefined;
   const answer = status ? (status.message ?? text) : text.slice(0, 1000);
   const message = holdsPasswords ? `what the API server says of a ${kind} is not repeated` : answer;
-  return new ApiError(status?.code ?? httpStatus, status?.reason ?? '', message, answer);
+  return new ApiError(status?.code ?? httpStatus, status?.reason ?? '', message, answer, status?.details?.name);
 }
+
+/** The API server says so of this very name; a kind that is not served and a proxy without a server behind it are 404, too. */
+const isMissing = (error: unknown, { name }: ObjectReference) => hasStatus(error, 404) && error.about === name;
 
 /** Undefined for what is no JSON: the error of JSON.parse would quote it. */
 function parsed(text: string): unknown {

@@ -25,7 +25,7 @@ import {
 } from '../install/kinds.ts';
 import { type Requirement, servedAt } from '../install/requirement.ts';
 import { runnable } from '../install/skipped.ts';
-import { listOf } from '../install/wait.ts';
+import { getOf, listOf } from '../install/wait.ts';
 import { readPolicyMap } from '../read-policy.ts';
 import { credentialsIn, type ExistingSecrets, hasPublicationKey, hasSiteKey, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
@@ -133,7 +133,7 @@ const channelOf = ({ metadata }: AnyObject): KubernetesObject => ({
 export async function there({ kube }: Cluster, object: KubernetesObject): Promise<AnyObject | undefined> {
   const resource = resourceOf(object);
   const plural = object.kind === 'ValidatingAdmissionPolicy' ? 'validatingadmissionpolicies' : resource.plural;
-  return kube.get({ ...resource, plural }, object.metadata);
+  return getOf(kube, { ...resource, plural }, object.metadata);
 }
 
 /** True if one of these functions, or a Trigger that leads to it, exists. */

@@ -22,6 +22,7 @@ import {
 import { untilUp } from './readiness.ts';
 import { removeAll, removeFunctions } from './remove.ts';
 import { removeTriggers, untilForgotten } from './triggers.ts';
+import { getOf } from './wait.ts';
 
 /**
  * Applies the manifests stage by stage, each ready before the next, and deletes what the installer applied before and the manifests no
@@ -90,7 +91,7 @@ async function createOnce({ kube, say }: Cluster, object: KubernetesObject): Pro
 }
 
 async function apply({ kube, say }: Cluster, object: KubernetesObject): Promise<void> {
-  const before = await kube.get(resourceOf(object), object.metadata);
+  const before = await getOf(kube, resourceOf(object), object.metadata);
   if (object.kind === Definition.kind) assertStoredVersionsStay(before, object);
   try {
     const after = await kube.apply(resourceOf(object), object, { fieldManager, force: true });

@@ -2,7 +2,7 @@ import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
 import { operatorNamespace, partOf } from '../../../shared/operator.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { type AnyObject, formatObject, KnativeService, Pod, resourceOf, Service } from './kinds.ts';
-import { deleteAndWait, listOf, waitFor } from './wait.ts';
+import { deleteAndWait, getOf, listOf, waitFor } from './wait.ts';
 
 /** Deletes objects and waits until each is deleted. */
 export async function removeAll(cluster: Cluster, objects: readonly AnyObject[]): Promise<void> {
@@ -10,7 +10,7 @@ export async function removeAll(cluster: Cluster, objects: readonly AnyObject[])
     objects.map(async (object) => {
       if (await deleteAndWait(cluster, resourceOf(object), object.metadata))
         return cluster.say(`${formatObject(object)} removed`);
-      const held = (await cluster.kube.get(resourceOf(object), object.metadata))?.metadata.finalizers ?? [];
+      const held = (await getOf(cluster.kube, resourceOf(object), object.metadata))?.metadata.finalizers ?? [];
       throw new InstallError(
         `expected ${formatObject(object)} to be deleted within ${cluster.timeoutMs / 1000} s, found finalizers ${held.join(', ') || '(none)'}; the controllers that added them must remove them`,
       );

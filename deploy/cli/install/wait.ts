@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { hasStatus } from '../../../shared/runtime/errors.ts';
+import { ifServed } from '../../../shared/runtime/if-served.ts';
 import { isLost } from '../../../shared/runtime/reflect.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -49,15 +50,13 @@ async function rewatchUnlessOver(error: unknown, over: AbortSignal): Promise<voi
 
 type Kube = Cluster['kube'];
 
+/** The object; undefined also if the kind is not served. */
+export const getOf = <T extends KubernetesObject>(kube: Kube, resource: Resource<T>, ref: ObjectReference) =>
+  ifServed(kube.get(resource, ref));
+
 /** Empty if the kind is not served. */
-async function pagesOf<T extends KubernetesObject>(kube: Kube, resource: Resource<T>, only: object) {
-  try {
-    return await Array.fromAsync(kube.pages(resource, only));
-  } catch (error) {
-    if (hasStatus(error, 404)) return [];
-    throw error;
-  }
-}
+const pagesOf = async <T extends KubernetesObject>(kube: Kube, resource: Resource<T>, only: object) =>
+  (await ifServed(Array.fromAsync(kube.pages(resource, only)))) ?? [];
 
 /** Waits until no object is left for which `isAwaited` holds; resolves with those that are left when the time is up. */
 export async function leftOf<T extends KubernetesObject>(
@@ -96,15 +95,8 @@ export async function deleteAndWait(
 }
 
 /** All objects of a kind that match; empty if the kind is not served. */
-export async function listOf<T extends KubernetesObject>(
+export const listOf = async <T extends KubernetesObject>(
   kube: Kube,
   resource: Resource<T>,
   options: { namespace?: string; labelSelector?: string } = {},
-): Promise<T[]> {
-  try {
-    return await kube.list(resource, options);
-  } catch (error) {
-    if (hasStatus(error, 404)) return [];
-    throw error;
-  }
-}
+): Promise<T[]> => (await ifServed(kube.list(resource, options))) ?? [];
