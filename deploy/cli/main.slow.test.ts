@@ -236,6 +236,7 @@ describe('the command line', { timeout: 60_000 }, () => {
       /in namespace default, found image\/vmdi-farm\/ubuntu; type: ot-functions why image\/vmdi-farm\/ubuntu$/m,
     ],
     [4, ['status', '-n', 'vmdi-fram'], /found vmdi-fram, which does not exist; was vmdi-farm meant\?/],
+    [4, ['why', 'vmid/ubuntu'], /found vmid, which does not exist; was vmdi meant\?/],
     [4, ['retry', 'ubuntu', '-n', 'nope'], /found nope, which does not exist$/m],
     [2, ['status', '-n', 'default', '-A'], /found both/],
     [1, ['preload', 'x'], /expected --url URL, or imageUrlTemplate in the policy/],
@@ -251,7 +252,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     await writeFile(gone, cluster.server.kubeconfig().replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:9'));
     expect(await otIn({ KUBECONFIG: gone }, 'status')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('cannot be reached'),
+      err: expect.stringMatching(/cannot be reached: .*; is it running\? --context chooses another$/m),
     });
     const mean = join(folder, 'mean');
     const token = cluster.server.tokenFor({ namespace: 'sync-operator', name: 'preload' });

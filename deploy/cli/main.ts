@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import project from '../../package.json' with { type: 'json' };
-import { hasStatus } from '../../shared/runtime/errors.ts';
+import { hasStatus, NoAnswer } from '../../shared/runtime/errors.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { endWithReader, isLive, lookOf } from '../terminal/output.ts';
 import { lineOf } from '../terminal/paint.ts';
@@ -195,6 +195,8 @@ function describeError(error: unknown, isNarrowed: boolean): string {
   if (!trouble) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (hasStatus(error, 403))
     return `${trouble}; get that permission${isNarrowed ? ', or name a namespace you may read with -n' : ''}`;
+  if (error instanceof NoAnswer)
+    return `${trouble}; is it running? ${called.startsWith('npm') ? 'npm start starts the local one, ' : ''}--context chooses another`;
   if (hasStatus(error, 401)) return `${trouble}; log in again, or choose another --context`;
   return trouble;
 }

@@ -194,7 +194,7 @@ async function missing(
   { name, namespace = home }: Named,
 ): Promise<NotFound> {
   const isOfNamespace = namespace !== undefined && kinds.some((kind) => resources[kind].namespaced);
-  if (isOfNamespace) await expectNamespace(kube, namespace);
+  if (isOfNamespace) await expectNamespace(kube, namespace, Object.keys(words));
   const all = (await Promise.all(kinds.map((kind) => listIfAny(kube, kind, namespace ? { namespace } : {})))).flat();
   const names = [...new Set(all.map(({ metadata }) => metadata.name))].sort();
   const meant = nearestOf(name, names);
@@ -218,11 +218,11 @@ async function inOtherNamespaces(kube: Kube, kinds: readonly TargetKind[], name:
 export const namespacesIn = async (kube: Kube): Promise<string[]> =>
   (await kube.list(Namespace)).map(({ metadata }) => metadata.name);
 
-/** Throws if there is no such namespace; a user who may not read namespaces is not told. */
-export async function expectNamespace(kube: Kube, name: string): Promise<void> {
+/** Throws if there is no such namespace; a user who may not read namespaces is not told. One of these words may have been meant. */
+export async function expectNamespace(kube: Kube, name: string, others: readonly string[] = []): Promise<void> {
   try {
     if (await kube.get(Namespace, { name })) return;
-    const meant = nearestOf(name, await namespacesIn(kube));
+    const meant = nearestOf(name, [...(await namespacesIn(kube)), ...others]);
     throw new NotFound(
       `expected an existing namespace, found ${name}, which does not exist${meant ? `; was ${meant} meant?` : ''}`,
     );

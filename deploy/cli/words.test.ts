@@ -55,6 +55,7 @@ test('a namespace is given once', () => {
 
 test('a misspelt word is understood, another word is not', () => {
   expect(nearestOf('concurency', ['concurrency', 'prune'])).toBe('concurrency');
+  expect(nearestOf('wyh', ['wait', 'why'])).toBe('why');
   expect(nearestOf('snapshot', ['concurrency', 'prune'])).toBeUndefined();
   expect([10_000, 600_000, 9e6, 9e8].map(formatSpan)).toEqual(['10s', '10m', '3h', '10d']);
 });

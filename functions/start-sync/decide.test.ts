@@ -177,6 +177,11 @@ describe('the message of a queued image', () => {
       'Waiting for a free slot; all 4 were held at 00:01:40 UTC, by vmdi-farm/a, vmdi-farm/b, vmdi-farm/c and 1 more.',
     );
   });
+  test('says so of a single slot, too', () => {
+    expect(saidOf(newImage, 1, { concurrency: '1' })?.message).toBe(
+      'Waiting for a free slot; the only one was held at 00:01:40 UTC, by vmdi-farm/a.',
+    );
+  });
   test('names no image of another namespace', () => {
     const theirs = syncing.slice(0, 2).map((image) => ({ ...aHolder(image), image: `tenant/${image.metadata.name}` }));
     const [queues] = reconcile([newImage, ...syncing.slice(0, 2)], { lease: aLease(theirs) }).of('patchStatus');

@@ -48,7 +48,7 @@ function describeSlots({ metadata }: VMDiskImage, { policy, lease, nowMs }: Inpu
   const holders = holdersOf(lease) ?? [];
   if (freeIn(holders, concurrency) > 0)
     return `Lease ${operatorNamespace}/${leaseName} names the holders, at most ${concurrency}`;
-  return `all ${concurrency} were held at ${formatTimeOfDay(nowMs, nowMs)}, by ${describeHolders(holders, metadata.namespace)}`;
+  return `${concurrency === 1 ? 'the only one was' : `all ${concurrency} were`} held at ${formatTimeOfDay(nowMs, nowMs)}, by ${describeHolders(holders, metadata.namespace)}`;
 }
 
 /** Of another namespace an author learns no names. */
