@@ -18,7 +18,7 @@ Brings up the local cluster and an object store in this process, applies ten dis
 downloaded: two at once, in turn, again after a broken connection, never again after a 404. Then applies machines:
 two before their image is there, one whose template contradicts its image, two whose image is deleted under them.
 Then a whole lab, a Workspace: it gets Ready part by part, a part that is deleted comes back, and with the Workspace all
-of it goes. Looks whether all of that was so. Takes 30 to 70 seconds, needs no network,
+of it goes. Looks whether all of that was so. Takes 20 to 70 seconds, needs no network,
 leaves nothing behind.
 
 With --openstack: a machine on a simulated OpenStack instead, from its image to Running, enlarged, its server deleted behind

@@ -61,7 +61,7 @@ test('the report has a line for each image, why one failed, the totals, and what
     '',
     'All as expected: 1 succeeded, 1 failed, 2 at once, 5.7 MB',
     'for 2.0 MB.',
-    'Took 15.1s; on an idle machine 30s.',
+    'Took 15.1s.',
     'Try next: npm start (the same cluster, for kubectl)',
   ]);
 });

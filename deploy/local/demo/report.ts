@@ -18,9 +18,6 @@ export interface DemoResult extends ImagesResult {
   workspace: WorkspaceResult | null;
 }
 
-/** How long all of it may take on a computer that has nothing else to do: what the README promises. */
-const promisedSeconds = 30;
-
 /** What the demo ends with: what became of each object, the totals, what was not as expected, what to try next. */
 export function report(result: DemoResult): Block[] {
   const { ok, faults, seconds, machines, workspace } = result;
@@ -33,7 +30,7 @@ export function report(result: DemoResult): Block[] {
     ...(workspace ? [blank, ...workspaceReport(workspace)] : []),
     blank,
     text(`${ok ? 'All as expected' : 'Not as expected'}: ${totals.join('; ')}.`),
-    line(`Took ${saidSeconds(seconds)}; on an idle machine ${promisedSeconds}s.`),
+    line(`Took ${saidSeconds(seconds)}.`),
     // A fault is to be read whole.
     ...faults.map(
       (fault): Block =>
