@@ -104,7 +104,7 @@ export function costLines({ by, days, rows, total, budget }: CostView, look: Loo
     ...(budget
       ? [
           '',
-          `${formatQuantity(budget.left)} of ${formatQuantity(budget.bytes)} in ${budget.days} days are left (egressBudget).`,
+          `${formatQuantity(budget.left)} of ${formatQuantity(budget.bytes)} in ${budget.days} ${budget.days === 1 ? 'day' : 'days'} are left (egressBudget).`,
         ]
       : []),
   ];

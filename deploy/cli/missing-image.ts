@@ -22,7 +22,7 @@ export function remedyForMachineWithoutImage({ metadata, spec }: VirtualMachine,
   const make = making(ref, known.policy);
   const remove = `kubectl delete otvm ${metadata.name} -n ${metadata.namespace}`;
   return meant && !areVersions(meant, keyOf(ref))
-    ? { help: `If ${meant} was meant, ${again} Otherwise: ${create}`, commands: [remove, make] }
+    ? { help: `If ${meant} was meant, ${again} Otherwise: ${create}`, commands: [remove] }
     : { help: `${create} Or, if the name is misspelt, ${again}`, commands: [make, remove] };
 }
 

@@ -62,7 +62,9 @@ const correctUrl = (image: VMDiskImage) => (isUnreachable(image) ? [editImage(im
 
 /** How to correct an image that waits for the next attempt. */
 export const remedyForRetrying = (image: VMDiskImage): Remedy => ({
-  help: 'Correct the cause before the next attempt; to retry immediately, run the last command.',
+  help: isUnreachable(image)
+    ? 'Correct the url if its host is wrong; the image then syncs by itself. To retry the same url immediately, run the last command.'
+    : 'Correct the cause before the next attempt; to retry immediately, run the last command.',
   commands: [...correctUrl(image), requestDownload(image.metadata)],
 });
 

@@ -125,7 +125,12 @@ function belowImage(image: VMDiskImage, known: Known): Why | undefined {
   // An image that ignores the budget waits for something else while that is spent.
   if (!stopped || !(waitsFor === 'SlotsUnknown' || isStopReason(waitsFor))) return belowSharer(image, known);
   const step = { about: 'the queue', phase: 'stopped', says: `${stopped.why}.` };
-  return { steps: [step], at: image, help: 'Start downloads again.', commands: [stopped.command] };
+  const { name, namespace } = image.metadata;
+  // Of what stops the queue, only this may be left out for one image.
+  const spent =
+    waitsFor === 'BudgetSpent' && remedyForReason('VMDiskImage', waitsFor, { NAME: name, NAMESPACE: namespace });
+  const resume = { help: 'Start downloads again.', commands: [stopped.command] };
+  return { steps: [step], at: image, ...(spent || resume) };
 }
 
 const placeOf = ({ metadata }: VMDiskImage, { queue }: Known) =>

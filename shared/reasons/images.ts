@@ -38,7 +38,11 @@ export const imageReasons = {
   BudgetSpent: {
     means: "The policy's egressBudget is spent.",
     help: 'Wait until the time that the message names, raise egressBudget, or let one image start with annotation pelotech.ot/ignore-budget=true.',
-    run: ['ot-functions cost'],
+    run: [
+      'ot-functions cost',
+      'kubectl annotate vmdi NAME -n NAMESPACE pelotech.ot/ignore-budget=true',
+      'ot-functions policy set egressBudget VALUE',
+    ],
   },
   NewRevision: 'Its content is wanted again: another spec, a refresh or sync-requested.',
   Adopting: 'It takes over an existing snapshot instead of a download.',
