@@ -1,4 +1,4 @@
-import { budgetLeft, egressIn, egressSince, mostDays, others } from '../../shared/images/egress.ts';
+import { budgetLeft, egressIn, egressSince, formatBudget, mostDays, others } from '../../shared/images/egress.ts';
 import { sharesSince } from '../../shared/images/egress-shares.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -101,11 +101,6 @@ export function costLines({ by, days, rows, total, budget }: CostView, look: Loo
       look,
     ),
     "If a source's size is not known, its attempts count at most: with the size of the disk.",
-    ...(budget
-      ? [
-          '',
-          `${formatQuantity(budget.left)} of ${formatQuantity(budget.bytes)} in ${budget.days} ${budget.days === 1 ? 'day' : 'days'} are left (egressBudget).`,
-        ]
-      : []),
+    ...(budget ? ['', `${formatQuantity(budget.left)} of ${formatBudget(budget)} are left (egressBudget).`] : []),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Lease } from '../kinds/coordination/lease.ts';
 import { releasesBudget, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
-import { bytesOf } from '../kubernetes/quantity.ts';
-import type { Policy } from '../policy.ts';
+import { bytesOf, formatQuantity } from '../kubernetes/quantity.ts';
+import type { EgressBudget, Policy } from '../policy.ts';
 
 /** What downloads asked of their sources, in bytes, by day (UTC) and namespace: an annotation of the Lease, written with the slots. */
 export type Egress = Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -75,6 +75,10 @@ type Sums = Map<string, number>;
 
 export const addBytes = (sums: Sums, name: string, bytes: number) =>
   sums.set(name, Math.min(Number.MAX_SAFE_INTEGER, (sums.get(name) ?? 0) + bytes));
+
+/** "500Gi in 30 days" */
+export const formatBudget = ({ bytes, days }: EgressBudget) =>
+  `${formatQuantity(bytes)} in ${days} ${days === 1 ? 'day' : 'days'}`;
 
 /** What the policy's budget leaves; undefined without one. */
 export function budgetLeft({ values }: Policy, egress: Egress, nowMs: number): number | undefined {

@@ -1,9 +1,8 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
-import { formatQuantity } from '../kubernetes/quantity.ts';
 import { describeFault, type Policy, type PolicyKey } from '../policy.ts';
 import type { Reason } from '../reasons/reason.ts';
-import { budgetBackOn, budgetLeft, type Egress } from './egress.ts';
+import { budgetBackOn, budgetLeft, type Egress, formatBudget } from './egress.ts';
 import { grantFault } from './queue.ts';
 
 const stopReasons = ['InvalidPolicy', 'QueuePaused', 'BudgetSpent'] as const;
@@ -28,8 +27,7 @@ export function stopOf(policy: Policy, egress: Egress, nowMs: number): Stop | un
   if (concurrency === 0)
     return { reason: 'QueuePaused', why: 'the queue is paused (concurrency 0)', key: 'concurrency' };
   if (!budget || budgetLeft(policy, egress, nowMs) !== 0) return undefined;
-  const window = `${budget.days} ${budget.days === 1 ? 'day' : 'days'}`;
-  const why = `the egressBudget (${formatQuantity(budget.bytes)} in ${window}) is spent; something of it is left again on ${budgetBackOn(policy, egress, nowMs)} (UTC). Raise it, or let one image start with annotation pelotech.ot/ignore-budget=true`;
+  const why = `the egressBudget (${formatBudget(budget)}) is spent; something of it is left again on ${budgetBackOn(policy, egress, nowMs)} (UTC). Raise it, or let one image start with annotation pelotech.ot/ignore-budget=true`;
   return { reason: 'BudgetSpent', why, key: 'egressBudget' };
 }
 
