@@ -124,6 +124,35 @@ describe('the order', () => {
     ]);
     expect(open.at(-1)).toMatchObject({ do: 'requeue' });
   });
+  test('it is held, and labelled with its images, before anything is made', () => {
+    const spec = { vms: [aMachineOf(), aMachineOf({ name: 'other', backingVMDiskImage: 'debian-12.5' })] };
+    const workspace = aWorkspace({ spec, finalizers: ['example.org/own'], labels: { team: 'a' } });
+    expect(reconcile({ workspace })[0]).toMatchObject({
+      do: 'patchMetadata',
+      metadata: {
+        finalizers: ['example.org/own', 'pelotech.ot/workspace'],
+        labels: { 'image.pelotech.ot/ubuntu': '', 'image.pelotech.ot/debian-12.5': '' },
+      },
+    });
+  });
+  test('its labels follow its images, before another image is made', () => {
+    const labels = { team: 'a', 'image.pelotech.ot/debian': '' };
+    const workspace = aWorkspace({ spec: { vms: [aMachineOf()] }, labels });
+    const [first] = reconcile({ workspace, image: null });
+    expect(first).toMatchObject({ do: 'patchMetadata' });
+    expect(first).toHaveProperty('metadata', {
+      labels: { 'image.pelotech.ot/ubuntu': '', 'image.pelotech.ot/debian': null },
+    });
+  });
+  test.each([['i'.repeat(200)], ['Not A Name']])(
+    'an image whose name is no label has one all the same: %s',
+    (image) => {
+      const workspace = aWorkspace({ spec: { vms: [aMachineOf({ backingVMDiskImage: image })] }, labels: {} });
+      const [first] = reconcile({ workspace });
+      const labels = first?.do === 'patchMetadata' ? first.metadata.labels : undefined;
+      expect(Object.keys(labels ?? {})).toEqual([expect.stringMatching(/^image\.pelotech\.ot\/[0-9a-f]{32}$/)]);
+    },
+  );
   test('the NetworkPolicy is made before anything runs', () => {
     const spec = { containerClusters: [aClusterOf()] };
     expect(writes(reconcile({ workspace: lab(spec) }))).toEqual([

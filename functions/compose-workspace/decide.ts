@@ -6,6 +6,7 @@ import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import { repeated } from '../../shared/reasons/reason.ts';
 import { traceOfWorkspace } from '../../shared/traces.ts';
+import { imageLabelChanges } from '../../shared/workspaces/images.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { faultsOf } from './faults.ts';
 import {
@@ -58,11 +59,13 @@ function actionsFor(observed: Observed, own: Own): Action[] {
   ];
 }
 
-/** Before anything is made, so that everything is deleted before the workspace is. */
+/** Before anything is made: everything is deleted before the workspace is, and no image is made that would not count it. */
 function claim(workspace: Workspace): Action[] {
   const { finalizers = [] } = workspace.metadata;
-  if (finalizers.includes(workspaceFinalizer)) return [];
-  const metadata = { finalizers: [...finalizers, workspaceFinalizer] };
+  const labels = imageLabelChanges(workspace);
+  const isHeld = finalizers.includes(workspaceFinalizer);
+  if (isHeld && Object.keys(labels).length === 0) return [];
+  const metadata = { labels, ...(isHeld ? {} : { finalizers: [...finalizers, workspaceFinalizer] }) };
   return [{ do: 'patchMetadata', resource: Workspace, of: workspace, metadata }];
 }
 

@@ -35,6 +35,7 @@ import { getNamed } from '../../shared/runtime/get-named.ts';
 import { ifServed } from '../../shared/runtime/if-served.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { orUnreadable } from '../../shared/runtime/unreadable.ts';
+import { workspacesNaming } from '../../shared/runtime/workspaces-naming.ts';
 import { heldNamespace, imageNamesOf } from '../../shared/workspaces/images.ts';
 import { lifetimeOf } from '../../shared/workspaces/lifetime.ts';
 import { siteKeyRef } from '../../shared/workspaces/site-key.ts';
@@ -154,12 +155,10 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
   return kind === Subnet.kind ? workspaceOfSubnet(name) : workspaceIn(namespace);
 }
 
-/** Those that want one of the images that events name. Only those are listed that are neither Ready nor hibernate: the others have theirs. */
-async function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
-  const images = new Set(imagesOfFacts(batch).map(({ name }) => name));
-  if (images.size === 0) return [];
-  const open = await kube.list(Workspace, { fieldSelector: 'status.phase!=Ready,status.phase!=Hibernated' });
-  return open.filter((workspace) => imageNamesOf(workspace).some((name) => images.has(name)));
+/** Those that want one of the images that events name; none that is Ready or hibernates, since it has its own. */
+function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
+  const images = imagesOfFacts(batch).map(({ name }) => name);
+  return workspacesNaming(kube, images, { fieldSelector: 'status.phase!=Ready,status.phase!=Hibernated' });
 }
 
 /** What exists of one workspace: the number of requests does not depend on the number of workspaces. */

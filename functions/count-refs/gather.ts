@@ -18,6 +18,7 @@ import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
+import { workspacesNaming } from '../../shared/runtime/workspaces-naming.ts';
 import { imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { decide, isDeleting, isMarked, type Observed } from './decide.ts';
@@ -89,11 +90,14 @@ function counting([allMachines, allWorkspaces]: [VirtualMachine[], Workspace[]])
 async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promise<(Counted | Unreadable)[]> {
   const images = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
   if (refs.length === 0) return [];
-  const [machines, all] = await Promise.all([
+  const [machines, naming] = await Promise.all([
     machinesNaming(kube, refs, undefined, async (page) => page.map(essence)),
-    kube.list(Workspace),
+    workspacesNaming(
+      kube,
+      refs.map(({ name }) => name),
+    ),
   ]);
-  const workspaces = byImageName(all);
+  const workspaces = byImageName(naming);
   return refs.map(({ name }, index) => {
     const [image, named = []] = [images[index], machines[index]];
     if (isUnreadable(image)) return image;
@@ -101,7 +105,6 @@ async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promis
   });
 }
 
-/** No field selector finds a name in a list: all are read at once, and sorted here. */
 function byImageName(workspaces: readonly Workspace[]): Map<string, Workspace[]> {
   const pairs = workspaces.flatMap((workspace) => imageNamesOf(workspace).map((name) => ({ name, workspace })));
   const groups = Map.groupBy(pairs, ({ name }) => name);

@@ -4,10 +4,12 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { aMachineOf } from '../../test/support/builders/workspaces.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -95,6 +97,36 @@ describe('an image', () => {
     await createImage(name, phase);
     expect(await harness.message(diskImageFact(phase.toLowerCase()), ofImage(name), fresh)).toBe(202);
     expect(await referencesOf(name)).toEqual({ count: 0, by: [] });
+  });
+  test('counts the workspace that waits for it, and reads no other', async () => {
+    await createImage('waited');
+    const vms = (image: string) => [aMachineOf({ backingVMDiskImage: image })];
+    const labelled = (image: string) => ({ [`image.pelotech.ot/${image}`]: '' });
+    await kube.create(Workspace, {
+      metadata: { name: 'lab1', labels: labelled('waited') },
+      spec: { vms: vms('waited') },
+    });
+    // A label alone makes no user.
+    await kube.create(Workspace, {
+      metadata: { name: 'lab2', labels: labelled('waited') },
+      spec: { vms: vms('other') },
+    });
+    await kube.create(Workspace, {
+      metadata: { name: 'lab3', labels: labelled('other') },
+      spec: { vms: vms('other') },
+    });
+    const read: string[] = [];
+    const watched = harness.another((client) => ({
+      ...client,
+      list: async (resource, options) => {
+        const found = await client.list(resource, options);
+        read.push(...found.map(({ metadata }) => metadata.name));
+        return found;
+      },
+    }));
+    expect(await watched.message(diskImageFact('succeeded'), ofImage('waited'), fresh)).toBe(202);
+    expect(await referencesOf('waited')).toEqual({ count: 1, by: ['Workspace lab1'] });
+    expect(new Set(read)).toEqual(new Set(['lab1', 'lab2']));
   });
   test('is written to once for one change, however often the event comes', async () => {
     await createImage('calm');

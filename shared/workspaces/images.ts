@@ -2,6 +2,7 @@ import type { VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
 import { createdBy, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type Workspace } from '../kinds/pelotech/workspace.ts';
 import type { ObjectReference } from '../kinds/resource.ts';
+import { digestOf, isLabelValue } from '../kubernetes/names.ts';
 import { isValid, type Policy } from '../policy.ts';
 import { namespaceOf } from './workspace.ts';
 
@@ -9,6 +10,21 @@ import { namespaceOf } from './workspace.ts';
 export const imageNamesOf = ({ spec }: Pick<Workspace, 'spec'>): string[] => [
   ...new Set((spec.vms ?? []).map(({ backingVMDiskImage }) => backingVMDiskImage)),
 ];
+
+const imageLabelPrefix = 'image.pelotech.ot/';
+
+/** The label of a workspace for an image that it names: those of one image are listed by it, without all others. */
+export const imageLabel = (image: string) => `${imageLabelPrefix}${isLabelValue(image) ? image : digestOf(image)}`;
+
+/** How the labels of a workspace differ from what its spec names; null removes one. */
+export function imageLabelChanges(workspace: Workspace): Record<string, '' | null> {
+  const wanted = new Set(imageNamesOf(workspace).map(imageLabel));
+  const labels = Object.keys(workspace.metadata.labels ?? {});
+  const found = new Set(labels.filter((key) => key.startsWith(imageLabelPrefix)));
+  const missing = [...wanted.difference(found)].map((key) => [key, ''] as const);
+  const obsolete = [...found.difference(wanted)].map((key) => [key, null] as const);
+  return Object.fromEntries([...missing, ...obsolete]);
+}
 
 /** The namespace in which a workspace holds the image of that name; undefined while it has found none. */
 export const heldNamespace = ({ status }: Pick<Workspace, 'status'>, image: string) =>

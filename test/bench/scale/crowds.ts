@@ -114,17 +114,27 @@ const workspaces: Crowd = {
   beside: 'workspaces of 5 machines',
   counts: [10, 200],
   async make(kube, from, to) {
-    if (from === 0) await createFinished(kube, 'shared', 1);
-    const vms = Array.from({ length: 5 }, (_, vm) => ({
-      ...{ name: `vm-${vm}`, backingVMDiskImage: 'shared', resources: { cpu: '2', memory: '2Gi' } },
-    }));
+    if (from === 0) {
+      await createFinished(kube, 'shared', 1);
+      await createFinished(kube, 'rare', 1);
+    }
+    const vmsOn = (last: string) =>
+      Array.from({ length: 5 }, (_, vm) => ({
+        name: `vm-${vm}`,
+        backingVMDiskImage: vm === 4 ? last : 'shared',
+        resources: { cpu: '2', memory: '2Gi' },
+      }));
     await many(from, to, (index) =>
-      kube.create(Workspace, { metadata: { name: workspaceName(index) }, spec: { vms } }),
+      kube.create(Workspace, {
+        metadata: { name: workspaceName(index) },
+        spec: { vms: vmsOn(index === 5 ? 'rare' : 'shared') },
+      }),
     );
   },
   events: {
     'change of a workspace': { about: Workspace, ref: { name: workspaceName(5) } },
     'change of a machine': { about: VirtualMachine, ref: inWorkspace },
+    'fact about an image that one of them names': { fact: 'succeeded', ref: onImage('rare') },
   },
 };
 

@@ -6,14 +6,16 @@ export interface WorkspaceOptions {
   uid?: string;
   generation?: number;
   finalizers?: string[];
+  labels?: Record<string, string>;
   deleted?: boolean;
   spec?: Workspace['spec'];
   status?: WorkspaceStatus;
 }
 
-/** A workspace as the API server shows it; with nothing said it has nothing in it. */
+/** A workspace as the API server shows it once compose-workspace has begun with it; with nothing said it has nothing in it. */
 export function aWorkspace(options: WorkspaceOptions = {}): Workspace {
   const { name = 'lab', uid = `uid-${name}` } = options;
+  const images = options.spec?.vms?.map(({ backingVMDiskImage }) => [`image.pelotech.ot/${backingVMDiskImage}`, '']);
   return Workspace.parse({
     metadata: {
       name,
@@ -22,6 +24,7 @@ export function aWorkspace(options: WorkspaceOptions = {}): Workspace {
       generation: options.generation ?? 1,
       creationTimestamp: at(0).replace('.000Z', 'Z'),
       finalizers: options.finalizers ?? [workspaceFinalizer],
+      labels: options.labels ?? Object.fromEntries(images ?? []),
       ...(options.deleted ? { deletionTimestamp: at(0) } : {}),
     },
     spec: options.spec ?? {},
