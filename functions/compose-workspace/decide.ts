@@ -48,11 +48,10 @@ function actionsFor(observed: Observed, own: Own): Action[] {
   const faults = [...lifetimeFaults(workspace), ...faultsOf(workspace.spec, provider)];
   if (faults.length > 0) return [...claim(workspace), ...invalid(workspace, faults, nowMs)];
   const plan = planOf(observed, own, provider);
-  const networkProvider = foundProvider(own) || plan.stages.some(makesNetworks) ? provider : undefined;
   return [
     ...claim(workspace),
     ...plan.writes,
-    ...report(workspace, plan, networkProvider, nowMs),
+    ...report(workspace, plan, foundProvider(own) || plan.stages.some(makesNetworks) ? provider : undefined, nowMs),
     ...(plan.writes.some(isEntrance) ? [{ do: 'requeue', about: workspace } as const] : []),
     ...untilSettled(observed, plan.stages),
     ...annotationFaults(workspace),
@@ -109,11 +108,14 @@ function report(
   };
   const conditions = [valid, ...stages.map(conditionOfStage), ...lateness];
   const report = isHibernating ? hibernating(workspace, stages) : summary(stages);
-  const isWaiting = schedule && report.phase !== 'Failed';
-  const [images] = stages.filter(({ condition }) => condition === 'VMDiskImagesReady');
+  const images = stages.find(({ condition }) => condition === 'VMDiskImagesReady');
   return reported(
     workspace,
-    { ...(isWaiting && images ? scheduled(schedule, { images, lateness }, nowMs) : report), conditions, fields },
+    {
+      ...(schedule && images && report.phase !== 'Failed' ? scheduled(schedule, { images, lateness }, nowMs) : report),
+      conditions,
+      fields,
+    },
     nowMs,
     schedule && nextOfSchedule(schedule),
   );

@@ -57,7 +57,6 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
     started,
     unreadable.networks,
   );
-  const volumes = gated(volumeStage(workspace.spec, inside.claims, policy, make), started);
   const connected = connectionGate(networks);
   const keys = started || !needsHostKeys(observed) ? [] : hostKeysOf(workspace, site);
   const hostKeys = keys.length > 0 ? make(hostKeysFor(keys), site?.hostKeys) : undefined;
@@ -68,10 +67,15 @@ export function planOf(observed: Observed, own: Own, provider: Provider): Plan {
     connected,
     unreadable.machines,
   );
-  const containers = gated(containerStage(found, make), hibernation, started, connected, unreadable.containers);
   const runs = runsOf(own.jobs, inside.pods);
-  const roles = started ? undefined : rolesStage({ ...found, keys, runs }, make, isDone(machines) && !isHibernating);
-  const stages = [images, networks, volumes, machines, containers, ...(roles ? [roles] : [])];
+  const stages = [
+    images,
+    networks,
+    gated(volumeStage(workspace.spec, inside.claims, policy, make), started),
+    machines,
+    gated(containerStage(found, make), hibernation, started, connected, unreadable.containers),
+    started ? undefined : rolesStage({ ...found, keys, runs }, make, isDone(machines) && !isHibernating),
+  ].filter((stage) => stage !== undefined);
   const writes = [
     ...namespace.writes,
     // A machine that names a Secret that does not exist is looked at again by an audit only.
