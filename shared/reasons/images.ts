@@ -88,7 +88,11 @@ export const imageReasons = {
     help: 'Correct the checksum, which starts a download, or the file at the url and then retry.',
     run: [edit, retry],
   },
-  ImportFailed: { means: 'The importer ended with an error.', ...retried },
+  ImportFailed: {
+    means: 'The importer ended with an error.',
+    help: 'Correct url, which starts a download, or what else the message names, and then retry.',
+    run: [edit, retry],
+  },
   ImporterRestarted: { means: 'The importer started again from the first byte.', ...retried },
   ImporterReplaced: { means: 'The importer Pod was deleted.', ...retried },
   ImporterEvicted: { means: 'The importer Pod was evicted or lost with its node.', ...retried },

@@ -26,7 +26,7 @@ export function drawCosts({ egress, pricePerGiB, budget }: ClusterRow): void {
   text(
     'budget',
     budget
-      ? `${size(budget.left)} of the budget of ${size(budget.bytes)} in ${budget.days} days ${budget.left > 0 ? 'are left' : 'is left: nothing starts'}.`
+      ? `${size(budget.left)} of the budget of ${size(budget.bytes)} in ${budget.days === 1 ? 'a day' : `${budget.days} days`} ${budget.left > 0 ? 'are left' : 'is left: nothing starts'}.`
       : '',
   );
   const width = 100 / days;

@@ -184,7 +184,9 @@ const isSame = (one: Part, other: Part) => one.kind === other.kind && one.name =
 
 function shownWorkspace({ metadata, status }: Workspace): Shown {
   const { phase = '', message = '' } = status ?? {};
-  if (metadata.deletionTimestamp !== undefined) return { phase: 'Terminating', remark: message };
+  // Until its first reconcile after the deletion its message is that of a lab that stays.
+  if (metadata.deletionTimestamp !== undefined)
+    return { phase: 'Terminating', remark: phase === 'Ready' ? '' : message };
   return { phase, remark: phase === '' ? 'applied' : message };
 }
 
