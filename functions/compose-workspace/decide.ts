@@ -29,7 +29,7 @@ import { conditionOfStage, formatCount, hibernating, summary, updateStatus, type
 import { teardown } from './teardown.ts';
 
 /**
- * Makes the objects of a workspace, stage by stage, and reports their state. Order: finalizer → namespace, RoleBinding,
+ * Makes the objects of a workspace, stage by stage, and reports their state. Order: finalizer and labels → namespace, RoleBinding,
  * NetworkPolicy → images → networks, volumes → machines, containers → roles → deletion of obsolete objects → status. After a
  * crash in between, the next reconcile continues.
  */
@@ -58,7 +58,7 @@ function actionsFor(observed: Observed, own: Own): Action[] {
   ];
 }
 
-/** Before anything is made: everything is deleted before the workspace is, and no image is made that would not count it. */
+/** Before anything is made, so that everything is deleted before the workspace is, and no image is made that does not count it. */
 function claim(workspace: Workspace): Action[] {
   const { finalizers = [] } = workspace.metadata;
   const labels = imageLabelChanges(workspace);

@@ -155,7 +155,7 @@ function workspaceOf({ kind, namespace, name }: Subject): string | undefined {
   return kind === Subnet.kind ? workspaceOfSubnet(name) : workspaceIn(namespace);
 }
 
-/** Those that want one of the images that events name; none that is Ready or hibernates, since it has its own. */
+/** Those that want one of the images that events name; a workspace that is Ready or hibernates has its images. */
 function withImages(kube: Reader, batch: Batch): Promise<Workspace[]> {
   const images = imagesOfFacts(batch).map(({ name }) => name);
   return workspacesNaming(kube, images, { fieldSelector: 'status.phase!=Ready,status.phase!=Hibernated' });

@@ -19,7 +19,7 @@ import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
 import { workspacesNaming } from '../../shared/runtime/workspaces-naming.ts';
-import { imageNamesOf } from '../../shared/workspaces/images.ts';
+import { imageLabel, imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
 import { decide, isDeleting, isMarked, type Observed } from './decide.ts';
 import { isMachineSettled, isWorkspaceSettled } from './settled.ts';
@@ -29,7 +29,7 @@ type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
 export async function gather({ kube, nowMs, refusals }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
   const { refs, unreadable, policy: read } = await namedImages(kube, batch);
-  const counted = await countSome(kube, refs);
+  const counted = await countSome(kube, refs, batch.audited !== undefined);
   // It says which users count, so an image without any needs none.
   const isUsed = counted.some((one) => !isUnreadable(one) && one.machines.length + one.workspaces.length > 0);
   const policy = read ?? (isUsed ? await readPolicy(kube) : parsePolicy(undefined));
@@ -86,16 +86,21 @@ function counting([allMachines, allWorkspaces]: [VirtualMachine[], Workspace[]])
   return { countOf, missing };
 }
 
-/** Each image before its machines: a count is written only to the image as it was before they were counted. */
-async function countSome(kube: Reader, refs: readonly ObjectReference[]): Promise<(Counted | Unreadable)[]> {
+/**
+ * Each image before its machines: a count is written only to the image as it was before they were counted. An audit counts workspaces that
+ * are not labelled, too.
+ */
+async function countSome(
+  kube: Reader,
+  refs: readonly ObjectReference[],
+  isAudit: boolean,
+): Promise<(Counted | Unreadable)[]> {
   const images = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
   if (refs.length === 0) return [];
+  const names = refs.map(({ name }) => name);
   const [machines, naming] = await Promise.all([
     machinesNaming(kube, refs, undefined, async (page) => page.map(essence)),
-    workspacesNaming(
-      kube,
-      refs.map(({ name }) => name),
-    ),
+    isAudit ? kube.list(Workspace) : workspacesNaming(kube, names),
   ]);
   const workspaces = byImageName(naming);
   return refs.map(({ name }, index) => {
@@ -136,7 +141,7 @@ async function namedImages(
   };
   const ofWorkspace = async (workspace: Workspace) => {
     const refs = refsOf(workspace, policy);
-    if (!ofWorkspaces.isUpdated(workspace) || workspace.metadata.deletionTimestamp !== undefined) return refs;
+    if (!ofWorkspaces.isUpdated(workspace)) return refs;
     const inside = await kube.list(VirtualMachine, { namespace: namespaceOf(workspace.metadata.name) });
     const isSettled = async (ref: ObjectReference) => {
       const machines = inside.filter(({ spec }) => keyOf(spec.vmDiskImageRef) === keyOf(ref));
@@ -183,10 +188,12 @@ function readOnce<T>(read: (ref: ObjectReference) => Promise<T>): (ref: ObjectRe
   };
 }
 
-/** The images that the status of a workspace holds, and those that the bare names of its spec may mean. */
+/** The images that the status of a workspace holds, and those that the bare names of its spec may mean, once it is labelled with them. */
 const refsOf = (workspace: Workspace, { values }: Policy): ObjectReference[] => [
   ...(workspace.status?.images ?? []),
-  ...imageNamesOf(workspace).flatMap((name) => values.imageNamespaces.map((namespace) => ({ namespace, name }))),
+  ...imageNamesOf(workspace)
+    .filter((name) => workspace.metadata.labels?.[imageLabel(name)] !== undefined)
+    .flatMap((name) => values.imageNamespaces.map((namespace) => ({ namespace, name }))),
 ];
 
 /** Up to this many machines of a namespace are read by name. For more, the whole namespace is listed. */

@@ -128,6 +128,14 @@ describe('an image', () => {
     expect(await referencesOf('waited')).toEqual({ count: 1, by: ['Workspace lab1'] });
     expect(new Set(read)).toEqual(new Set(['lab1', 'lab2']));
   });
+  test('counts, by an audit, a workspace that has no labels yet', async () => {
+    await createImage('unlabelled');
+    expect(await harness.message(diskImageFact('succeeded'), ofImage('unlabelled'), fresh)).toBe(202);
+    const vms = [aMachineOf({ backingVMDiskImage: 'unlabelled' })];
+    await kube.create(Workspace, { metadata: { name: 'lab4' }, spec: { vms } });
+    expect(await harness.audit()).toBe(202);
+    expect(await referencesOf('unlabelled')).toEqual({ count: 1, by: ['Workspace lab4'] });
+  });
   test('is written to once for one change, however often the event comes', async () => {
     await createImage('calm');
     await createMachine('calm', 'calm');

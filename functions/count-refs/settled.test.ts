@@ -38,6 +38,7 @@ describe('an update of a machine changes nothing in the count', () => {
 describe('an update of a workspace changes nothing in the count', () => {
   const wanting = aWorkspace({ name: 'team', spec: { vms: [aMachineOf()] } });
   const wantsNothing = aWorkspace({ name: 'team' });
+  const going = aWorkspace({ name: 'team', deleted: true, spec: { vms: [aMachineOf()] } });
   const own = [aVirtualMachine({ namespace: 'ws-team', name: 'vm' })];
   const waited = counting(2, ['lab/a', 'Workspace team']);
   test.each([
@@ -49,7 +50,10 @@ describe('an update of a workspace changes nothing in the count', () => {
     ['its machine counts for it, and the image does not know', wanting, waited, own, false],
     ['it no longer wants the image, which still says that it waits', wantsNothing, waited, [], false],
     ['it wants nothing, and the image does not name it', wantsNothing, few, [], true],
-    ['it is being deleted', aWorkspace({ name: 'team', deleted: true }), few, [], false],
+    ['it is being deleted, and the image does not name it', going, few, [], true],
+    ['it is being deleted, and the image still says that it waits', going, waited, [], false],
+    ['it is being deleted, and a crowd may count it', going, crowd, [], false],
+    ['it is being deleted, and its machine counts for it in a crowd', going, crowd, own, true],
     ['there is no image', wanting, undefined, [], true],
   ] as const)('%s', (_, workspace, image, machines, isSettled) => {
     expect(isWorkspaceSettled(workspace, image, { machines, policy })).toBe(isSettled);

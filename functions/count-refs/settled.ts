@@ -33,7 +33,6 @@ export function isWorkspaceSettled(
   image: VMDiskImage | undefined,
   { machines, policy }: { machines: readonly VirtualMachine[]; policy: Policy },
 ): boolean {
-  if (workspace.metadata.deletionTimestamp !== undefined) return false;
   if (!image || !isToCount(image)) return true;
   const users = referencesAmong(machines, policy);
   const waits = waitingAmong([workspace], image.metadata, { machines: users, policy }).length > 0;

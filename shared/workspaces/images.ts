@@ -13,7 +13,7 @@ export const imageNamesOf = ({ spec }: Pick<Workspace, 'spec'>): string[] => [
 
 const imageLabelPrefix = 'image.pelotech.ot/';
 
-/** The label of a workspace for an image that it names: those of one image are listed by it, without all others. */
+/** The label of a workspace for an image that it names. By it the workspaces of one image are listed, and no others. */
 export const imageLabel = (image: string) => `${imageLabelPrefix}${isLabelValue(image) ? image : digestOf(image)}`;
 
 /** How the labels of a workspace differ from what its spec names; null removes one. */
