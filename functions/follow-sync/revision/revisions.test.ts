@@ -174,7 +174,9 @@ describe('an annotation that names a revision', () => {
     );
     expect(status).toMatchObject({ phase: 'Succeeded', revisions: [entry(4), entry(3), entry(2), entry(1)] });
     expect(status).not.toHaveProperty('snapshot');
-    expect(status?.message).toContain('Revision 2 is used until annotation pelotech.ot/use-revision is removed.');
+    expect(status?.message).toMatch(
+      /^Snapshot \S+-r4 is ready\. Revision 2 is used until annotation pelotech\.ot\/use-revision is removed\.$/,
+    );
   });
   test('that is removed makes the newest be used again', () => {
     const { status, actions } = reconcile(at3({ snapshot: held(2), conditions: pinned(2) }), cut(2, 3));

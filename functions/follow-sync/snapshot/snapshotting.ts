@@ -106,7 +106,8 @@ function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   const { image, nowMs } = observed;
   const { startedAt, queuedAt } = image.status ?? {};
   const { stays, fields } = completed(observed, snapshot);
-  const message = `Ready to clone from snapshot ${snapshot.metadata.name}.${stays}`;
+  const { name } = snapshot.metadata;
+  const message = stays ? `Snapshot ${name} is ready.${stays}` : `Ready to clone from snapshot ${name}.`;
   const since = queuedAt ?? startedAt ?? '';
   return [
     ...transition(image, { to: 'Succeeded', reason: 'SnapshotReady', message, nowMs, fields }),
