@@ -528,8 +528,17 @@ describe('a machine', () => {
   test('with another image is recreated', () => {
     const spec = { resources: { cpu: '2', memory: '2Gi' }, vmDiskImageRef: { name: 'old', namespace: 'vmdi-farm' } };
     const machines = [ours(VirtualMachine, 'vm', { spec })];
-    expect(writes(reconcile({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines } }))).toContain(
-      'delete VirtualMachine vm',
+    const actions = reconcile({ workspace: lab({ vms: [aMachineOf()] }), inside: { machines } });
+    expect(writes(actions)).toContain('delete VirtualMachine vm');
+    expect(actions).toContainEqual(
+      expect.objectContaining({
+        do: 'recordEvent',
+        type: 'Warning',
+        reason: 'ImageChanged',
+        about: expect.objectContaining({ kind: 'Workspace' }),
+        message:
+          'VirtualMachine vm is recreated from VMDiskImage ubuntu instead of old, with a new disk: what its disk held is deleted.',
+      }),
     );
   });
   test.each([

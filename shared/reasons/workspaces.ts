@@ -17,7 +17,7 @@ export const workspaceReasons = {
   Created: 'Its namespace exists.',
   NamespaceNotReady: 'Its namespace does not exist yet.',
   ImagesNotReady: 'It waits for its images.',
-  ImageChanged: 'The machine has another image now, and is created again from it.',
+  ImageChanged: 'The machine has another image now, and is created again from it, with a new disk.',
   DiskCloned: 'The machine has its disk, and needs the image no more.',
   NetworksNotReady: 'It waits for its networks.',
   MachinesNotReady: 'It waits for the machine that roles are deployed to.',

@@ -1,5 +1,6 @@
 import { hardware, networkProviderAnnotation, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
-import type { WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { Workspace, WorkspaceMachine, WorkspaceSpec } from '../../../shared/kinds/pelotech/workspace.ts';
+import { recordEvent } from '../../../shared/kubernetes/events.ts';
 import { owns } from '../../../shared/kubernetes/ownership.ts';
 import { type Child, type Made, type Make, named } from '../child.ts';
 import { deleteExcept } from '../garbage.ts';
@@ -57,7 +58,7 @@ function partOf(
   const image = wanted.get(backingVMDiskImage);
   const hasImage = isUsable(image?.image) && !image?.refused;
   if (isOurs && found.spec.vmDiskImageRef.name !== backingVMDiskImage) {
-    return { name, ...replaced(found, machine, hasImage) };
+    return { name, ...replaced(workspace, found, machine, hasImage) };
   }
   if (!found && !hasImage) {
     return { name, writes: [], status: waiting('ImageNotReady', `Waiting for VMDiskImage ${backingVMDiskImage}.`) };
@@ -78,13 +79,25 @@ function partOf(
  * The image of a machine never changes: with another image it is recreated, with another disk. The existing machine stays until
  * the other image is usable.
  */
-function replaced(found: VirtualMachine, { backingVMDiskImage }: WorkspaceMachine, hasImage: boolean) {
+function replaced(
+  workspace: Workspace,
+  found: VirtualMachine,
+  { name, backingVMDiskImage }: WorkspaceMachine,
+  hasImage: boolean,
+) {
+  const before = found.spec.vmDiskImageRef.name;
   if (!hasImage) {
-    const until = `Waiting for VMDiskImage ${backingVMDiskImage}; until then it stays on ${found.spec.vmDiskImageRef.name}.`;
+    const until = `Waiting for VMDiskImage ${backingVMDiskImage}; until then it stays on ${before}.`;
     return { writes: [], status: waiting('ImageNotReady', until) };
   }
-  const message = `It is recreated, from VMDiskImage ${backingVMDiskImage} instead of ${found.spec.vmDiskImageRef.name}.`;
-  return { writes: deleteExcept(VirtualMachine, [found]), status: provisioning('ImageChanged', message) };
+  const deletion = deleteExcept(VirtualMachine, [found]);
+  const how = `is recreated from VMDiskImage ${backingVMDiskImage} instead of ${before}, with a new disk`;
+  const message = `VirtualMachine ${name} ${how}: what its disk held is deleted.`;
+  const warning = recordEvent(workspace, true, 'ImageChanged', message, found.metadata.uid);
+  return {
+    writes: deletion.length > 0 ? [...deletion, warning] : [],
+    status: provisioning('ImageChanged', `It ${how}.`),
+  };
 }
 
 function machineChild(
