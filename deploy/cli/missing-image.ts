@@ -4,8 +4,10 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { isMadeForWorkspaces } from '../../shared/workspaces/images.ts';
 import { nearestOf } from './nearest.ts';
 import { editImage, type Remedy } from './remedies.ts';
+import type { Target } from './target.ts';
 
 /** The existing images and the policy. */
 interface Known {
@@ -41,6 +43,20 @@ export function remedyForWorkspaceWithoutImage(name: string, { metadata }: Works
       making({ name }, known.policy),
       ...(meant ? [`kubectl edit otws ${metadata.name}`] : []),
     ],
+  };
+}
+
+/** An image that was made of a misspelt name is corrected in the workspace that asked for it. */
+export function remedyForMadeImage(found: Remedy & { at: Target }, { metadata }: Workspace, known: Known): Remedy {
+  const { help, commands } = found;
+  const image = known.images.find((one) => one === found.at);
+  if (!image || !isMadeForWorkspaces(image)) return { help, commands };
+  const others = known.images.filter((one) => one !== image);
+  const meant = meantBy(image.metadata.name, undefined, { ...known, images: others });
+  if (!meant || areVersions(meant, keyOf(image.metadata))) return { help, commands };
+  return {
+    help: `If ${meant} was meant, name that in backingVMDiskImage. Otherwise: ${help}`,
+    commands: [`kubectl edit otws ${metadata.name}`, ...commands],
   };
 }
 

@@ -105,7 +105,10 @@ async function make({ cluster, nowMs }: Call, published: ImagePublished): Promis
   const { kube } = await cluster();
   const policy = await readPolicy(kube);
   const refusal = refusalOf(published, policy);
-  if (refusal) throw new Refused(`${refusal}; the policy is changed by: ot-functions policy set KEY VALUE`);
+  if (refusal)
+    throw new Refused(
+      `${refusal}; the policy is changed by: ot-functions policy set KEY VALUE, which replaces all lines of KEY`,
+    );
   const time = new Date(nowMs).toISOString();
   const image = publishedImage(published, policy, { id: randomUUID(), source, time });
   await applied(kube, image);

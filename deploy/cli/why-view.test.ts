@@ -289,6 +289,43 @@ test('an object on OpenStack gets no remedy of an image', () => {
     expect(JSON.stringify(whyOf(object, knownOf({ parts: [] })))).not.toMatch(/vmdi|retry|Upload/);
 });
 
+test('a workspace whose spec is invalid is not followed to what else is wrong with it', () => {
+  const { status } = workspace;
+  const conditions = [condition('SpecValid', 'False', 'SpecInvalid'), condition('Ready', 'False', 'SpecInvalid')];
+  const message = 'vms: interface nett names no network.';
+  const cause = whyOf(
+    { ...workspace, status: { ...status, message, conditions } } as typeof workspace,
+    knownOf({ machines: [machine], images: [failed('AccessDenied')] }),
+  );
+  expect(cause.steps).toEqual([{ about: 'Workspace lab', phase: 'Failed', says: message }]);
+  expect(cause.commands).toEqual(['kubectl edit otws lab']);
+});
+
+test('an image that was made of a misspelt name leads to the one that was meant', () => {
+  const made = aVMDiskImage({
+    name: 'ubunto',
+    labels: { 'pelotech.ot/made-for': 'workspaces' },
+    status: {
+      phase: 'Failed',
+      message: 'Nothing is there.',
+      conditions: [condition('Ready', 'False', 'SourceMissing')],
+    },
+  });
+  const part = { kind: 'VMDiskImage', name: 'ubunto', phase: 'Failed', reason: 'ImageFailed', message: 'No.' } as const;
+  const lab = aWorkspace({
+    spec: { vms: [aMachineOf({ backingVMDiskImage: 'ubunto' })] },
+    status: {
+      ...{ phase: 'Failed', message: 'VMDiskImage ubunto: No.', components: [part] },
+      images: [{ namespace: 'vmdi-farm', name: 'ubunto' }],
+    },
+  });
+  const cause = whyOf(lab, knownOf({ images: [made, aVMDiskImage({ status: { phase: 'Succeeded' } })] }));
+  expect(cause.help).toMatch(/^If vmdi-farm\/ubuntu was meant, name that in backingVMDiskImage\. Otherwise: /);
+  expect(cause.commands[0]).toBe('kubectl edit otws lab');
+  const alone = whyOf(lab, knownOf({ images: [made] }));
+  expect(alone.commands).not.toContain('kubectl edit otws lab');
+});
+
 test('a component of a workspace gets the remedy of its reason', () => {
   const { status } = workspace;
   const components = [

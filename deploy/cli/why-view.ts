@@ -15,6 +15,7 @@ import { formatSpan } from './age.ts';
 import {
   remedyForImageWithoutSecret,
   remedyForMachineWithoutImage,
+  remedyForMadeImage,
   remedyForWorkspaceWithoutImage,
 } from './missing-image.ts';
 import { describeSlots, isUninspected, type QueueView } from './queue-view.ts';
@@ -79,13 +80,18 @@ function belowOf(target: Target, known: Known): Why | undefined {
 
 /** The component that the workspace names first: its message begins with it. */
 function belowWorkspace(workspace: Workspace, known: Known): Why | undefined {
-  const { components = [], message = '' } = workspace.status ?? {};
+  const { components = [], conditions, message = '' } = workspace.status ?? {};
+  // What its components were found to be before does not matter while nothing is made of the spec.
+  if (conditionOf(conditions, 'SpecValid')?.status === 'False') return undefined;
   const part =
     components.find(({ kind, name }) => message.startsWith(`${kind} ${name}: `)) ??
     components.find(({ phase }) => phase === 'Failed');
   if (!part) return undefined;
   const target = targetOf(part, workspace, known);
-  if (target && !isWell(target)) return whyOf(target, known);
+  if (target && !isWell(target)) {
+    const below = whyOf(target, known);
+    return { ...below, ...remedyForMadeImage(below, workspace, known) };
+  }
   const step = { about: `${part.kind} ${part.name}`, phase: part.phase, says: oneLine(part.message) };
   return { steps: [step], at: workspace, ...remedyForComponent(part, workspace, known) };
 }
