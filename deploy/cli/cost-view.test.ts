@@ -43,7 +43,7 @@ test('by namespace, against the budget and with a price', () => {
     nowMs,
   });
   expect(costLines(view, look)).toEqual([
-    'What downloads asked of their sources, of the last 31 days, today among them; each attempt counts whole.',
+    'What downloads asked of their sources, of the last 31 days, including today; each attempt counts whole.',
     '',
     'NAMESPACE  BYTES  PRICE',
     'lab          5Gi   0.45',
@@ -81,7 +81,7 @@ test('by who asked, and what the Lease has no name for', () => {
 test('by image of some days, deleted ones among them', () => {
   const view = costOf(read(), { by: 'image', days: 8, nowMs });
   expect(costLines(view, look)).toEqual([
-    'What downloads asked of their sources, of the last 8 days, today among them; each attempt counts whole.',
+    'What downloads asked of their sources, of the last 8 days, including today; each attempt counts whole.',
     '',
     'IMAGE               BYTES',
     'vmdi-farm/large       5Gi',

@@ -91,7 +91,9 @@ export function costLines({ by, days, rows, total, budget }: CostView, look: Loo
   const what =
     days === null
       ? `of the existing images since each was made, and of deleted ones in the last ${mostDays} days`
-      : `of the last ${days} days, today among them`;
+      : days === 1
+        ? 'of today'
+        : `of the last ${days} days, including today`;
   return [
     `What downloads asked of their sources, ${what}; each attempt counts whole.`,
     '',

@@ -271,7 +271,7 @@ test('why and wait report what holds a deleted image, and why reports what would
   expect(whyLines(whyOf(held, knownOf({ images: [held] })), [])).toEqual([
     expect.stringContaining('UsedByMachines.'),
     '',
-    'What would help: Delete what uses it. The command deletes it at once and keeps the machines, whose disks are clones.',
+    'What would help: Delete what uses it, or delete the image at once with the command: machines keep their disks, which are clones.',
     '  kubectl annotate vmdi ubuntu -n vmdi-farm pelotech.ot/release-holds=true',
   ]);
   expect(progressOf(held)).toMatchObject({ phase: 'Terminating', message: 'UsedByMachines.' });

@@ -525,7 +525,7 @@ describe('what KubeVirt cannot do', () => {
     const first = reconcile(given);
     expect(first.conditions).toMatchObject({ MachineReady: 'False LaunchFailed', Ready: 'False LaunchFailed' });
     const said = `KubeVirt cannot launch the machine: ${message}.`;
-    expect(first.status?.message).toBe(`${said} Failed if that lasts 5m; it may well heal.`);
+    expect(first.status?.message).toBe(`${said} Failed if that lasts 5m; it may recover by itself.`);
     expect(first.warnings).toEqual([]);
     const machine = { ...given.machine, status: { ...given.machine.status, ...first.status } };
     const last = reconcile({ ...given, machine, nowMs: start + 310_000 });
@@ -720,7 +720,7 @@ describe('a network that does not exist', () => {
     expect(first.conditions).toMatchObject({ Ready: 'False NetworkMissing', DiskReady: 'False NetworkMissing' });
     expect(first.status).toMatchObject({
       phase: 'Provisioning',
-      message: `${words} Failed if that lasts 5m; it may well heal.`,
+      message: `${words} Failed if that lasts 5m; it may recover by itself.`,
     });
     const waiting = aVirtualMachine({ spec: { interfaces }, status: first.status ?? {} });
     const last = reconcile({ machine: waiting, ...without('shared/core'), nowMs: start + 310_000 });

@@ -9,7 +9,7 @@ const said = (message: string) =>
   ).message;
 
 test('words of others, which end without a full stop, are a sentence of their own', () => {
-  const heals = 'Failed if that lasts 5m; it may well heal.';
+  const heals = 'Failed if that lasts 5m; it may recover by itself.';
   expect(said('PVC lab/db-1-root does not exist, waiting for it to appear')).toBe(
     `PVC lab/db-1-root does not exist, waiting for it to appear. ${heals}`,
   );

@@ -42,7 +42,8 @@ export function judge(
   const mayLast = weight === 'step' && late === undefined;
   const isOver = !mayLast && (leftMs <= 0 || (reason === 'CrashLoopBackOff' && crashes >= crashesToFail));
   const limit = formatDuration(limitMs);
-  const lasting = weight === 'step' ? message : `${sentence(message)} Failed if that lasts ${limit}; it may well heal.`;
+  const lasting =
+    weight === 'step' ? message : `${sentence(message)} Failed if that lasts ${limit}; it may recover by itself.`;
   const failed = late === undefined ? message : `${sentence(message)} That has lasted ${limit}. ${late}`;
   return {
     phase: isOver ? 'Failed' : 'Provisioning',

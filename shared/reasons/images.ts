@@ -167,7 +167,7 @@ export const imageReasons = {
   NotReferenced: 'Nothing uses it.',
   DeletionHeld: {
     means: 'It is deleted, but machines use it: it stays until the last of them is deleted.',
-    help: 'Delete what uses it. The command deletes it at once and keeps the machines, whose disks are clones.',
+    help: 'Delete what uses it, or delete the image at once with the command: machines keep their disks, which are clones.',
     run: [`kubectl annotate vmdi NAME -n NAMESPACE ${releaseHolds}=true`],
   },
   TakenDown: 'It is being deleted with its volumes and snapshots.',

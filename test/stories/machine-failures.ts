@@ -52,7 +52,7 @@ const troubled = (
       run: async (world) => {
         await aMachine(world);
         const { message } = await untilReason(world, 'vm', 'Ready', reason);
-        expect(message).toContain('it may well heal');
+        expect(message).toContain('it may recover by itself');
         expect(
           (await world.kube.get(VirtualMachine, { namespace: world.namespace, name: 'vm' }))?.status?.phase,
         ).not.toBe('Failed');

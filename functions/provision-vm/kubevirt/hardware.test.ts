@@ -243,7 +243,7 @@ describe('a machine that names what does not exist', () => {
       const found = reconcile(given);
       expect(found.writes).toEqual(['patchStatus VirtualMachine']);
       expect(found.conditions.Ready).toBe(`False ${reason}`);
-      expect(found.status?.message).toBe(`${message} Failed if that lasts 5m; it may well heal.`);
+      expect(found.status?.message).toBe(`${message} Failed if that lasts 5m; it may recover by itself.`);
       expect(found.actions).toContainEqual(expect.objectContaining({ do: 'requeueAfter', afterMs: 10_000 }));
       const waiting = written(machine, found.status);
       expect(reconcile({ ...given, machine: waiting, nowMs: start + 310_000 }).status?.phase).toBe('Failed');
