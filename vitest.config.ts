@@ -12,7 +12,7 @@ const included = (mode: string) => (mode === 'long' ? [long] : mode === 'slow' ?
 const isQuick = (mode: string) => mode !== 'slow' && mode !== 'long';
 
 /**
- * The longest files, the longest first: begun last they would be waited for alone, and six neighbours go to the six parts of a
+ * The longest files, the longest first: begun last they would be waited for alone, and neighbours go to different parts of a
  * CI run (`--shard`). What a checkout has run before is not known to a new one.
  */
 const longest = [
@@ -25,7 +25,7 @@ const longest = [
 /**
  * `npm test` runs what a change most likely breaks, in about a minute. What is slow for what it is (whole commands, each tick
  * of a simulator) and the stories that are not `quick` are what `npm run test:slow` runs; CI runs the first and
- * a sixth of the second, another sixth with each commit.
+ * a ninth of the second, another ninth with each commit.
  * `npm run test:long` has what a CI run has no time for: hundreds of images and machines at once, all rules of permissions
  * proven needed one by one, restarts. Each test is in one of the three.
  */

@@ -35,7 +35,7 @@ const order = [
   'soak',
 ].flatMap((name) => [name, `${name}.slow`]);
 
-/** Of a CI run, which takes a sixth of the others (`--shard`): the stories, what they were refused, and what nothing may break. */
+/** Of a CI run, which takes a ninth of the others (`--shard`): the stories, what they were refused, and what nothing may break. */
 const inEachPart = ['stories', 'permissions', 'soak'];
 
 const slow = 'test/cluster/**/*.slow.test.ts';

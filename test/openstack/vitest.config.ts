@@ -5,8 +5,7 @@ import { sequencerOf } from '../support/tools/sequencer.ts';
 const long = 'test/openstack/{crashes.slow,permissions.long}.test.ts';
 
 /**
- * Six in a row go to six parts of a CI run (`--shard`): of each row the first to the first part, and so on, so that none takes
- * longer than the longest file.
+ * Neighbours go to different parts of a CI run (`--shard`): the longest first, so that no part has two of these.
  */
 const order = [
   ...['faults.slow', 'credentials.slow', 'machines-life', 'changes.slow', 'shared.slow', 'contract'],
