@@ -510,3 +510,12 @@ test.each([
   expect(help).toContain(advice);
   expect(commands).toContain(command);
 });
+
+test('a queued image whose earlier attempt still has a slot waits for the end of that, not for a slot', () => {
+  const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
+  const policy = parsePolicy({ data: { concurrency: '1' } });
+  const queue = queueOf({ images: [image], lease: aLease([aHolder(image)]), policy }, start);
+  const { help, commands } = whyOf(image, { ...knownOf(), images: [image], policy, queue });
+  expect(help).toBe('Its last attempt still has the slot; it starts when the DataVolume and the Pod of that are gone.');
+  expect(commands).toEqual(['kubectl get dv,pods,pvc -n vmdi-farm']);
+});
