@@ -24,7 +24,7 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
   const progress = progressText(dataVolume.status?.progress);
   const isFurther = progress !== undefined && hasMoved(status?.progress, progress);
   const isSeen = status?.dataVolume === dataVolume.metadata.name;
-  if (!isOtherImporter && !(isSeen && isFurther)) return waitsFor({ image, dataVolume, pods, nowMs });
+  if (!isOtherImporter && !(isSeen && isFurther)) return reportWait({ image, dataVolume, pods, nowMs });
   const fields = {
     dataVolume: dataVolume.metadata.name,
     ...(importer
@@ -42,7 +42,7 @@ const downloading = ({ status }: VMDiskImage) => `Downloading, attempt ${status?
  * Reports why an importer or its scratch space does not start (a Secret, a node, a quota), when the reason of CDI changes. If CDI
  * gives no reason, the wait may end by itself, and is reported only after a while.
  */
-function waitsFor(attempt: Waiting): Action[] {
+function reportWait(attempt: Waiting): Action[] {
   const { image, dataVolume, nowMs } = attempt;
   const isScratch = waitsForScratch(attempt);
   if (!isScratch && image.status?.dataVolume === dataVolume.metadata.name) return [];

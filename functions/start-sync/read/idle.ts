@@ -68,7 +68,7 @@ export async function isIdle(
   if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), policy))) return false;
   // Of all that wait no more is asked than that needs: there may be thousands.
   const images = [...unfinished.values()];
-  if (!images.every((image) => isSettled(image, isHeld(image), nowMs))) return false;
+  if (!images.every((image) => hasNothingDue(image, isHeld(image), nowMs))) return false;
   if (holders.length < policy.values.concurrency) {
     const underWay = contentsUnderWay(images, holders);
     if (eligibleOf(images, { holders, underWay, policy, bytesLeft, nowMs }).length > 0) return false;
@@ -93,7 +93,7 @@ export async function isIdle(
 }
 
 /** Nothing but an event or a turn changes the image. */
-function isSettled({ status }: VMDiskImage, isHeld: boolean, nowMs: number) {
+function hasNothingDue({ status }: VMDiskImage, isHeld: boolean, nowMs: number) {
   const { phase, nextAttemptAt } = status ?? {};
   if (phase === 'Retrying') return Date.parse(nextAttemptAt ?? '') > nowMs;
   return phase === 'Syncing' ? isHeld : phase !== undefined;
