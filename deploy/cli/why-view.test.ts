@@ -301,13 +301,13 @@ test('a workspace whose spec is invalid is not followed to what else is wrong wi
   expect(cause.commands).toEqual(['kubectl edit otws lab']);
 });
 
-test('an image that was made of a misspelt name leads to the one that was meant', () => {
+test('an image that was made of a misspelt name leads to the image of nearly that name', () => {
   const made = aVMDiskImage({
     name: 'ubunto',
     labels: { 'pelotech.ot/made-for': 'workspaces' },
     status: {
       phase: 'Failed',
-      message: 'Nothing is there.',
+      message: 'No such key.',
       conditions: [condition('Ready', 'False', 'SourceMissing')],
     },
   });

@@ -205,13 +205,13 @@ function remedyForImage(image: VMDiskImage, known: Known): Remedy {
   if (missing) return remedyForMissingSecret(missing);
   if (phase === 'Retrying') return remedyForRetrying(image);
   if (phase !== 'Queued') return remedyForImageReason(image) ?? waiting(image);
-  const place = placeOf(image, known);
   if (queue.slots.some((slot) => slot.image === keyOf(image.metadata))) {
     return {
       help: 'Its last attempt still has the slot; it starts when the DataVolume and the Pod of that are gone.',
       commands: [`kubectl get dv,pods,pvc -n ${image.metadata.namespace}`],
     };
   }
+  const place = placeOf(image, known);
   const holders = queue.slots.map((slot) => slot.image).join(', ');
   const when = place?.startsAt ? Math.max(0, Date.parse(place.startsAt) - nowMs) : undefined;
   const forecast =

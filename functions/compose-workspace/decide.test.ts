@@ -145,7 +145,7 @@ describe('the order', () => {
     });
   });
   test.each([['i'.repeat(200)], ['Not A Name']])(
-    'an image whose name is no label has one all the same: %s',
+    'an image whose name is no label has a digest as its label: %s',
     (image) => {
       const workspace = aWorkspace({ spec: { vms: [aMachineOf({ backingVMDiskImage: image })] }, labels: {} });
       const [first] = reconcile({ workspace });

@@ -51,7 +51,7 @@ function actionsFor(observed: Observed, own: Own): Action[] {
   return [
     ...claim(workspace),
     ...plan.writes,
-    ...report(workspace, plan, foundProvider(own) || plan.stages.some(makesNetworks) ? provider : undefined, nowMs),
+    ...report(workspace, plan, usedProvider(own, plan.stages, provider), nowMs),
     ...(plan.writes.some(isEntrance) ? [{ do: 'requeue', about: workspace } as const] : []),
     ...untilSettled(observed, plan.stages),
     ...annotationFaults(workspace),
@@ -72,6 +72,10 @@ function claim(workspace: Workspace): Action[] {
 const isEntrance = (action: Action) =>
   action.do === 'create' &&
   [Namespace, RoleBinding, NetworkAttachmentDefinition].some(({ kind }) => kind === action.resource.kind);
+
+/** Undefined while no network was made by it. */
+const usedProvider = (own: Own, stages: readonly Stage[], provider: Provider) =>
+  foundProvider(own) || stages.some(makesNetworks) ? provider : undefined;
 
 const makesNetworks = ({ condition, writes }: Stage) => condition === 'NetworksReady' && writes.length > 0;
 

@@ -4,9 +4,7 @@ import { sequencerOf } from '../support/tools/sequencer.ts';
 /** What takes the better part of an hour on real services, which do one thing at a time. */
 const long = 'test/openstack/{crashes.slow,permissions.long}.test.ts';
 
-/**
- * Neighbours go to different parts of a CI run (`--shard`): the longest first, so that no part has two of these.
- */
+/** The longest first: neighbours go to different parts of a CI run (`--shard`), so that no part has two of the longest. */
 const order = [
   ...['faults.slow', 'credentials.slow', 'machines-life', 'changes.slow', 'shared.slow', 'contract'],
   ...['outages.slow', 'traces.slow', 'images.slow', 'columns.slow', 'networks.slow', 'adoption.slow'],

@@ -134,7 +134,7 @@ const workspaces: Crowd = {
   events: {
     'change of a workspace': { about: Workspace, ref: { name: workspaceName(5) } },
     'change of a machine': { about: VirtualMachine, ref: inWorkspace },
-    'fact about an image that one of them names': { fact: 'succeeded', ref: onImage('rare') },
+    'fact about an image of one workspace': { fact: 'succeeded', ref: onImage('rare') },
   },
 };
 
