@@ -1,4 +1,5 @@
 import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
+import { ifServed } from '../../../shared/runtime/if-served.ts';
 import { Claim, claimsOf, DataVolume, PersistentVolume, type StorageClass } from '../controller/kinds.ts';
 import { controllerOf } from '../controller/owner.ts';
 import { bytesOf } from '../controller/quantity.ts';
@@ -151,7 +152,8 @@ async function loseByFault(context: CdiContext, claim: Claim): Promise<Again> {
   if (!name || !faults.inject(claim.metadata.uid, name, 'claimLost')) return undefined;
   // A finished DataVolume changes nothing on the claim, and so triggers no reconcile.
   if (!isDone) return { requeueAfterMs: 50 };
-  const volume = await kube.get(PersistentVolume, { name: claim.spec.volumeName ?? '' });
+  // The local API server serves no volumes.
+  const volume = await ifServed(kube.get(PersistentVolume, { name: claim.spec.volumeName ?? '' }));
   await context.perform([...(volume ? gone(volume) : []), lost(claim)]);
   return undefined;
 }
