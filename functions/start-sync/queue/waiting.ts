@@ -21,7 +21,10 @@ interface Input {
 }
 
 /** What a queued image waits for; with a reason of its own if nothing starts at all. */
-export function describeWait(image: VMDiskImage, input: Input): { reason: Stop['reason'] | 'Queued'; message: string } {
+export function describeQueued(
+  image: VMDiskImage,
+  input: Input,
+): { reason: Stop['reason'] | 'Queued'; message: string } {
   const stop = stopFor(image, input);
   if (stop) return { reason: stop.reason, message: `Waiting: ${stop.why}.` };
   const { slotsPerNamespace: most, inspectTimeout } = input.policy.values;
@@ -77,7 +80,7 @@ export function correctWait(image: VMDiskImage, input: Input & { isTimed: boolea
   const before = readyReason(image);
   const found = isUnreachable(image) && !stopFor(image, input) ? inspectionOf(image)?.message : undefined;
   const { reason, message } =
-    found === undefined ? describeWait(image, input) : { reason: 'SourceUnreachable' as const, message: found };
+    found === undefined ? describeQueued(image, input) : { reason: 'SourceUnreachable' as const, message: found };
   const isReported =
     reason === 'Queued' ? !isStopReason(before) : before === reason && current.endsWith(redactMessage(message));
   return isReported ? [] : updateWhy(image, { reason, message, nowMs: input.nowMs });

@@ -19,7 +19,7 @@ import type { Reason } from '../../../shared/reasons/reason.ts';
 import type { Observed } from '../observed.ts';
 import { lastPlace } from '../queue/new-images.ts';
 import { notQueued, placeOfNew } from '../queue/place.ts';
-import { describeWait } from '../queue/waiting.ts';
+import { describeQueued } from '../queue/waiting.ts';
 import { areRead, inputReasons, lacksInput } from './inputs.ts';
 import { refusalOf } from './refusal.ts';
 import { newestAttempt, newRevision } from './revision.ts';
@@ -63,7 +63,7 @@ const queueNew: Check = (image, input) => {
   const made = newestAttempt(image, input);
   const adopt = adopteeOf(image);
   if (adopt) return adopting(image, adopt, made.attempt > 0 ? made.revision + 1 : made.revision);
-  return queued(describeWait(image, input), '', {
+  return queued(describeQueued(image, input), '', {
     revision: made.revision,
     sharedFrom: null,
     ...contentStatus(image),
@@ -81,7 +81,7 @@ const queueRevision: Check = (image, input) => {
   if (wanted.adopt) return adopting(image, wanted.adopt, revision);
   // A finished download waits for its snapshot, which follow-sync takes.
   if (isSnapshotAsked(image, dataVolumes)) return undefined;
-  const wait = describeWait(image, input);
+  const wait = describeQueued(image, input);
   return queued({ ...wait, reason: wait.reason === 'Queued' ? 'NewRevision' : wait.reason }, wanted.why, {
     revision,
     sharedFrom: null,
@@ -135,7 +135,7 @@ const retryDue: Check = (image, input) => {
   const { nowMs, policy } = input;
   if (image.status?.phase !== 'Retrying' || dueAtMs(image.status, policy) > nowMs) return undefined;
   if (!isValid(policy, 'retryLimit', 'retryBackoffDuration', 'maxRetryBackoffDuration')) return undefined;
-  return queued(describeWait(image, input), 'The pause after the failure is over.', { queuedAt: lastPlace(nowMs) });
+  return queued(describeQueued(image, input), 'The pause after the failure is over.', { queuedAt: lastPlace(nowMs) });
 };
 
 /** When a failed image is due again. If a user removed that from the status, a back-off after the last change of phase. */
@@ -157,7 +157,7 @@ const retryHealed: Check = (image, input) => {
   const isOfSource = sourceFaults.some((fault) => fault === reason);
   if (isOfSource && (sourceFaultOf(image)?.reason !== reason || !isSourceChanged(image))) return undefined;
   if (!input.classes || !isValid(input.policy, 'allowedSources') || refusalOf(image, input)) return undefined;
-  return queued(describeWait(image, input), 'The cause of the failure was removed.', {
+  return queued(describeQueued(image, input), 'The cause of the failure was removed.', {
     queuedAt: lastPlace(input.nowMs),
   });
 };
