@@ -66,8 +66,8 @@ const transitionsPerReconcile = 50;
 const correctionsPerSweep = 200;
 
 /**
- * Moves images into and out of the queue, then gives free slots to those that waited longest. If transitions exceed the limit, they follow
- * the slots, and the next reconciles do the rest.
+ * Moves images into the queue, gives free slots to those that waited longest, then makes all other transitions. If they exceed the limit, all of
+ * them follow the slots, and the next reconciles do the rest.
  * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next reconcile continues there.
  */
 export function decide(observed: Observed | Unsettled): Action[] {
@@ -87,21 +87,21 @@ export function decide(observed: Observed | Unsettled): Action[] {
   const writes = others.filter(isWrite);
   const isOther = new Set(writes);
   const [now, later] = [writes.slice(0, transitionsPerReconcile), writes.slice(transitionsPerReconcile)];
-  const isCrowd = later.length > 0;
+  // An image that cannot be queued is to keep the slots from those behind it. No other transition comes before the slots.
+  const first = later.length > 0 ? [] : now.filter(({ next }) => isQueued(next));
   const unchanged = others.filter((move) => !isWrite(move)).map(({ next }) => next);
   const images = moves.map(({ next }) => next);
   const places = correctPlaces(observed, images, holders);
   return [
     ...policyFaults(observed),
     ...actionsOf(moves.filter((move) => !isOther.has(move))),
-    // An image that cannot be queued is to keep the slots from those behind it, so this comes first.
-    ...(isCrowd ? [] : actionsOf(now)),
+    ...actionsOf(first),
     ...actions,
     // Before the groups: a group that fails ends what follows without a group.
     ...requeuePostponed(observed, later),
     ...together([
       ...begun,
-      ...(isCrowd ? now.map((move) => move.actions) : []),
+      ...now.filter((move) => !first.includes(move)).map((move) => move.actions),
       ...corrections(observed, unchanged, places).slice(0, correctionsPerSweep),
     ]),
   ];
