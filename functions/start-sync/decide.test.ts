@@ -538,12 +538,19 @@ describe('a transition of thousands of images', () => {
     expect(of('requeueAfter')).toHaveLength(4951);
     expect(of('requeueAfter').at(-1)).toMatchObject({ about: { metadata: { name: 'new' } }, afterMs: 0 });
   });
-  test('follows the slots where it takes no image into the queue, however few they are', () => {
+  test('precedes the slots if it is one of the queue and fits into one reconcile', () => {
     const { actions } = reconcile([...crowd.slice(0, 50), queued('a', 99)]);
-    const verbs = writes(actions).map(({ do: verb }) => verb);
-    expect(verbs.slice(0, 3)).toEqual(['replace', 'patchStatus', 'create']);
-    expect(verbs).toHaveLength(53);
+    expect(
+      writes(actions)
+        .slice(50)
+        .map(({ do: verb }) => verb),
+    ).toEqual(['replace', 'patchStatus', 'create']);
     expect(actions.some((action) => action.do === 'requeueAfter')).toBe(false);
+  });
+  test('of images outside the queue follows the slots, however few these are', () => {
+    const finished = known({ name: 'f', status: { phase: 'Succeeded' }, finalizers: [] });
+    const verbs = writes(reconcile([finished, queued('a', 99)]).actions).map(({ do: verb }) => verb);
+    expect(verbs).toEqual(['replace', 'patchStatus', 'create', 'patchMetadata']);
   });
 });
 

@@ -66,8 +66,8 @@ const transitionsPerReconcile = 50;
 const correctionsPerSweep = 200;
 
 /**
- * Moves images into the queue, gives free slots to those that waited longest, then makes all other transitions. If they exceed the limit, all of
- * them follow the slots, and the next reconciles do the rest.
+ * Moves images into and out of the queue, gives free slots to those that waited longest, then writes whatever else is due. If the writes exceed
+ * the limit, all of them follow the slots, and the next reconciles do the rest.
  * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next reconcile continues there.
  */
 export function decide(observed: Observed | Unsettled): Action[] {
@@ -87,8 +87,9 @@ export function decide(observed: Observed | Unsettled): Action[] {
   const writes = others.filter(isWrite);
   const isOther = new Set(writes);
   const [now, later] = [writes.slice(0, transitionsPerReconcile), writes.slice(transitionsPerReconcile)];
-  // An image that cannot be queued is to keep the slots from those behind it. No other transition comes before the slots.
-  const first = later.length > 0 ? [] : now.filter(({ next }) => isQueued(next));
+  // An image that cannot be queued is to keep the slots from those behind it, and one that leaves the queue is not overtaken.
+  // Nothing else comes before the slots.
+  const first = later.length > 0 ? [] : now.filter(({ image, next }) => isQueued(image) || isQueued(next));
   const unchanged = others.filter((move) => !isWrite(move)).map(({ next }) => next);
   const images = moves.map(({ next }) => next);
   const places = correctPlaces(observed, images, holders);
