@@ -44,6 +44,9 @@ async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }
 }
 
 async function isAnyIn(kube: Context['kube'], namespace: string): Promise<boolean> {
-  const lists = await Promise.all(kinds.map((kind) => kube.list(kind, { namespace })));
-  return lists.some((list) => list.length > 0);
+  const isAnyOf = async (kind: Resource<KubernetesObject>) => {
+    for await (const { items } of kube.pages(kind, { namespace, limit: 1 })) if (items.length > 0) return true;
+    return false;
+  };
+  return (await Promise.all(kinds.map(isAnyOf))).includes(true);
 }

@@ -32,7 +32,7 @@ const create = (resource: Resource, namespace: string) => {
 const finalizersOf = async (namespace: string) =>
   (await kube.get(Secret, { namespace, name: credentialsName }))?.metadata.finalizers ?? [];
 const kinds: Resource[] = [KupenStackMachine, VirtualNetwork, Volume];
-const lists = (namespace: string) => kinds.map(({ kind }) => `list ${kind} ${namespace}`).sort();
+const lists = (namespace: string) => kinds.map(({ kind }) => `list ${kind} ${namespace} limit=1`).sort();
 
 describe('an event', () => {
   test.each(kinds)(
