@@ -24,6 +24,7 @@ export default defineFunction<Observed>({
   may: [
     { resource: Volume, verbs: ['get', 'list', 'patch'] },
     { resource: Volume, subresource: 'status', verbs: ['patch'] },
+    { resource: KupenStackMachine, verbs: ['get'] },
     { resource: Secret, verbs: ['get'], names: [credentialsName] },
     { resource: Namespace, verbs: ['get'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
