@@ -5,7 +5,7 @@ import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { listNetworks, listSubnets, Network, Subnet } from '../../shared/kinds/openstack/network.ts';
-import { onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
+import { auditOf, onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
@@ -25,6 +25,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'single',
+  audit: auditOf(VirtualNetwork),
   observe,
   decide,
 });

@@ -25,6 +25,7 @@ import {
   referenceOf,
 } from '../../shared/kinds/resource.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
+import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
@@ -62,16 +63,15 @@ const volumesIn = ({ metadata: { namespace }, spec }: KupenStackMachine): Object
 /** What machines name in their namespaces. A sweep looks at all machines: then a list of each namespace costs less. */
 async function siblings<T extends KubernetesObject>(
   kube: Context['kube'],
-  { sweep, audit }: Batch,
+  { sweep }: Batch,
   resource: Resource<T>,
   machines: readonly KupenStackMachine[],
   refsIn: typeof networksIn,
 ): Promise<(machine: KupenStackMachine) => T[]> {
   const namespaces = [...new Set(machines.map(({ metadata }) => metadata.namespace ?? ''))];
-  const found =
-    sweep || audit
-      ? (await Promise.all(namespaces.map((namespace) => kube.list(resource, { namespace })))).flat()
-      : await getNamed(kube, resource, distinct(machines.flatMap(refsIn), keyOf));
+  const found = sweep
+    ? (await Promise.all(namespaces.map((namespace) => kube.list(resource, { namespace })))).flat()
+    : await getNamed(kube, resource, distinct(machines.flatMap(refsIn), keyOf));
   const byName = new Map(found.map((one) => [keyOf(one.metadata), one]));
   return (machine) =>
     refsIn(machine)
@@ -85,7 +85,7 @@ async function siblings<T extends KubernetesObject>(
  */
 async function concerned(context: Context, batch: Batch): Promise<KupenStackMachine[]> {
   const { kube } = context;
-  if (batch.sweep || batch.audit) return kube.list(KupenStackMachine);
+  if (batch.sweep) return listTrimmed(kube, KupenStackMachine);
   const named = subjectsOf(batch, KupenStackMachine);
   const networks = new Set(subjectsOf(batch, VirtualNetwork).map(keyOf));
   const volumes = new Set(subjectsOf(batch, Volume).map(keyOf));

@@ -6,6 +6,7 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { auditOf } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
 import { gather } from './gather.ts';
@@ -35,6 +36,7 @@ export default defineFunction<Observed>({
   ],
   scale: 'single',
   caches: [{ resource: KupenStackMachine }],
+  audit: auditOf(KupenStackMachine),
   observe: gather,
   decide,
 });

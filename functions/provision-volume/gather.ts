@@ -72,7 +72,6 @@ async function isUsable(cloud: Cloud, { id, owner, visibility }: GlanceImage, is
 /** Those of a machine that changed, too: it may have one now, or have let one go. */
 async function concerned({ kube }: Context, batch: Batch): Promise<Volume[]> {
   const named = await openOrNamed(kube, batch, Volume);
-  if (batch.audit) return named;
   const ofMachines = subjectsOf(batch, KupenStackMachine).map((ref) => volumesOf(kube, ref));
   return uniqueByName([...named, ...(await Promise.all(ofMachines)).flat()]);
 }

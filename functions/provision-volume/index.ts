@@ -5,6 +5,7 @@ import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { auditOf } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
 import { gather } from './gather.ts';
@@ -31,6 +32,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'single',
+  audit: auditOf(Volume),
   observe: gather,
   decide,
 });
