@@ -41,7 +41,7 @@ export const stories = byName<OpenStackStory>({
     await createNetwork(world, 'net');
     await createVolume(world, 'disk');
     await makeBootable(world, 'disk');
-    await createMachine(world, 'vm', { running: false, diskAttachments: [{ name: 'disk' }] });
+    await createMachine(world, 'vm', { running: false, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
     const ready = [
       await untilSo(world, VirtualNetwork, 'net', isPhase('Available')),
       await untilSo(world, Volume, 'disk', isPhase('Available')),
