@@ -7,7 +7,7 @@ import { isNotSo } from '../../../shared/kubernetes/status.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Observed } from '../observed.ts';
 import { isLostInUse } from '../snapshot/snapshot.ts';
-import { publishReady, withLost } from '../snapshot/snapshotting.ts';
+import { publishReady, withLost } from '../status.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
 
 /**

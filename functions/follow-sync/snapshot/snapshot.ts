@@ -48,6 +48,12 @@ export const isLostInUse = (snapshot: VolumeSnapshot) =>
 /** Machines can be cloned from the snapshot. */
 export const isUsable = (snapshot: VolumeSnapshot) => snapshot.status?.readyToUse === true && !isLost(snapshot);
 
+/** The start of the wait for the snapshot. If a user removed it from the status, the last known time before it. */
+export const sinceMs = ({ status }: VMDiskImage, dataVolume: DataVolume | undefined) =>
+  [status?.snapshottingAt, status?.startedAt, dataVolume?.metadata.creationTimestamp]
+    .map((time) => Date.parse(time ?? ''))
+    .find(Number.isFinite) ?? 0;
+
 /** Of a snapshot that is in the way: it is the image's, it is not being deleted yet, and no machine is cloned from it. */
 export function isRemovable({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot) {
   const { name, deletionTimestamp, labels } = snapshot.metadata;
