@@ -7,7 +7,7 @@ import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import type { Observed } from './observed.ts';
 import { resolutionOf } from './resolution.ts';
-import { publish } from './status.ts';
+import { reportResolution } from './status.ts';
 
 /**
  * Creates the image for the machine that asked first, then reports on each machine the state of its image.
@@ -26,7 +26,9 @@ export function decide(observed: Observed): Action[] {
   const template = first?.spec.vmDiskImageTemplate;
   return [
     ...(first ? createFor(first, observed) : []),
-    ...together(machines.map((machine) => publish(machine, resolutionOf(machine, observed, template), observed))),
+    ...together(
+      machines.map((machine) => reportResolution(machine, resolutionOf(machine, observed, template), observed)),
+    ),
     ...(machines.length > 0 ? awaitEnd(observed) : []),
   ];
 }

@@ -11,7 +11,7 @@ import type { Resolution } from './resolution.ts';
  * The machine's condition, and an Event if the template differs; nothing if both are reported already. provision-vm writes the phase,
  * and so reports that a machine fails without its image.
  */
-export function publish(
+export function reportResolution(
   machine: VirtualMachine,
   resolution: Resolution | undefined,
   { nowMs, image }: Observed,
