@@ -2,6 +2,7 @@ import type { Action } from '../../shared/actions.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { conditionAfter, conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
+import { changesOf } from '../../shared/kubernetes/status-changes.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import type { Observed } from './observed.ts';
@@ -22,8 +23,7 @@ export function reportResolution(
   const before = conditionOf(machine.status?.conditions, 'ImageResolved');
   const wanted = { type: 'ImageResolved', status, reason, message, observedGeneration: generation };
   const condition = conditionAfter(before, wanted, toTime(nowMs));
-  if (before && Object.entries(condition).every(([key, value]) => before[key as keyof typeof before] === value))
-    return [];
+  if (Object.keys(changesOf(before ?? {}, condition)).length === 0) return [];
   return [
     {
       do: 'apply',
