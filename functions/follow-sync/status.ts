@@ -4,8 +4,8 @@ import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { currentVolume } from '../../shared/images/current-volume.ts';
 import { refusals } from '../../shared/images/failure-reasons.ts';
 import { isUnreachable } from '../../shared/images/inspection.ts';
-import { publish, reportWhy, transition } from '../../shared/images/status.ts';
-import { requestDownload, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { patchStatus, publish, reportWhy, transition } from '../../shared/images/status.ts';
+import { requestDownload, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, withCondition, withProgress } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
@@ -99,7 +99,7 @@ export function reportLost({ image, nowMs }: Observed, isLost: boolean, message:
   const conditions = withLost(image, isLost, message, nowMs);
   const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions, message } },
+    patchStatus(image, { conditions, message }),
     recordEvent(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
     ...(isLost ? [] : [publishReady(image, image.status?.snapshot?.revision ?? 1, { reason, message, nowMs })]),
   ];

@@ -2,6 +2,7 @@ import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { nextLookMs } from '../../shared/backoff.ts';
 import { queuedMs } from '../../shared/images/inspection.ts';
 import { sharedContentOf } from '../../shared/images/shared-content.ts';
+import { patchStatus } from '../../shared/images/status.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { withCondition } from '../../shared/kubernetes/conditions.ts';
@@ -25,7 +26,7 @@ export function decide(observed: Observed): Action[] {
   const source = { ...nothing, ...factsOf(image, inspection), inspectedAt: now, queuedAt: image.status?.queuedAt };
   const once = `${uid}/${image.status?.queuedAt}`;
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { source, conditions } },
+    patchStatus(image, { source, conditions }),
     ...(verdict.reason === 'UnknownFormat' ? [recordEvent(image, true, verdict.reason, message, once)] : []),
     ...(verdict.reason === 'SourceUnreachable'
       ? [requeueNamed(VMDiskImage, referenceOf(image), reinspectAfterMs(image, nowMs))]
