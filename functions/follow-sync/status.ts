@@ -12,7 +12,7 @@ import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { formatTimeOfDay, toMicroTime, toTime } from '../../shared/kubernetes/time.ts';
 import { lasted } from '../../shared/lasted.ts';
 import { isValid } from '../../shared/policy.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import { rowOf } from '../../shared/reasons/table.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { traceOfImage } from '../../shared/traces.ts';
@@ -109,7 +109,7 @@ export function reportLost({ image, nowMs }: Observed, isLost: boolean, message:
 export const publishReady = (
   image: VMDiskImage,
   revision: number,
-  { nowMs, ...why }: { reason: Reason; message: string; nowMs: number },
+  { nowMs, ...why }: Cause & { nowMs: number },
 ): Action => publish(image, 'ready', revision, toTime(nowMs), { phase: image.status?.phase, ...why });
 
 export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, message: string, nowMs: number) {
