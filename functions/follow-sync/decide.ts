@@ -1,9 +1,8 @@
 import type { Action } from '../../shared/actions.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
-import { attemptEnd } from '../../shared/images/attempt-end.ts';
 import { currentName } from '../../shared/images/current-volume.ts';
 import { whyPrunable } from '../../shared/images/pruning.ts';
-import { afterwards, publish, transition } from '../../shared/images/status.ts';
+import { afterwards, publish } from '../../shared/images/status.ts';
 import { attemptLabel, isOfAnotherVersion, revisionLabel } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { cloneFailureOf, cloneProgress, isClone } from './attempt/clone.ts';
@@ -17,7 +16,7 @@ import { offering } from './snapshot/data-source.ts';
 import { disown } from './snapshot/disown.ts';
 import { healing } from './snapshot/healing.ts';
 import { checkSnapshot, makeSnapshot, snapshotting } from './snapshot/snapshotting.ts';
-import { describeWait, failed } from './status.ts';
+import { downloaded, failed } from './status.ts';
 
 /**
  * Follows an attempt to its end: the status (cause, attempts, next attempt) is written before anything is deleted, so that no evidence is
@@ -58,7 +57,7 @@ function stepOf(observed: Observed): Action[] {
 }
 
 function syncing(observed: Observed): Action[] {
-  const { image, dataVolumes, nowMs, policy } = observed;
+  const { image, dataVolumes, nowMs } = observed;
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
   const isDone = isDownloaded(dataVolume);
   // A finished download is paid for: neither a deadline nor a lingering Pod discards it.
@@ -67,20 +66,7 @@ function syncing(observed: Observed): Action[] {
   const failure = isDone ? undefined : isCloned ? cloneFailureOf(attempt) : failureOf(attempt);
   if (failure) return [...failed(observed, failure), ...(dataVolume ? [remove(image, dataVolume)] : [])];
   if (!dataVolume) return [];
-  if (isDone) {
-    const reason = isCloned ? 'Cloned' : 'Downloaded';
-    return [
-      ...transition(image, {
-        to: 'Snapshotting',
-        reason,
-        message: describeWait(image),
-        nowMs,
-        fields: { progress: '100%', dataVolume: dataVolume.metadata.name, snapshottingAt: toTime(nowMs) },
-      }),
-      ...attemptEnd(image, { result: 'success', reason, nowMs, policy }),
-      ...makeSnapshot(image, dataVolume),
-    ];
-  }
+  if (isDone) return [...downloaded(observed, dataVolume), ...makeSnapshot(image, dataVolume)];
   return isCloned ? cloneProgress(image, dataVolume, nowMs) : progressOf(image, dataVolume, attempt.pods, nowMs);
 }
 

@@ -5,6 +5,7 @@ import { currentVolume } from '../../shared/images/current-volume.ts';
 import { refusals } from '../../shared/images/failure-reasons.ts';
 import { isUnreachable } from '../../shared/images/inspection.ts';
 import { patchStatus, publish, reportWhy, transition } from '../../shared/images/status.ts';
+import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { requestDownload, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, withCondition, withProgress } from '../../shared/kubernetes/conditions.ts';
@@ -48,8 +49,20 @@ const tryAgainAfter = (reason: Reason, image: VMDiskImage): string =>
   (reason === 'DiskTooSmall' ? rowOf(reason, 'VMDiskImage')?.help : undefined) ??
   `${isUnreachable(image) ? 'Correct url if its host is wrong. ' : ''}To request another download: ${requestDownload(image.metadata)}`;
 
-export const describeWait = (image: VMDiskImage) =>
-  `${isClone(image) ? 'Cloned' : 'Downloaded'}; waiting for the snapshot.`;
+/** How the content came. */
+const cameBy = (image: VMDiskImage) => (isClone(image) ? 'Cloned' : 'Downloaded');
+const describeWait = (image: VMDiskImage) => `${cameBy(image)}; waiting for the snapshot.`;
+
+/** The attempt ends here, the sync does not. */
+export function downloaded({ image, nowMs, policy }: Observed, { metadata: { name } }: DataVolume): Action[] {
+  const reason = cameBy(image);
+  const fields = { progress: '100%', dataVolume: name, snapshottingAt: toTime(nowMs) };
+  return [
+    ...transition(image, { to: 'Snapshotting', reason, message: describeWait(image), nowMs, fields }),
+    ...attemptEnd(image, { result: 'success', reason, nowMs, policy }),
+  ];
+}
+
 export const keptUntil =
   'The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.';
 
@@ -60,11 +73,7 @@ export function reportError({ image, nowMs }: Observed, { status }: VolumeSnapsh
     return reportWhy(image, { reason: 'SnapshotError', message, nowMs });
   }
   if (conditionOf(image.status?.conditions, 'Ready')?.reason !== 'SnapshotError') return [];
-  return reportWhy(
-    image,
-    { reason: isClone(image) ? 'Cloned' : 'Downloaded', message: describeWait(image), nowMs },
-    'Normal',
-  );
+  return reportWhy(image, { reason: cameBy(image), message: describeWait(image), nowMs }, 'Normal');
 }
 
 export function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
@@ -85,13 +94,8 @@ export function snapshotFailed(observed: Observed, reason: Reason, message: stri
   const { image, dataVolumes, nowMs } = observed;
   const snapshottingAt =
     image.status?.snapshottingAt ?? toTime(sinceMs(image, currentVolume(image, dataVolumes)) || nowMs);
-  return transition(image, {
-    to: 'Failed',
-    reason,
-    message,
-    nowMs,
-    fields: { completedAt: toTime(nowMs), snapshottingAt },
-  });
+  const fields = { completedAt: toTime(nowMs), snapshottingAt };
+  return transition(image, { to: 'Failed', reason, message, nowMs, fields });
 }
 
 /** Whether machines can be cloned from the snapshot that the status names, in SnapshotLost and Ready. */
@@ -130,15 +134,12 @@ export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, mes
 export function waitAgain({ image, nowMs }: Observed, name: string, why: 'lost' | 'not ready'): Action[] {
   const isLost = why === 'lost';
   const message = `The snapshot ${name} is ${why}; waiting for ${isLost ? 'another' : 'one that is ready'} of the volume that is kept. Nothing is downloaded.`;
-  const known = isLost
-    ? { ...image, status: { ...image.status, conditions: withLost(image, true, message, nowMs) } }
-    : image;
-  return transition(known, {
-    to: 'Snapshotting',
-    reason: isLost ? 'SnapshotLost' : 'SnapshotNotReady',
-    message,
-    nowMs,
+  const fields = { snapshottingAt: toTime(nowMs), completedAt: null };
+  if (!isLost) {
     // Machines cannot be cloned from a snapshot that is not ready, so the status names none until it is.
-    fields: { snapshottingAt: toTime(nowMs), completedAt: null, ...(isLost ? {} : { snapshot: null }) },
-  });
+    const without = { ...fields, snapshot: null };
+    return transition(image, { to: 'Snapshotting', reason: 'SnapshotNotReady', message, nowMs, fields: without });
+  }
+  const known = { ...image, status: { ...image.status, conditions: withLost(image, true, message, nowMs) } };
+  return transition(known, { to: 'Snapshotting', reason: 'SnapshotLost', message, nowMs, fields });
 }
