@@ -28,10 +28,7 @@ export function reportResolution(
     {
       do: 'apply',
       resource: VirtualMachine,
-      object: {
-        metadata: { name, namespace, uid },
-        status: { conditions: [condition] },
-      },
+      object: { metadata: { name, namespace, uid }, status: { conditions: [condition] } },
       subresource: 'status',
       force: true,
       trace: traceOfMachine(machine, image),

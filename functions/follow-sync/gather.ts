@@ -72,13 +72,10 @@ function childReaders(kube: Reader, eventsOf: EventsOf) {
 }
 
 /** What carries the label of one of these images. */
-const listMadeFor = <T extends KubernetesObject>(kube: Reader, resource: Resource<T>, of: readonly VMDiskImage[]) =>
-  listLabelled(
-    kube,
-    resource,
-    imageUidLabel,
-    of.map(({ metadata }) => metadata.uid),
-  );
+function listMadeFor<T extends KubernetesObject>(kube: Reader, resource: Resource<T>, images: readonly VMDiskImage[]) {
+  const uids = images.map(({ metadata }) => metadata.uid);
+  return listLabelled(kube, resource, imageUidLabel, uids);
+}
 
 /** Reads what the events are about, the snapshot or the DataVolume, and leaves out the images of which it shows nothing to decide. */
 async function readFirst(

@@ -34,12 +34,10 @@ export function snapshotting(observed: Observed): Action[] {
   const isOfAnother = snapshot !== undefined && !isCutFrom(snapshot, dataVolume, currentName(image));
   if (snapshot && isUsable(snapshot) && !isOfAnother) return succeeded(observed, snapshot);
   const refusal = refusals.get(refusalKey(VolumeSnapshot, { namespace: image.metadata.namespace, name }));
-  if (refusal)
-    return snapshotFailed(
-      observed,
-      'Rejected',
-      `The VolumeSnapshot was refused: ${sentence(formatRefusal(refusal))} ${keptUntil}`,
-    );
+  if (refusal) {
+    const message = `The VolumeSnapshot was refused: ${sentence(formatRefusal(refusal))} ${keptUntil}`;
+    return snapshotFailed(observed, 'Rejected', message);
+  }
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
     const found = dataVolume
       ? conditionOf(dataVolume?.status?.conditions, 'Bound')?.message || 'its DataVolume Failed'
@@ -50,11 +48,8 @@ export function snapshotting(observed: Observed): Action[] {
   if (isValid(policy, 'snapshotTimeout') && nowMs - sinceMs(image, dataVolume) >= policy.values.snapshotTimeout) {
     const found = snapshot?.status?.error?.message ?? 'no error';
     const within = `within snapshotTimeout (${formatDuration(policy.values.snapshotTimeout)})`;
-    return snapshotFailed(
-      observed,
-      'SnapshotTimeout',
-      `No usable snapshot ${within}; the snapshotter says: ${sentence(found)} ${keptUntil}`,
-    );
+    const message = `No usable snapshot ${within}; the snapshotter says: ${sentence(found)} ${keptUntil}`;
+    return snapshotFailed(observed, 'SnapshotTimeout', message);
   }
   return snapshot ? reportError(observed, snapshot) : makeSnapshot(image, dataVolume);
 }
