@@ -41,13 +41,7 @@ export const component = (
   kind: ComponentKind,
   name: string,
   { phase, reason, message }: ComponentStatus,
-): Component => ({
-  kind,
-  name,
-  phase,
-  reason,
-  message: redactMessage(message).slice(0, 1024),
-});
+): Component => ({ kind, name, phase, reason, message: redactMessage(message).slice(0, 1024) });
 
 export const ready = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Ready', reason, message });
 export const provisioning = (reason: Reason, message: string): ComponentStatus => ({
