@@ -2,25 +2,11 @@ import { type Action, requeueNamed, together } from '../../shared/actions.ts';
 import { formatReference, referencesAmong } from '../../shared/images/references.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Policy } from '../../shared/policy.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import { formatWorkspace, isMadeForWorkspaces, waitingAmong } from '../../shared/workspaces/images.ts';
-
-/** An image, or the name of a missing one, and who names it. */
-export interface Observed {
-  nowMs: number;
-  policy: Policy;
-  /** As it was before its machines were listed. */
-  image: VMDiskImage | undefined;
-  /** Whatever their state. */
-  machines: readonly VirtualMachine[];
-  /** Those that name an image of its name, whatever their state. */
-  workspaces: readonly Workspace[];
-  refusals: Refusals;
-}
+import type { Observed } from './observed.ts';
 
 /** The limit of machines of one image that a reconcile writes to. */
 const machinesPerReconcile = 50;

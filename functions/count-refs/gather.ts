@@ -21,7 +21,8 @@ import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/
 import { workspacesNaming } from '../../shared/runtime/workspaces-naming.ts';
 import { imageLabel, imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
-import { decide, isDeleting, isMarked, type Observed } from './decide.ts';
+import { decide, isDeleting, isMarked } from './decide.ts';
+import type { Observed } from './observed.ts';
 import { isMachineSettled, isWorkspaceSettled } from './settled.ts';
 
 type Reader = Context['kube'];

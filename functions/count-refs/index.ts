@@ -5,8 +5,9 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { policyName } from '../../shared/policy.ts';
-import { decide, type Observed } from './decide.ts';
+import { decide } from './decide.ts';
 import { audit, essence, gather } from './gather.ts';
+import type { Observed } from './observed.ts';
 
 /** Reports on every image who uses it, and keeps each deleted machine until its image no longer counts it. */
 export default defineFunction<Observed>({
