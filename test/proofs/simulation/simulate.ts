@@ -8,6 +8,7 @@ import type { History } from '../invariants/history.ts';
 import { auditMs, sweepMs } from './broker.ts';
 import { everythingIn, startCluster } from './cluster.ts';
 import { Faults } from './faults.ts';
+import { isLeftOut } from './left-out.ts';
 import type { Fault, Plan } from './plan.ts';
 import { Recorder } from './recorder.ts';
 import { asSeenByClient, kubeOf } from './requests.ts';
@@ -32,6 +33,8 @@ export interface Sabotage {
   declarations?(declarations: readonly FunctionDeclaration[]): readonly FunctionDeclaration[];
   through?(kube: Kube, functionName: string): Kube;
   mostInFlight?: number;
+  /** Leaves no function out. */
+  runsAll?: boolean;
 }
 
 /** The result of a run. */
@@ -62,7 +65,7 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = fal
   const sources = new SourcesOfImages(plan, { scheduler, faults, recorder });
   const around = { state, scheduler, faults, recorder };
   const all = sabotage.declarations?.(declarations) ?? declarations;
-  const functions = all.filter(({ name }) => plan.sources !== undefined || name !== 'inspect-source');
+  const functions = sabotage.runsAll ? all : all.filter(({ name }) => !isLeftOut(plan, name));
   const broker = startSystem(functions, {
     ...around,
     random,

@@ -269,7 +269,8 @@ export class Workers {
 
   deliver = (name: string, batch: Batch): Promise<void> => {
     const instances = this.#instances.get(name) ?? [];
-    const chosen = Math.floor(this.#around.random() * instances.length);
+    // Where there is no choice, chance is not asked: a function that is left out changes nothing for the others.
+    const chosen = instances.length > 1 ? Math.floor(this.#around.random() * instances.length) : 0;
     const replicas = this.#around.faults.lasting('replicas', name);
     if (replicas && chosen > 0) this.#around.faults.markInjected(replicas);
     const instance = instances[chosen];
