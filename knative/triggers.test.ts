@@ -6,9 +6,11 @@ import { policyOf, sendWithRetries } from '../deploy/local/eventing/retries.ts';
 import preload from '../functions/preload/index.ts';
 import { type FunctionDeclaration, on, type Subscription } from '../shared/function.ts';
 import { takenForMs } from '../shared/images/signature.ts';
+import type { Trigger } from '../shared/kinds/eventing/trigger.ts';
 import { defineResource } from '../shared/kinds/resource.ts';
 import { publicBroker } from '../shared/operator.ts';
 import { brokerManifests } from './broker.ts';
+import { loadFunctions } from './functions.ts';
 import { triggerManifests } from './triggers.ts';
 
 const aFunction = (name: string, subscriptions: readonly Subscription[]): FunctionDeclaration => ({
@@ -24,6 +26,31 @@ const deadLetters = aFunction('dead-letters', [on.deadLetter()]);
 const paint = aFunction('paint', [on.event('paint.wanted.v1', z.object({})), on.sweep()]);
 
 const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
+
+/** Each event of a Broker passes each of its Triggers. Who changes a figure says why in the commit. */
+const triggersOf = { default: 8, images: 2, inspection: 1, machines: 3, pruning: 1, workspaces: 1 };
+const triggersWithOpenStack = { ...triggersOf, openstack: 5 };
+
+describe('the Triggers of each Broker are as many as is written here', () => {
+  const countedOf = (functions: readonly FunctionDeclaration[]) =>
+    countBy(triggerManifests(functions) as unknown as Trigger[], ({ spec }) => String(spec?.broker));
+
+  test('in an installation without OpenStack', async () => {
+    expect(countedOf(await loadFunctions())).toEqual(triggersOf);
+  });
+
+  test('in one with it', async () => {
+    expect(countedOf(await loadFunctions({ openStack: true }))).toEqual(triggersWithOpenStack);
+  });
+
+  test('one more is noticed', async () => {
+    const more = [...(await loadFunctions()), paint];
+    expect(countedOf(more)).toEqual({ ...triggersOf, default: triggersOf.default + 1, images: triggersOf.images + 1 });
+  });
+});
+
+const countBy = <T>(all: readonly T[], keyOf: (one: T) => string) =>
+  Object.fromEntries([...Map.groupBy(all, keyOf)].map(([key, some]) => [key, some.length]));
 
 test("a Trigger's dead letters go to a path that says whose they are; those of other Triggers to the Broker's sink", () => {
   expect(triggerManifests([deadLetters, paint])).toMatchObject([

@@ -35,7 +35,7 @@ export interface BenchCluster {
 }
 
 /** A cron schedule that is not due for half a day. */
-const notInThisRun = () => `0 0 ${(new Date().getHours() + 12) % 24} * * *`;
+export const notInThisRun = () => `0 0 ${(new Date().getHours() + 12) % 24} * * *`;
 
 /** Starts a local cluster whose timers fire only when the bench posts their events. */
 export async function startBenchCluster(options: Pick<LocalOptions, 'intercept'> = {}): Promise<BenchCluster> {

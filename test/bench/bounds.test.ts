@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { boundsOf, type Measured } from './bounds.ts';
+import { type Figure, type LifeTable, lifeTables } from './life-tables.ts';
+import { type Life, type LifeName, lifeNames } from './lives.ts';
 import { nothingToDo } from './reconcile-costs.ts';
+import type { SyncRun } from './sync-run.ts';
 
-const run = {
+const run: SyncRun = {
   images: 200,
   handOversMs: [10, 20],
   baselineMs: [2, 4],
@@ -17,10 +20,8 @@ const whole = { what: 'whole', retryLimit: 2, attempts: 1, needed: 100, sent: 10
 const start = { what: 'prune', firstAnswerMs: [90, 300, 400, 500], residentBytes: 90e6, ownBytes: 40e6 };
 const bare = { ...start, what: 'bare Node', firstAnswerMs: [40, 70, 80, 900] };
 
-const events = { images: 10, deliveries: new Map([['Pod → prune', 410]]), events: 390, hops: 970, outcomes: [] };
-
 const broken = (measured: Partial<Measured>) =>
-  boundsOf({ runs: [run], reconciles: [reconcile], bytes: [whole], starts: [bare, start], events, ...measured })
+  boundsOf({ runs: [run], reconciles: [reconcile], bytes: [whole], starts: [bare, start], lives: [], ...measured })
     .filter(({ holds }) => !holds)
     .map(({ what }) => what);
 
@@ -52,9 +53,83 @@ test('more reads than an image may cost break their bound', () => {
   expect(broken({ runs: [{ ...run, calls: [reads] }] })).toEqual(['reads, 200 queued']);
 });
 
-test('an event, a delivery or a hop more break their bounds', () => {
-  const more = { images: 10, deliveries: new Map([['Pod → prune', 411]]), events: 391, hops: 971, outcomes: [] };
-  expect(broken({ events: more })).toEqual(['events', 'deliveries', 'hops through a filter']);
+test('a write more for each image breaks its bound, whatever it is for', () => {
+  const calls = (verb: string, resource: string, isDone: boolean, each: number, name = 'follow-sync') => [
+    { function: name, verb, resource, isDone, count: each * run.images },
+  ];
+  const image = 'vmdiskimages.pelotech.ot/status';
+  const broke = (more: Partial<SyncRun>) => broken({ runs: [{ ...run, ...more }] });
+  expect(broke({ calls: calls('delete', 'datavolumes.cdi.kubevirt.io', true, 3) })).toEqual([
+    'writes after Succeeded, 200 queued',
+  ]);
+  expect(broke({ calls: calls('create', 'events', true, 2) })).toEqual(['writes Events, 200 queued']);
+  expect(broke({ calls: calls('update', 'leases', false, 1) })).toEqual(['writes refused, 200 queued']);
+  expect(broke({ calls: calls('patch', image, true, 1), progressWrites: 200 })).toEqual([
+    'writes progress, 200 queued',
+  ]);
+});
+
+describe('of an object', () => {
+  const objects = 10;
+  /** As the table has it, so many more by key. */
+  const countsOf = (rows: LifeTable['writes'], keyOf: (outer: string, inner: string) => string, written = new Map()) =>
+    new Map(
+      Object.entries(rows).flatMap(([outer, inner]) =>
+        Object.entries(inner).map(([key, figure]): [string, number] => {
+          const each =
+            typeof figure === 'number'
+              ? figure
+              : 'most' in figure
+                ? figure.most
+                : figure.more + written.get(figure.beside) / objects;
+          return [keyOf(outer, key), each * objects];
+        }),
+      ),
+    );
+  const numberOf = (figure: Figure) => (typeof figure === 'number' ? figure : 'most' in figure ? figure.most : 0);
+  const lifeOf = (what: LifeName): Life => {
+    const table = lifeTables[what];
+    const total = (figure: Figure) => numberOf(figure) * objects;
+    const writes = countsOf(table.writes, (name, write) => `${name} ${write}`);
+    return {
+      what,
+      objects,
+      deliveries: countsOf(table.deliveries, (trigger, event) => `${event} → ${trigger}`, writes),
+      writes,
+      reads: total(table.reads),
+      repeated: total(table.repeated),
+      events: new Map([['anything', total(table.events)]]),
+      hops: new Map([['anything', total(table.hops)]]),
+      outcomes: [],
+    };
+  };
+  const grown = (counts: ReadonlyMap<string, number>, key: string) =>
+    new Map([...counts, [key, (counts.get(key) ?? 0) + objects]]);
+
+  describe.each(lifeNames)('%s', (what) => {
+    const life = lifeOf(what);
+
+    test('what the table has breaks nothing', () => {
+      expect(broken({ lives: [life] })).toEqual([]);
+    });
+
+    test('a delivery more, or one of a new kind, breaks its bound', () => {
+      for (const key of [...life.deliveries.keys(), 'Pod update → a-new-trigger'])
+        expect(broken({ lives: [{ ...life, deliveries: grown(life.deliveries, key) }] })).toEqual([key]);
+    });
+
+    test('a write more, or one of a new kind, breaks its bound', () => {
+      for (const key of [...life.writes.keys(), 'prune delete nodes'])
+        expect(broken({ lives: [{ ...life, writes: grown(life.writes, key) }] })).toEqual([key]);
+    });
+
+    test('an event, a hop, a read or a repeated delivery more breaks its bound', () => {
+      expect(broken({ lives: [{ ...life, events: grown(life.events, 'a new fact') }] })).toEqual(['events']);
+      expect(broken({ lives: [{ ...life, hops: grown(life.hops, 'a new fact') }] })).toEqual(['hops through a filter']);
+      expect(broken({ lives: [{ ...life, reads: life.reads + 1 }] })).toEqual(['reads']);
+      expect(broken({ lives: [{ ...life, repeated: life.repeated + objects }] })).toEqual(['deliveries repeated']);
+    });
+  });
 });
 
 test('a sweep of four calls breaks its bound, whether they read or write', () => {
@@ -86,7 +161,7 @@ test('a function that holds more than 70 MB of its own at rest breaks its bound'
 });
 
 test('timed and counted bounds are kept apart', () => {
-  const timed = boundsOf({ runs: [run], reconciles: [reconcile], bytes: [whole], starts: [bare, start], events })
+  const timed = boundsOf({ runs: [run], reconciles: [reconcile], bytes: [whole], starts: [bare, start], lives: [] })
     .filter(({ isTimed }) => isTimed)
     .map(({ what }) => what);
   expect(timed).toEqual(['slot free → next DataVolume, p95', 'start to first answer, prune']);

@@ -1,10 +1,11 @@
 import { bareNode, lowerQuartileOf, type StartCost } from './cold-start.ts';
 import type { FailedBytes } from './failed-bytes.ts';
-import { deliveriesOf, type ImageEvents } from './image-events.ts';
+import { type Figure, lifeTables } from './life-tables.ts';
+import { type Life, type LifeName, sumOf } from './lives.ts';
 import { audit, nothingToDo, type ReconcileCost } from './reconcile-costs.ts';
 import { spreadOf } from './spread.ts';
 import type { SyncRun } from './sync-run.ts';
-import { readsPerImage, writeCosts, writesPerImage } from './write-costs.ts';
+import { type Part, readsPerImage, writeCosts, writesPerImage } from './write-costs.ts';
 
 /** A promise about cost, and what this run found. */
 export interface Bound {
@@ -16,6 +17,8 @@ export interface Bound {
   holds: boolean;
   /** Time beside time: what else the machine does may break it. Others are counted, the same on every machine. */
   isTimed: boolean;
+  /** Whose events or requests these are. */
+  life?: LifeName;
 }
 
 /** All that a run measured. */
@@ -24,7 +27,7 @@ export interface Measured {
   reconciles: readonly ReconcileCost[];
   bytes: readonly FailedBytes[];
   starts: readonly StartCost[];
-  events: ImageEvents;
+  lives: readonly Life[];
 }
 
 const bound = (what: string, found: number, most: number, unit: string): Bound => ({
@@ -39,11 +42,11 @@ const bound = (what: string, found: number, most: number, unit: string): Bound =
 const timed = (...of: Parameters<typeof bound>): Bound => ({ ...bound(...of), isTimed: true });
 
 /** What is promised, each against what was measured. */
-export function boundsOf({ runs, reconciles, bytes, starts, events }: Measured): Bound[] {
+export function boundsOf({ runs, reconciles, bytes, starts, lives }: Measured): Bound[] {
   return [
     ...handOverBounds(runs),
     ...runs.flatMap(costBounds),
-    ...eventBounds(events),
+    ...lives.flatMap((life) => lifeBounds(life)),
     ...sweepBounds(reconciles),
     ...growthBounds(reconciles),
     ...bytes.map(bytesBound),
@@ -72,17 +75,63 @@ function handOverBounds(runs: readonly SyncRun[]): Bound[] {
   return [timed('slot free → next DataVolume, p95', ratio, 10, '× GET + PUT + POST')];
 }
 
+/** What is found of each part, and a half: a write more for each image breaks it. */
+const mostWrites: Readonly<Record<Part, number>> = {
+  'to Succeeded': 9.4,
+  'after Succeeded': 2.5,
+  progress: 0.5,
+  Events: 1.5,
+  refused: 0.5,
+};
+
 const costBounds = (run: SyncRun): Bound[] => [
-  bound(`writes to Succeeded, ${run.images} queued`, writesPerImage(writeCosts(run), 'to Succeeded'), 9.4, 'an image'),
+  ...(Object.keys(mostWrites) as Part[]).map((part) => {
+    const found = writesPerImage(writeCosts(run), part);
+    return bound(`writes ${part}, ${run.images} queued`, found, mostWrites[part], 'an image');
+  }),
   bound(`reads, ${run.images} queued`, readsPerImage(run), 34, 'an image'),
 ];
 
-/** About a tenth above what is found, for how often CDI reports progress is a matter of time. */
-const eventBounds = ({ images, deliveries, events, hops }: ImageEvents): Bound[] => [
-  bound('events', events / images, 39, 'an image'),
-  bound('deliveries', deliveriesOf(deliveries) / images, 41, 'an image'),
-  bound('hops through a filter', hops / images, 97, 'an image'),
-];
+const slack = 0.5;
+
+/** Against the committed table; what the table does not know may not occur. */
+export function lifeBounds(life: Life, table = lifeTables[life.what]): Bound[] {
+  const mostOf = (figure: Figure | undefined): number => {
+    if (figure === undefined) return 0;
+    if (typeof figure === 'number') return figure + slack;
+    if ('most' in figure) return figure.most;
+    return (life.writes.get(figure.beside) ?? 0) / life.objects + figure.more + slack;
+  };
+  const each = (what: string, count: number, figure: Figure | undefined): Bound => ({
+    ...bound(what, count / life.objects, mostOf(figure), 'an object'),
+    life: life.what,
+  });
+  const varying = new Set(
+    Object.values(table.deliveries).flatMap((rows) =>
+      Object.entries(rows).flatMap(([what, figure]) => (typeof figure === 'number' ? [] : [what])),
+    ),
+  );
+  const steady = (counts: ReadonlyMap<string, number>) =>
+    sumOf(new Map([...counts].filter(([what]) => !varying.has(what))));
+  const [from, by] = [flat(table.deliveries, (trigger, what) => `${what} → ${trigger}`), flat(table.writes, joined)];
+  return [
+    each('events', steady(life.events), table.events),
+    each('hops through a filter', steady(life.hops), table.hops),
+    each('deliveries repeated', life.repeated, table.repeated),
+    each('reads', life.reads, table.reads),
+    ...[...life.deliveries].map(([what, count]) => each(what, count, from.get(what))),
+    ...[...life.writes].map(([what, count]) => each(what, count, by.get(what))),
+  ];
+}
+
+const joined = (first: string, second: string) => `${first} ${second}`;
+
+const flat = (rows: Readonly<Record<string, Readonly<Record<string, Figure>>>>, keyOf: typeof joined) =>
+  new Map(
+    Object.entries(rows).flatMap(([outer, inner]) =>
+      Object.entries(inner).map(([key, figure]) => [keyOf(outer, key), figure] as const),
+    ),
+  );
 
 function sweepBounds(reconciles: readonly ReconcileCost[]): Bound[] {
   const sweeps = reconciles.filter(({ batch, reads, writes }) => batch === nothingToDo && reads + writes > 0);

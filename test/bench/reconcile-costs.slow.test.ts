@@ -3,8 +3,13 @@ import { boundsOf } from './bounds.ts';
 import { measureReconciles } from './reconcile-costs.ts';
 
 test('a sweep with nothing to do costs each function at most three calls, and 300 finished images add no read to a reconcile', async () => {
-  const events = { images: 1, deliveries: new Map(), events: 0, hops: 0, outcomes: [] };
-  const bounds = boundsOf({ runs: [], reconciles: await measureReconciles([0, 300]), bytes: [], starts: [], events });
+  const bounds = boundsOf({
+    runs: [],
+    reconciles: await measureReconciles([0, 300]),
+    bytes: [],
+    starts: [],
+    lives: [],
+  });
   expect(bounds.filter(({ holds }) => !holds)).toEqual([]);
   const swept = bounds.filter(({ what }) => what.startsWith('sweep with nothing to do')).map(({ what }) => what);
   expect(swept).toEqual(

@@ -21,7 +21,19 @@ const measured = {
     { what: 'bare Node', firstAnswerMs: [40, 50], residentBytes: 60e6, ownBytes: 16e6 },
     { what: 'prune', firstAnswerMs: [90, 110], residentBytes: 90e6, ownBytes: 40e6 },
   ],
-  events: { images: 10, deliveries: new Map([['Pod → prune', 25]]), events: 25, hops: 75, outcomes },
+  lives: [
+    {
+      what: 'an image is synced' as const,
+      objects: 10,
+      deliveries: new Map([['Pod delete → start-sync-images', 26]]),
+      writes: new Map([['prune delete pods', 5]]),
+      reads: 30,
+      repeated: 0,
+      events: new Map([['Pod delete', 25]]),
+      hops: new Map([['Pod delete', 75]]),
+      outcomes,
+    },
+  ],
 };
 const bounds = boundsOf(measured);
 const machine = { processors: '2 × test', node: 'v24', load: [0.5, 1.5] as const };
@@ -31,7 +43,7 @@ const lineWith = (text: string) => lines.find((line) => line.includes(text)) ?? 
 test('each promise stands with what was found, what is allowed, and whether it holds', () => {
   expect(lineWith('slot free → next DataVolume, p95')).toMatch(/ 12\.50 +10\.00 .*FAIL$/);
   expect(lineWith('sweep with nothing to do, start-sync')).toMatch(/ 3\.00 +3\.00 +calls +PASS$/);
-  expect(lines.at(-1)).toBe('1 broken.');
+  expect(lines.at(-1)).toBe('3 broken.');
 });
 
 test("figures are never without the machine's load", () => {
@@ -42,8 +54,10 @@ test('writes are told for each image', () => {
   expect(lineWith('create pods')).toMatch(/start-sync +create pods +0\.50$/);
 });
 
-test('deliveries are told for each image, and all together', () => {
-  expect(lineWith('Pod → prune')).toMatch(/ 2\.5$/);
+test('deliveries and writes of an object are told all together, and each beside its bound', () => {
+  expect(lineWith('an image is synced   ')).toMatch(/ 10 +2\.5 +2\.6 +7\.5 +0\.5$/);
+  expect(lineWith('Pod delete → start-sync-images')).toMatch(/ 2\.60 +2\.50 +an object +FAIL$/);
+  expect(lineWith('prune delete pods')).toMatch(/ 0\.50 +0\.00 +an object +FAIL$/);
 });
 
 test('what an event led to is printed for each image, with its reads', () => {

@@ -3,8 +3,7 @@ import { formatBytes, formatSeconds } from '../../deploy/terminal/quantities.ts'
 import { tableLines } from '../../deploy/terminal/table.ts';
 import type { Bound, Measured } from './bounds.ts';
 import { lowerQuartileOf, medianOf } from './cold-start.ts';
-import type { EventOutcome } from './event-outcomes.ts';
-import { deliveriesOf } from './image-events.ts';
+import { type Life, lifeNames, sumOf } from './lives.ts';
 import type { Machine } from './machine.ts';
 import type { ReconcileCost } from './reconcile-costs.ts';
 import { spreadOf } from './spread.ts';
@@ -21,7 +20,7 @@ export interface BenchResult extends Measured {
 
 /** The figures, then the promises they are held to. */
 export function report(result: BenchResult, look: Look): string[] {
-  const { machine, runs, reconciles, bytes, starts, events, bounds } = result;
+  const { machine, runs, reconciles, bytes, starts, lives, bounds } = result;
   const [before, after] = machine.load.map((load) => load.toFixed(1));
   return [
     '',
@@ -34,9 +33,21 @@ export function report(result: BenchResult, look: Look): string[] {
       'From the start of a process to its first answer, telemetry on; memory when it rests',
       startsTable(starts, look),
     ),
-    ...section(`Deliveries for each image (${events.images} images; timers apart)`, eventsTable(events, look)),
-    ...section('What the events of an image lead to', outcomesTable(events, look)),
-    ...section('Promises', promises(bounds, look)),
+    ...section('Deliveries of an object', deliveriesTable(lives, look)),
+    ...lives
+      .filter(({ what }) => what === lifeNames[0])
+      .flatMap((life) => section('What the events of an image lead to', outcomesTable(life, look))),
+    ...lifeNames.flatMap((what) => {
+      const own = bounds.filter(({ life }) => life === what);
+      return own.length === 0 ? [] : section(`Promises: ${what}`, promises(own, look));
+    }),
+    ...section(
+      'Promises',
+      promises(
+        bounds.filter(({ life }) => life === undefined),
+        look,
+      ),
+    ),
     '',
     lineOf(
       [
@@ -147,18 +158,20 @@ function startsTable(starts: Measured['starts'], look: Look) {
   return tableLines([{ title: 'PROCESS' }, ...columns.map(right)], rows, look);
 }
 
-function eventsTable({ images, deliveries, events, hops }: Measured['events'], look: Look) {
-  const rows = [...deliveries]
-    .sort(([, a], [, b]) => b - a)
-    .map(([what, count]) => [what, (count / images).toFixed(1)]);
-  const totals = { all: deliveriesOf(deliveries), events, 'hops through a filter': hops };
-  const sums = Object.entries(totals).map(([what, count]) => [what, (count / images).toFixed(1)]);
-  return tableLines([{ title: 'DELIVERY' }, right('AN IMAGE')], [...rows, ...sums], look);
-}
+/** With those that vary from run to run, which the promises name apart. */
+const deliveriesTable = (lives: readonly Life[], look: Look) =>
+  tableLines(
+    [{ title: 'WHEN' }, right('OBJECTS'), right('EVENTS'), right('DELIVERIES'), right('HOPS'), right('WRITES')],
+    lives.map(({ what, objects, events, deliveries, hops, writes }) => [
+      what,
+      String(objects),
+      ...[events, deliveries, hops, writes].map((counts) => (sumOf(counts) / objects).toFixed(1)),
+    ]),
+    look,
+  );
 
-function outcomesTable({ images, outcomes }: Measured['events'], look: Look) {
-  const perImage = (count: number) => (count / images).toFixed(1);
-  const sumOf = (reads: EventOutcome['reads']) => [...reads.values()].reduce((sum, count) => sum + count, 0);
+function outcomesTable({ objects, outcomes }: Life, look: Look) {
+  const perImage = (count: number) => (count / objects).toFixed(1);
   const rows = [...outcomes]
     .sort((a, b) => a.function.localeCompare(b.function) || b.served - a.served)
     .map(({ function: name, event, served, acted, reads }) => [

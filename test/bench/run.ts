@@ -5,7 +5,7 @@ import { endWithReader, lookOf } from '../../deploy/terminal/output.ts';
 import { type Bound, boundsOf, type Measured } from './bounds.ts';
 import { measureStarts } from './cold-start.ts';
 import { measureFailedBytes } from './failed-bytes.ts';
-import { countImageEvents } from './image-events.ts';
+import { countLives } from './lives.ts';
 import { loadNow, machineOf } from './machine.ts';
 import { measureReconciles } from './reconcile-costs.ts';
 import { type BenchResult, report } from './report.ts';
@@ -15,16 +15,16 @@ const help = `npm run bench [-- options]
 
 Measures what the functions cost on a local cluster in this process: how fast a free slot is given on, next to the bare
 GET + PUT + POST that it takes at least; writes for each image; reads of each reconcile with 0, 100 and 1000 finished images;
-calls of a sweep with nothing to do; bytes of downloads that fail; events for each image; the start of a process, next to a
-bare one, and its memory. Holds each figure against what is promised.
-Takes about two minutes and needs no network; where a real cluster can be made (test/cluster/on-own-cluster), it also wakes
+calls of a sweep with nothing to do; bytes of downloads that fail; events, deliveries and writes of an image, a machine and a
+workspace, which test/bench/life-tables.ts bounds; the start of a process, next to a bare one, and its memory. Holds each figure against what is promised.
+Takes two to three minutes and needs no network; where a real cluster can be made (test/cluster/on-own-cluster), it also wakes
 functions that sleep there, which takes some four minutes more (not with --json: npm run bench:cluster has its own; nor with
 --local).
 
 Options
   --images N   length of the longer queue, 10 to 10000; 200 by default (the shorter one has 10)
   --local      leave the real cluster out
-  --counted    hold it only to what is counted (writes, reads, calls, bytes, memory), which other work on the machine does not
+  --counted    hold it only to what is counted (events, writes, reads, calls, bytes, memory), which other work on the machine does not
                change, and time each start once; without the real cluster
   --json       print the result as one JSON document
   --help       print this
@@ -106,11 +106,11 @@ async function measure(images: number, rounds: number): Promise<Measured> {
   const reconciles = await measureReconciles(finishedCounts);
   publish('downloads that fail');
   const bytes = await measureFailedBytes();
-  publish('events of an image');
-  const events = await countImageEvents();
+  publish('events and writes of images, machines and workspaces');
+  const lives = await countLives();
   publish('processes from their start');
   const starts = await measureStarts(rounds);
-  return { runs: [short, long], reconciles, bytes, events, starts };
+  return { runs: [short, long], reconciles, bytes, lives, starts };
 }
 
 process.exit(await main());
