@@ -82,7 +82,7 @@ function complete(state: ClusterState, kind: Kind, object: ApiObject, options: W
   kind.schema?.applyDefaults(object);
   const now = timestamp(state.clock);
   kind.prepareForCreate?.(object, now);
-  if (recorded || kind.isUnchecked) return;
+  if (recorded || kind.isUnrecorded) return;
   // The server sets the first status; no manager owns its fields.
   const { status, ...manageable } = object;
   const after = kind.statusSubresource ? manageable : object;

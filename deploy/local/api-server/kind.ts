@@ -55,8 +55,10 @@ export interface Kind {
   selectableFields: string[];
   columns: Column[];
   schema?: CompiledSchema;
-  /** Writes are neither validated nor recorded in managedFields, except by an apply: for simulations, which make millions. */
+  /** Writes are not validated: for simulations, which make millions. */
   isUnchecked?: boolean;
+  /** Writes are not recorded in managedFields, except by an apply: for simulations, too. */
+  isUnrecorded?: boolean;
   /** The OpenAPI schema that `kubectl explain` shows. */
   openApiSchema?: JsonObject;
   /** What may be done with the kind, where that is not everything. */

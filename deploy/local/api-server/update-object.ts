@@ -66,14 +66,13 @@ function nextObject(state: ClusterState, kind: Kind, change: Change, current: Ap
     change.subresource === 'status' ? withStatusOf(current, desired) : withSpecOf(kind, current, desired),
   );
   // What is applied fits the schema already, and its managedFields speak of all of it.
-  const isRecorded = change.recorded || kind.isUnchecked;
-  if (!isRecorded) dropUnknownFields(kind, next, options);
+  if (!change.recorded && !kind.isUnchecked) dropUnknownFields(kind, next, options);
   const now = timestamp(state.clock);
   kind.schema?.applyDefaults(next);
   kind.prepareForUpdate?.(next, current, now);
   if (kind.hasGeneration && wantsMore(kind, next, current))
     next.metadata.generation = (current.metadata.generation ?? 0) + 1;
-  if (!isRecorded) {
+  if (!change.recorded && !kind.isUnrecorded) {
     recordUpdate({
       before: current,
       after: next,

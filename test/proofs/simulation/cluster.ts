@@ -1,7 +1,7 @@
 import type { ClusterState } from '../../../deploy/local/api-server/cluster-state.ts';
 import { createObject } from '../../../deploy/local/api-server/create-object.ts';
 import { customKinds } from '../../../deploy/local/api-server/custom-kinds.ts';
-import { KindRegistry } from '../../../deploy/local/api-server/kind.ts';
+import { type Kind, KindRegistry } from '../../../deploy/local/api-server/kind.ts';
 import { builtInKinds } from '../../../deploy/local/api-server/kinds.ts';
 import type { ApiObject } from '../../../deploy/local/api-server/objects.ts';
 import { Store } from '../../../deploy/local/api-server/store.ts';
@@ -9,6 +9,7 @@ import { systemWrite } from '../../../deploy/local/api-server/system-change.ts';
 import type { Clock } from '../../../deploy/local/clock.ts';
 import { readManifests } from '../../../deploy/manifests.ts';
 import { leaseName, slotsAnnotation } from '../../../shared/images/slots.ts';
+import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../../shared/kinds/storage/storage-class.ts';
@@ -25,7 +26,19 @@ const checkedKinds = new KindRegistry([
   ...builtInKinds,
   ...definitions.flatMap((definition) => customKinds(definition as unknown as ApiObject)),
 ]);
-const uncheckedKinds = new KindRegistry(checkedKinds.all().map((kind) => ({ ...kind, isUnchecked: true })));
+const thinKinds = (isRecorded: (kind: Kind) => boolean) =>
+  new KindRegistry(checkedKinds.all().map((kind) => ({ ...kind, isUnchecked: true, isUnrecorded: !isRecorded(kind) })));
+const unrecordedKinds = thinKinds(() => false);
+/** What is published is applied without force: whose fields those of an image are decides what it may change. */
+const kindsToPublish = thinKinds(({ kind }) => kind === VMDiskImage.kind);
+
+/** How much the API server does: all; no validation and no managedFields; the same, but for those of images. */
+export type Thinness = 'whole' | 'thin' | 'thin, to publish';
+const kindsOf: Readonly<Record<Thinness, KindRegistry>> = {
+  whole: checkedKinds,
+  thin: unrecordedKinds,
+  'thin, to publish': kindsToPublish,
+};
 
 /** Short times, so that a run waits for few sweeps. */
 export const soundPolicy: Readonly<Record<string, string>> = {
@@ -61,15 +74,15 @@ export const snapshotClass = {
 
 /**
  * The local cluster's API server without HTTP: its store, kinds and rules, with the objects that every cluster has. A thin one
- * validates nothing and records no managedFields, which takes a third of the time away.
+ * validates nothing and records no managedFields that no one asks for, which takes a third of the time away.
  */
 export async function startCluster(
   clock: Clock,
   newUid: () => string,
-  isThin = false,
+  thinness: Thinness = 'whole',
   policy: Readonly<Record<string, string>> = {},
 ): Promise<ClusterState> {
-  const kinds = isThin ? uncheckedKinds : checkedKinds;
+  const kinds = kindsOf[thinness];
   const state: ClusterState = { store: new Store(100_000), kinds, clock, admission: [], newUid };
   const write = { ...systemWrite('system:admin'), fieldManager: 'admin' };
   for (const object of furniture) {

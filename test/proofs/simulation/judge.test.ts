@@ -25,11 +25,10 @@ describe('a run over an API server that checks no write', () => {
   });
 
   test('is the same, write for write, but for managedFields', async () => {
-    const unpublished = fc
-      .sample(plans(), { seed: 3, numRuns: 12 })
-      .filter(({ operations }) => operations.every((operation) => operation.do !== 'publish'));
-    expect(unpublished.length).toBeGreaterThan(5);
-    for (const each of unpublished) {
+    const sample = fc.sample(plans(), { seed: 3, numRuns: 30 });
+    const publishing = sample.filter(({ operations }) => operations.some((operation) => operation.do === 'publish'));
+    expect(publishing.length).toBeGreaterThan(3);
+    for (const each of [...sample.slice(0, 8), ...publishing, journeys['an image that a pipeline publishes']]) {
       const [checked, thin] = [await simulate(each), await simulate(each, {}, true)];
       expect(withoutManagers(thin.history)).toEqual(withoutManagers(checked.history));
     }
@@ -63,8 +62,8 @@ describe('a run over an API server that checks no write', () => {
   });
 });
 
-test('every twentieth plan, and each that publishes, is judged only over an API server that checks every write', async () => {
+test('every twentieth plan is judged only over an API server that checks every write', async () => {
   expect((await judgeQuickly(plan)).isThin).toBe(true);
+  expect((await judgeQuickly({ ...journeys['an image that a pipeline publishes'], seed: 1 })).isThin).toBe(true);
   expect((await judgeQuickly({ ...plan, seed: 40 })).isThin).toBe(false);
-  expect((await judgeQuickly({ ...journeys['an image that a pipeline publishes'], seed: 1 })).isThin).toBe(false);
 });

@@ -29,6 +29,5 @@ export async function judgeQuickly(plan: Plan, sabotage?: Sabotage): Promise<Ver
   return confirmed.violations.length > 0 ? confirmed : { ...confirmed, unconfirmed: verdict.violations };
 }
 
-/** All but every twentieth; by the plan alone, so that it is judged in the same way each time. What is published is applied without force. */
-const mayBeThin = ({ seed, operations }: Plan) =>
-  seed % 20 !== 0 && operations.every((operation) => operation.do !== 'publish');
+/** All but every twentieth; by the plan alone, so that it is judged in the same way each time. */
+const mayBeThin = ({ seed }: Plan) => seed % 20 !== 0;

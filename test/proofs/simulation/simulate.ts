@@ -6,7 +6,7 @@ import { imageUidLabel, isFinished, type VMDiskImage } from '../../../shared/kin
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { History } from '../invariants/history.ts';
 import { auditMs, sweepMs } from './broker.ts';
-import { everythingIn, startCluster } from './cluster.ts';
+import { everythingIn, startCluster, type Thinness } from './cluster.ts';
 import { Faults } from './faults.ts';
 import { isLeftOut } from './left-out.ts';
 import type { Fault, Plan } from './plan.ts';
@@ -53,13 +53,13 @@ export interface Run {
 
 /**
  * One run: the plan's operations with its faults; then the faults end, and the run continues until nothing is written during two
- * audits. The same plan is the same run; over a thin API server too, unless a write is invalid or an apply conflicts.
+ * audits. The same plan is the same run; over a thin API server too, unless a write is invalid.
  */
 export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = false): Promise<Run> {
   const random = seeded(plan.seed);
   const choose = chooser(plan);
   const scheduler = new Scheduler(choose, startMs);
-  const state = await startCluster(scheduler, uids(plan.seed), isThin, policyOf(plan));
+  const state = await startCluster(scheduler, uids(plan.seed), isThin ? thinnessOf(plan) : 'whole', policyOf(plan));
   const faults = new Faults(plan.faults);
   const recorder = new Recorder(state.store, scheduler.now, everythingIn(state, storeKeys.policies, storeKeys.leases));
   const sources = new SourcesOfImages(plan, { scheduler, faults, recorder });
@@ -116,6 +116,9 @@ export async function simulate(plan: Plan, sabotage: Sabotage = {}, isThin = fal
     injected: faults.injected,
   };
 }
+
+const thinnessOf = ({ operations }: Plan): Thinness =>
+  operations.some((operation) => operation.do === 'publish') ? 'thin, to publish' : 'thin';
 
 /** A run that inspects sources waits for the inspections a little. */
 const policyOf = ({ sources }: Plan): Record<string, string> => (sources ? { inspectTimeout: '10s' } : {});

@@ -61,7 +61,7 @@ export async function simulateWeek(
     workspaceImagesKeptFor: '24h',
     networkProvider: 'bridge',
   };
-  const state = await startCluster(scheduler, uids(seed), true, policy);
+  const state = await startCluster(scheduler, uids(seed), 'thin', policy);
   const faults = new Faults([]);
   const recorder = new Recorder(state.store, scheduler.now, []);
   const around = { state, scheduler, faults, recorder };
