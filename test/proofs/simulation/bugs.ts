@@ -443,6 +443,11 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   'only one slot is assigned at a time': {
     breaks: ['L2'],
     sabotage: misreadsPolicy('start-sync', { concurrency: '1' }),
+    // It shows only while one download lasts longer than a sweep.
+    plan: plainly(
+      ['a', 'b', 'c'].map((image) => ({ seconds: 0, do: 'createImage', image })),
+      [{ kind: 'download', at: 0, count: 6, how: 'stalls' }],
+    ),
   },
   'an attempt has no time limit': {
     breaks: ['L3'],
