@@ -55,7 +55,7 @@ const vocabularies = {
     'under way': /^(Queued|Syncing|Snapshotting|Retrying) \w+$/,
     usable: /^Succeeded Snapshot\w+$/,
     failed: /^Failed \w+$/,
-    'being deleted': /^\w+ DeletionHeld \d+s$/,
+    'being deleted': /^\w+ DeletionHeld [\dms]+$/,
   },
   'kubectl describe': {
     'under way': /^Reconciling$/,
