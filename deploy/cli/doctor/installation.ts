@@ -6,6 +6,7 @@ import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.t
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
+import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import { generatedFolders, manifestKey, openStackFolders, readManifests } from '../../manifests.ts';
 import { check } from '../install/check.ts';
 import type { Cluster } from '../install/cluster.ts';
@@ -26,7 +27,6 @@ import {
 import { type Requirement, servedAt } from '../install/requirement.ts';
 import { runnable } from '../install/skipped.ts';
 import { getOf, listOf } from '../install/wait.ts';
-import { readPolicyMap } from '../read-policy.ts';
 import { credentialsIn, type ExistingSecrets, hasPublicationKey, hasSiteKey, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
 
