@@ -43,17 +43,17 @@ const started = async (world: World) => {
 };
 
 export const stories: readonly Story[] = [
-  inPhase('Queued', started, { policy: { concurrency: '0' } }),
+  inPhase('Queued', started, { policy: { concurrency: '0' }, provesPermissions: {} }),
   inPhase(
     'Syncing',
     async (world) => {
       world.store.limitTo(0);
       await started(world);
     },
-    { quick: true, smoke: true },
+    { quick: true, smoke: true, provesPermissions: {} },
   ),
   inPhase('Snapshotting', started, { simulators: { snapshotter: { readyMs: 60_000 } } }),
-  inPhase('Succeeded', started, { smoke: true }),
+  inPhase('Succeeded', started, { smoke: true, provesPermissions: {} }),
   inPhase(
     'Retrying',
     async (world) => {

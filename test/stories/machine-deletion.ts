@@ -69,6 +69,7 @@ async function imageFirst(world: World): Promise<void> {
 export const stories: readonly Story[] = [
   ...byName<Story>({
     'the image first: it stays with its snapshot, reports who holds it, and is deleted with the last of them': {
+      provesPermissions: {},
       quick: true,
       smoke: true,
       local: noAudit,

@@ -24,6 +24,7 @@ export const dropsAllButTimers: NonNullable<Story['local']> = {
 /** Stories in which one thing alone can wake the function that has to act. */
 export const stories = byName<Story>({
   'a raised limit starts the next image also if nothing else happens': {
+    provesPermissions: {},
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -48,6 +49,7 @@ export const stories = byName<Story>({
     },
   },
   'with every event dropped the audit alone takes a deleted image down': {
+    provesPermissions: { byTimers: true },
     quick: true,
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,

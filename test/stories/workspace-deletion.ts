@@ -75,6 +75,7 @@ export const stories = byName<Story>({
     },
   },
   'a Ready lab deleted leaves nothing, and takes the image that was made for it along': {
+    provesPermissions: {},
     smoke: true,
     policy: policyOf,
     run: async (world) => {
@@ -131,6 +132,7 @@ export const stories = byName<Story>({
   },
   'a lab that waits counts as a reference: its image is not pruned, and no image that users created is deleted with it':
     {
+      provesPermissions: {},
       policy: { ...policyOf, prune: 'WhenUnreferenced', pruneAfter: '1h' },
       run: async (world) => {
         // An image is counted at its end, too: when another one is, the first is not read again until the lab exists.

@@ -114,6 +114,7 @@ export const stories = byName<Story>({
     },
   },
   'a network that kube-ovn sets up late: the lab waits for it, and continues as soon as it exists': {
+    provesPermissions: { of: ['source-kube-ovn'] },
     policy: policyOf,
     simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'controllerDown', forMs: 3000 }] } },
     run: async (world) => {

@@ -68,6 +68,7 @@ export const stories = byName<Story>({
     },
   },
   'a runner that the policy names: deploy roles run once the machine is Ready, and once more for each change of them': {
+    provesPermissions: {},
     smoke: true,
     policy: runner,
     run: async (world) => {
@@ -141,6 +142,7 @@ export const stories = byName<Story>({
   },
   "a key of the lab's own: its machine waits for the site's, gets the public one, and the private one goes when it is wanted no more":
     {
+      provesPermissions: { byTimers: true },
       policy: { ...runner, ansibleCredentials: 'true' },
       run: async (world) => {
         const { kube } = world;

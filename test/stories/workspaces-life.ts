@@ -94,6 +94,7 @@ export const stories = byName<Story>({
     },
   },
   'an image that is still syncing at apply: nothing of the lab is begun before it exists': {
+    provesPermissions: {},
     policy: policyOf,
     run: async (world) => {
       const { kube, store } = world;
@@ -179,6 +180,7 @@ export const stories = byName<Story>({
     },
   },
   'whatever is edited is as the lab says again': {
+    provesPermissions: {},
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -205,6 +207,7 @@ export const stories = byName<Story>({
     },
   },
   'a changed lab: parts are added, changed and taken away': {
+    provesPermissions: {},
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
