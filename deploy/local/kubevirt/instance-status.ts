@@ -110,9 +110,9 @@ function readiness(instance: VirtualMachineInstance, pod: Pod | undefined): Cont
   if (pod.metadata.deletionTimestamp || isDown(pod))
     return notReady('PodTerminating', 'virt-launcher pod is terminating');
   if (phaseOf(instance) !== 'Running') return notReady('GuestNotRunning', 'Guest VM is not reported as running');
-  const told = readyConditionOf(pod);
-  if (!told) return notReady('PodConditionMissing', 'virt-launcher pod is missing the Ready condition');
-  const { status, reason, message } = told;
+  const condition = readyConditionOf(pod);
+  if (!condition) return notReady('PodConditionMissing', 'virt-launcher pod is missing the Ready condition');
+  const { status, reason, message } = condition;
   return { type: 'Ready', status, ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
 }
 
@@ -120,8 +120,8 @@ function podScheduled(pod: Pod | undefined, phase: string, error: SyncError | un
   if (phase === 'Pending' && error?.reason === 'FailedPvcNotFound')
     return { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: error.message };
   if (phase !== 'Scheduling' && phase !== 'Pending') return undefined;
-  const told = pod?.status?.conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
-  return told && { type: 'PodScheduled', status: 'False', reason: told.reason, message: told.message };
+  const condition = pod?.status?.conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  return condition && { type: 'PodScheduled', status: 'False', reason: condition.reason, message: condition.message };
 }
 
 function dataVolumesReady({ dataVolumes }: ObservedForInstanceStatus): Contents[] {
