@@ -102,7 +102,7 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
       watchOf({ kind: VolumeSnapshot }),
       watchOf({
         kind: VMDiskImage,
-        said: ({ status }) => ({ phase: status?.phase ?? '' }),
+        state: ({ status }) => ({ phase: status?.phase ?? '' }),
         shown: (image) => ({ phase: image.status?.phase ?? '', remark: remarkOn(image, seen.all(VMDiskImage)) }),
         saw: (image, before) => {
           const { name } = image.metadata;

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 const before: (string | undefined)[] = [];
 const watch = watchOf({
   kind: VirtualMachine,
-  said: ({ status }) => ({ phase: status?.phase ?? '', message: status?.message ?? '' }),
+  state: ({ status }) => ({ phase: status?.phase ?? '', message: status?.message ?? '' }),
   shown: ({ status }) => (status?.phase ? { phase: status.phase, remark: status.message ?? '' } : undefined),
   saw: (_, known) => void before.push(known?.status?.message),
 });

@@ -7,15 +7,15 @@ import { reflect } from '../eventing/reflect.ts';
 /** A kind that an act watches. */
 export interface Watch<T extends KubernetesObject = KubernetesObject> {
   kind: Resource<T>;
-  /** What counts as a step of an object: each change of this. */
-  said?(object: T): Said;
+  /** Each change of this is a step of the object. */
+  state?(object: T): State;
   /** How a step is displayed; undefined: not at all. */
   shown?(object: T): Shown | undefined;
   /** Called for each change, before its step is reported; `before` is the previous state of the same object. */
   saw?(object: T, before: T | undefined, isGone: boolean): void;
 }
 
-export interface Said {
+export interface State {
   phase: ShownPhase;
   message?: string;
   isTerminating?: boolean;
@@ -32,7 +32,7 @@ export interface Told extends Shown {
   name: string;
 }
 
-export type Step = Said & { atMs: number };
+export type Step = State & { atMs: number };
 
 interface Seen<T extends KubernetesObject = KubernetesObject> {
   /** Its latest state, kept after its deletion. */
@@ -57,10 +57,10 @@ export function watcher(tell: (told: Told) => void) {
   };
 
   /** Records the new state of an object; returns whether it is a step. */
-  function keep({ kind, said }: Watch, object: KubernetesObject, isGone: boolean): boolean {
+  function keep({ kind, state }: Watch, object: KubernetesObject, isGone: boolean): boolean {
     const known = seenOf(kind).get(keyOf(object.metadata));
     const steps = known?.object.metadata.uid === object.metadata.uid ? known.steps : [];
-    const next = said?.(object);
+    const next = state?.(object);
     const isStep = next !== undefined && !isGone && !isSame(steps.at(-1), next);
     seenOf(kind).set(keyOf(object.metadata), {
       object: isGone && known ? known.object : object,
@@ -123,5 +123,5 @@ export function watcher(tell: (told: Told) => void) {
   };
 }
 
-const isSame = (one: Said | undefined, other: Said) =>
+const isSame = (one: State | undefined, other: State) =>
   one?.phase === other.phase && one.message === other.message && one.isTerminating === other.isTerminating;

@@ -95,7 +95,7 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
       }),
       watchOf({
         kind: Workspace,
-        said: ({ metadata, status }) => ({
+        state: ({ metadata, status }) => ({
           phase: status?.phase ?? '',
           isTerminating: metadata.deletionTimestamp !== undefined,
         }),
