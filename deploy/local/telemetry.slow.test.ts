@@ -365,7 +365,7 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
     );
     expect(preload?.links.map(({ context }) => context)).toMatchObject([pipeline]);
 
-    const told = JSON.stringify(
+    const answers = JSON.stringify(
       spans.map(({ name, attributes, events, status: ended, resource }) => [
         name,
         attributes,
@@ -375,7 +375,7 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
       ]),
     );
     for (const secret of [signature, password, keys.secretKey, btoa(keys.secretKey), 'http://', '?'])
-      expect(told).not.toContain(secret);
+      expect(answers).not.toContain(secret);
   });
 
   test('is not reported at all, and costs no server, without telemetry', async () => {

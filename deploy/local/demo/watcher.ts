@@ -27,7 +27,7 @@ export interface Shown {
 }
 
 /** A step of an object, or of a part of one, as it is displayed. */
-export interface Told extends Shown {
+export interface StepReport extends Shown {
   kind: string;
   name: string;
 }
@@ -47,7 +47,7 @@ export const watchOf = <T extends KubernetesObject>(watch: Watch<T>) => watch as
 export type Watcher = ReturnType<typeof watcher>;
 
 /** Records what happens to the objects of several kinds. */
-export function watcher(tell: (told: Told) => void) {
+export function watcher(report: (report: StepReport) => void) {
   const kinds = new Map<unknown, Map<string, Seen>>();
   const checks = new Set<() => void>();
   const seenOf = <T extends KubernetesObject>(kind: Resource<T>) => {
@@ -75,7 +75,7 @@ export function watcher(tell: (told: Told) => void) {
     const isStep = keep(watch, object, isGone);
     watch.saw?.(object, before?.metadata.uid === object.metadata.uid ? before : undefined, isGone);
     const shown = watch.shown && (isGone ? { phase: 'Gone', remark: '' } : isStep && watch.shown(object));
-    if (shown) tell({ kind: object.kind, name: object.metadata.name, ...shown });
+    if (shown) report({ kind: object.kind, name: object.metadata.name, ...shown });
     for (const check of checks) check();
   }
 
