@@ -34,7 +34,7 @@ export interface StepReport extends Shown {
 
 export type Step = State & { atMs: number };
 
-interface Seen<T extends KubernetesObject = KubernetesObject> {
+interface ObjectHistory<T extends KubernetesObject = KubernetesObject> {
   /** Its latest state, kept after its deletion. */
   object: T;
   steps: readonly Step[];
@@ -48,21 +48,21 @@ export type Watcher = ReturnType<typeof watcher>;
 
 /** Records what happens to the objects of several kinds. */
 export function watcher(report: (report: StepReport) => void) {
-  const kinds = new Map<unknown, Map<string, Seen>>();
+  const kinds = new Map<unknown, Map<string, ObjectHistory>>();
   const checks = new Set<() => void>();
-  const seenOf = <T extends KubernetesObject>(kind: Resource<T>) => {
-    const found = kinds.get(kind) ?? new Map<string, Seen>();
+  const historiesOf = <T extends KubernetesObject>(kind: Resource<T>) => {
+    const found = kinds.get(kind) ?? new Map<string, ObjectHistory>();
     kinds.set(kind, found);
-    return found as Map<string, Seen<T>>;
+    return found as Map<string, ObjectHistory<T>>;
   };
 
   /** Records the new state of an object; returns whether it is a step. */
   function keep({ kind, state }: Watch, object: KubernetesObject, isGone: boolean): boolean {
-    const known = seenOf(kind).get(keyOf(object.metadata));
+    const known = historiesOf(kind).get(keyOf(object.metadata));
     const steps = known?.object.metadata.uid === object.metadata.uid ? known.steps : [];
     const next = state?.(object);
     const isStep = next !== undefined && !isGone && !isSame(steps.at(-1), next);
-    seenOf(kind).set(keyOf(object.metadata), {
+    historiesOf(kind).set(keyOf(object.metadata), {
       object: isGone && known ? known.object : object,
       steps: isStep ? [...steps, { ...next, atMs: Date.now() }] : steps,
       goneAtMs: isGone ? Date.now() : undefined,
@@ -71,7 +71,7 @@ export function watcher(report: (report: StepReport) => void) {
   }
 
   function see(watch: Watch, object: KubernetesObject, isGone = false): void {
-    const before = seenOf(watch.kind).get(keyOf(object.metadata))?.object;
+    const before = historiesOf(watch.kind).get(keyOf(object.metadata))?.object;
     const isStep = keep(watch, object, isGone);
     watch.saw?.(object, before?.metadata.uid === object.metadata.uid ? before : undefined, isGone);
     const shown = watch.shown && (isGone ? { phase: 'Gone', remark: '' } : isStep && watch.shown(object));
@@ -82,9 +82,10 @@ export function watcher(report: (report: StepReport) => void) {
   return {
     see,
     all: <T extends KubernetesObject>(kind: Resource<T>): T[] =>
-      [...seenOf(kind).values()].flatMap(({ object, goneAtMs }) => (goneAtMs === undefined ? [object] : [])),
+      [...historiesOf(kind).values()].flatMap(({ object, goneAtMs }) => (goneAtMs === undefined ? [object] : [])),
     /** What has been seen of an object, also if it is deleted by now. */
-    one: <T extends KubernetesObject>(kind: Resource<T>, object: ObjectReference) => seenOf(kind).get(keyOf(object)),
+    one: <T extends KubernetesObject>(kind: Resource<T>, object: ObjectReference) =>
+      historiesOf(kind).get(keyOf(object)),
     /** Resolves as soon as `find` finds something; it is called after each change. */
     until: <Found>(find: () => Found | undefined | false) =>
       new Promise<Found>((resolve) => {
@@ -109,7 +110,7 @@ export function watcher(report: (report: StepReport) => void) {
           {
             replaced: (items) => {
               const there = new Set(items.map(({ metadata }) => keyOf(metadata)));
-              const gone = [...seenOf(watch.kind)].filter(([key, { goneAtMs }]) => !goneAtMs && !there.has(key));
+              const gone = [...historiesOf(watch.kind)].filter(([key, { goneAtMs }]) => !goneAtMs && !there.has(key));
               for (const item of items) isFirst ? keep(watch, item, false) : see(watch, item);
               for (const [, { object }] of gone) see(watch, object, true);
               isFirst = false;
