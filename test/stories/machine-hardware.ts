@@ -34,7 +34,7 @@ async function aMachineWith(world: World, spec: Parameters<typeof createMachine>
 }
 
 export const stories = byName<Story>({
-  'a Windows machine of a lab has the preference, firmware, TPM and disk bus that its image needs': {
+  'a Windows machine of a workspace has the preference, firmware, TPM and disk bus that its image needs': {
     quick: true,
     smoke: true,
     policy: policyOf,

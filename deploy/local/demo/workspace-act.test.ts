@@ -60,7 +60,7 @@ test('each part takes a step where its phase is another, whatever other part has
   expect(reports).toEqual(['Volume Provisioning', 'VirtualMachine Waiting', 'Workspace Provisioning', 'Volume Ready']);
 });
 
-test('of a lab that is being deleted its parts stay known as they were before', () => {
+test('of a workspace that is being deleted its parts stay known as they were before', () => {
   const { act, reports } = seeing(
     [[{ ...volume, phase: 'Ready' }]],
     [[{ ...machine, phase: 'Terminating' }], { deletionTimestamp: '2026-11-22T00:00:01Z' }],
@@ -69,7 +69,7 @@ test('of a lab that is being deleted its parts stay known as they were before', 
   expect(reports.slice(2)).toEqual(['VirtualMachine Terminating', 'Workspace Terminating']);
 });
 
-test('another lab of that name begins anew', () => {
+test('another workspace of that name begins anew', () => {
   const { reports } = seeing([[{ ...volume, phase: 'Ready' }]], [[{ ...volume, phase: 'Ready' }], { uid: 'another' }]);
   expect(reports.filter((step) => step === 'Volume Ready')).toHaveLength(2);
 });
