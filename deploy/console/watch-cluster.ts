@@ -1,4 +1,4 @@
-import { leaseName } from '../../shared/images/slots.ts';
+import { leaseName, leaseRef } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
@@ -99,7 +99,7 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
     nowMs: now(),
     ...{ images, machines, servers, workspaces },
     configMap: configMaps.get(keyOf(policyRef)),
-    lease: leases.get(keyOf({ namespace: operatorNamespace, name: leaseName })),
+    lease: leases.get(keyOf(leaseRef)),
     events: kubernetesEvents(),
   });
   const look = () => viewOf(input());

@@ -1,4 +1,4 @@
-import { leaseName } from '../../../shared/images/slots.ts';
+import { leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { functionOf } from '../../../shared/kinds/eventing/trigger.ts';
@@ -95,7 +95,7 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
   const [storageProfiles, policy, lease, images, namespaces] = await Promise.all([
     isProfiled ? listOf(kube, StorageProfile) : undefined,
     readPolicyMap(kube),
-    kube.get(Lease, { ...operator, name: leaseName }),
+    kube.get(Lease, leaseRef),
     listEverywhere<VMDiskImage>(kube, 'image'),
     listOf(kube, Namespace),
   ]);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { leaseName } from '../../../shared/images/slots.ts';
+import { leaseRef } from '../../../shared/images/slots.ts';
 import { operatorNamespace, partOf } from '../../../shared/operator.ts';
 import { policyName } from '../../../shared/policy.ts';
 import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
@@ -12,7 +12,7 @@ const Lease = anyOf('coordination.k8s.io/v1', 'Lease');
 
 /** Deletes the Lease of slots, which start-sync makes again from the downloads that run. */
 export async function removeLease(cluster: Cluster): Promise<void> {
-  const lease = await cluster.kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
+  const lease = await cluster.kube.get(Lease, leaseRef);
   if (lease) await removeAll(cluster, [lease]);
 }
 
