@@ -71,6 +71,7 @@ export const stories = byName<Story>({
     },
   'a workspace that expires: warned of, put off by an extension, then deleted with everything in it': {
     smoke: true,
+    provesPermissions: { byTimers: true },
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -94,6 +95,7 @@ export const stories = byName<Story>({
   },
   'a workspace that is booked: its images are there before its start, the rest is made then': {
     smoke: true,
+    provesPermissions: { byTimers: true },
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
