@@ -169,7 +169,7 @@ const definitions: readonly Definition[] = [
       { name: 'Server', type: 'string', jsonPath: '.status.server', priority: 1 },
       { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
     ],
-    selectableFields: ['.status.phase'],
+    selectableFields: ['.status.phase', '.status.server'],
   },
 ];
 

@@ -42,7 +42,7 @@ describe('a new function', async () => {
   const made = await make('say-hello');
   const triggersBefore = await readFile(join(copy, 'knative/base/triggers.yaml'), 'utf8');
 
-  test('is four files in a folder of its name, and what to do next', async () => {
+  test('is five files in a folder of its name, and what to do next', async () => {
     expect(made).toMatchObject({ code: 0, err: '' });
     expect(made.out).toMatch(/^wrote functions\/say-hello\/index\.ts$/m);
     expect(made.out).toContain('npx vitest functions/say-hello');
@@ -50,6 +50,7 @@ describe('a new function', async () => {
     expect((await readdir(join(copy, 'functions/say-hello'))).sort()).toEqual([
       'decide.test.ts',
       'decide.ts',
+      'gather.ts',
       'index.test.ts',
       'index.ts',
     ]);
@@ -86,10 +87,12 @@ describe('the README', async () => {
     text,
   }));
 
-  test('goes through all four files of the function it makes', () => {
+  test('goes through all five files of the function it makes', () => {
     expect(readme).toContain('npm run new -- say-hello\n');
     expect(blocks.map(({ path }) => path).sort()).toEqual(
-      ['decide.test.ts', 'decide.ts', 'index.test.ts', 'index.ts'].map((file) => `functions/say-hello/${file}`),
+      ['decide.test.ts', 'decide.ts', 'gather.ts', 'index.test.ts', 'index.ts'].map(
+        (file) => `functions/say-hello/${file}`,
+      ),
     );
   });
 

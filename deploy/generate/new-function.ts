@@ -1,6 +1,6 @@
 import { access, mkdir, writeFile } from 'node:fs/promises';
 
-const usage = `Makes a new function: four files that compile, pass their tests and do nothing yet.
+const usage = `Makes a new function: five files that compile, pass their tests and do nothing yet.
 
   npm run new -- <verb-noun>
 
@@ -37,8 +37,9 @@ const isThere = (path: URL) =>
   );
 
 const filesOf = (name: string) => ({
-  'index.ts': `import { type Context, defineFunction, on } from '../../shared/function.ts';
+  'index.ts': `import { defineFunction, on } from '../../shared/function.ts';
 import { decide, type Observed } from './decide.ts';
+import { gather } from './gather.ts';
 
 /** ${sentence(name)}. */
 export default defineFunction<Observed>({
@@ -48,12 +49,15 @@ export default defineFunction<Observed>({
   on: [on.audit()],
   may: [],
   scale: 'zero',
-  observe,
+  observe: gather,
   decide,
 });
+`,
+  'gather.ts': `import type { Context } from '../../shared/function.ts';
+import type { Observed } from './decide.ts';
 
 /** One entry for each decision: what it needs to know, and the time. */
-async function observe({ nowMs }: Context): Promise<Observed[]> {
+export async function gather({ nowMs }: Context): Promise<Observed[]> {
   return [{ nowMs }];
 }
 `,
@@ -97,7 +101,7 @@ const sentence = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).
 
 const nextSteps = (name: string) => `
 Next, in functions/${name}/ (functions/README.md goes through it):
-  1. index.ts: \`on\`, its subscriptions; \`may\`, what it may do; \`observe\`, what it reads
+  1. index.ts: \`on\`, its subscriptions; \`may\`, what it may do; gather.ts: what it reads
   2. decide.test.ts: a row for each case, red:      npx vitest functions/${name}
   3. decide.ts: until they are green
   4. npm run generate                               its Trigger and permissions appear in knative/

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { warn } from '../../functions/compose-workspace/lifetime.ts';
 import { updateStatus as updateWorkspaceStatus, workspaceFacts } from '../../functions/compose-workspace/status.ts';
 import { decide as followSync } from '../../functions/follow-sync/decide.ts';
-import { publishReady } from '../../functions/follow-sync/snapshot/snapshotting.ts';
+import { publishReady } from '../../functions/follow-sync/status.ts';
 import { machineFacts, updateStatus } from '../../functions/provision-vm/status.ts';
 import { decide as prune } from '../../functions/prune/decide.ts';
 import { publishUnsettled } from '../../functions/start-sync/unsettled.ts';

@@ -3,7 +3,7 @@ import { type KubernetesObject, nameOf, type ObjectReference, type Resource } fr
 import { digestOf } from '../../shared/kubernetes/names.ts';
 import { nameTaken, owns } from '../../shared/kubernetes/ownership.ts';
 import { formatRefusal, type Refusal, refusalKey } from '../../shared/kubernetes/refusal.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { namespaceOf, workspaceChild } from '../../shared/workspaces/workspace.ts';
 import { contains } from './contains.ts';
@@ -32,7 +32,7 @@ export interface Made {
   /** The child itself, once it exists and belongs to the workspace. */
   found: KubernetesObject | undefined;
   /** Why it does not exist or is not as it should be. */
-  obstacle: { reason: Reason; message: string; isFinal: boolean } | undefined;
+  obstacle: (Cause & { isFinal: boolean }) | undefined;
 }
 
 /** Makes a child, or repairs it if it differs. An object of another owner under its name is reported and left alone. */

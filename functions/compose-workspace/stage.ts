@@ -6,7 +6,7 @@ import type {
   WorkspaceCondition,
 } from '../../shared/kinds/pelotech/workspace.ts';
 import { redactMessage } from '../../shared/kubernetes/events.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import type { Made } from './child.ts';
 
 /** One stage of a workspace: what this reconcile writes for it, and the status of its components. */
@@ -17,7 +17,7 @@ export interface Stage {
   sequenceOf?: (write: Action) => string | undefined;
   components: Component[];
   /** What blocks it besides its parts. */
-  obstacle?: { reason: Reason; message: string; isFinal: boolean } | undefined;
+  obstacle?: (Cause & { isFinal: boolean }) | undefined;
 }
 
 /** A component of a stage: what this reconcile writes for it, and its status. */
@@ -27,10 +27,8 @@ export interface Part {
   status: ComponentStatus;
 }
 
-export interface ComponentStatus {
+export interface ComponentStatus extends Cause {
   phase: ComponentPhase;
-  reason: Reason;
-  message: string;
 }
 
 export const stageOf = (condition: WorkspaceCondition, kind: ComponentKind, parts: readonly Part[]): Stage => ({
@@ -43,13 +41,7 @@ export const component = (
   kind: ComponentKind,
   name: string,
   { phase, reason, message }: ComponentStatus,
-): Component => ({
-  kind,
-  name,
-  phase,
-  reason,
-  message: redactMessage(message).slice(0, 1024),
-});
+): Component => ({ kind, name, phase, reason, message: redactMessage(message).slice(0, 1024) });
 
 export const ready = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Ready', reason, message });
 export const provisioning = (reason: Reason, message: string): ComponentStatus => ({

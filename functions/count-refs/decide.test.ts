@@ -7,7 +7,8 @@ import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage, type ImageOptions, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
 import { aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
-import { decide, type Observed } from './decide.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
 
 const nowMs = start + 60_000;
 const now = '2026-01-01T00:01:00Z';

@@ -1,32 +1,13 @@
 import { type Action, requeueNamed, together } from '../../shared/actions.ts';
-import { formatReference, referencesAmong } from '../../shared/images/references.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { type Refusals, refusalKey } from '../../shared/kubernetes/refusal.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
-import type { Policy } from '../../shared/policy.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
-import { formatWorkspace, isMadeForWorkspaces, waitingAmong } from '../../shared/workspaces/images.ts';
-
-/** An image, or the name of a missing one, and who names it. */
-export interface Observed {
-  nowMs: number;
-  policy: Policy;
-  /** As it was before its machines were listed. */
-  image: VMDiskImage | undefined;
-  /** Whatever their state. */
-  machines: readonly VirtualMachine[];
-  /** Those that name an image of its name, whatever their state. */
-  workspaces: readonly Workspace[];
-  refusals: Refusals;
-}
+import type { Observed } from './observed.ts';
+import { count } from './status.ts';
 
 /** The limit of machines of one image that a reconcile writes to. */
 const machinesPerReconcile = 50;
-
-/** The limit of users that the status names. */
-const mostNamed = 20;
 
 /**
  * Adds finalizers, writes the count, removes finalizers: a counted machine cannot disappear unnoticed, and is released only after the
@@ -70,36 +51,3 @@ const release = (machine: VirtualMachine, { image }: Observed): Action => ({
 const markMore = ({ spec }: VirtualMachine): Action => requeueNamed(VMDiskImage, spec.vmDiskImageRef);
 
 const rest = (count: number): Action => ({ do: 'redeliver', because: `${count} more machines wait to be released` });
-
-/**
- * Writes the count if it differs, then counts again: another instance may have seen a newer machine in the meantime and found the old
- * count right, and would not correct this one. Where nothing was counted before, it would correct a zero.
- */
-function count({ image, machines, workspaces, policy, nowMs }: Observed): Action[] {
-  if (!image || !isToCount(image)) return [];
-  const using = referencesAmong(machines, policy);
-  const waiting = waitingAmong(workspaces, image.metadata, { machines: using, policy });
-  const users = [...using.map(formatReference), ...waiting.map(formatWorkspace)];
-  const references = { count: users.length, by: users.slice(0, mostNamed) };
-  const { references: before, unreferencedSince: since, phase } = image.status ?? {};
-  const isUnused = users.length === 0;
-  // Skip the first zero count: it saves one write per new image. For an image that was made for a workspace it means that the workspace
-  // is deleted and nothing must be downloaded.
-  const mayWait = !isFinished(phase) && !image.metadata.deletionTimestamp && !isMadeForWorkspaces(image);
-  if (isUnused && !before && mayWait) return [];
-  if (isSame(before, references) && isUnused === (since !== undefined)) return [];
-  // From now, not from its creation, so that switching pruning on deletes nothing at once.
-  const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;
-  const status = { references, unreferencedSince };
-  return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
-    ...(before || !isUnused ? [{ do: 'requeue', about: image } as const] : []),
-  ];
-}
-
-/** Until an image has its place in the queue, its resourceVersion decides who came first within a second. A write would raise it. */
-export const isToCount = ({ metadata, status }: VMDiskImage) =>
-  Boolean(status?.phase) || metadata.deletionTimestamp !== undefined;
-
-const isSame = (before: VMDiskImageStatus['references'], now: { count: number; by: readonly string[] }) =>
-  before?.count === now.count && JSON.stringify(before.by ?? []) === JSON.stringify(now.by);

@@ -12,7 +12,7 @@ import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { type Policy, parsePolicy } from '../../shared/policy.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
@@ -21,15 +21,19 @@ import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/
 import { workspacesNaming } from '../../shared/runtime/workspaces-naming.ts';
 import { imageLabel, imageNamesOf } from '../../shared/workspaces/images.ts';
 import { namespaceOf } from '../../shared/workspaces/workspace.ts';
-import { decide, isDeleting, isMarked, type Observed } from './decide.ts';
+import { decide, isDeleting, isMarked } from './decide.ts';
+import type { Observed } from './observed.ts';
 import { isMachineSettled, isWorkspaceSettled } from './settled.ts';
 
 type Reader = Context['kube'];
 type Counted = Pick<Observed, 'image' | 'machines' | 'workspaces'>;
 
-export async function gather({ kube, nowMs, refusals }: Context, batch: Batch): Promise<(Observed | Unreadable)[]> {
+export async function gather(
+  { kube, cached, nowMs, refusals }: Context,
+  batch: Batch,
+): Promise<(Observed | Unreadable)[]> {
   const { refs, unreadable, policy: read } = await namedImages(kube, batch);
-  const counted = await countSome(kube, refs, batch.audited !== undefined);
+  const counted = await countSome({ kube, cached }, refs, batch.audited !== undefined);
   // It says which users count, so an image without any needs none.
   const isUsed = counted.some((one) => !isUnreadable(one) && one.machines.length + one.workspaces.length > 0);
   const policy = read ?? (isUsed ? await readPolicy(kube) : parsePolicy(undefined));
@@ -59,14 +63,15 @@ async function allMachines(kube: Reader): Promise<VirtualMachine[]> {
 }
 
 /** What a machine is counted and marked by. Its author decides how large the rest is. */
-function essence({ apiVersion, kind, metadata, spec, status }: VirtualMachine): VirtualMachine {
+export function essence<T extends KubernetesObject>(machine: T): T {
+  const { apiVersion, kind, metadata, spec, status } = machine as unknown as VirtualMachine;
   const { namespace, name, uid, resourceVersion, creationTimestamp, deletionTimestamp, finalizers } = metadata;
   return {
     ...{ apiVersion, kind },
     metadata: { namespace, name, uid, resourceVersion, creationTimestamp, deletionTimestamp, finalizers },
     spec: { vmDiskImageRef: spec.vmDiskImageRef },
     status: { phase: status?.phase, rootDisk: status?.rootDisk },
-  } as VirtualMachine;
+  } as unknown as T;
 }
 
 /** Counts images one by one among all machines and workspaces; `missing` are those that machines name and that were not among them. */
@@ -91,15 +96,16 @@ function counting([allMachines, allWorkspaces]: [VirtualMachine[], Workspace[]])
  * are not labelled, too.
  */
 async function countSome(
-  kube: Reader,
+  { kube, cached }: Pick<Context, 'kube' | 'cached'>,
   refs: readonly ObjectReference[],
   isAudit: boolean,
 ): Promise<(Counted | Unreadable)[]> {
   const images = await Promise.all(refs.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
   if (refs.length === 0) return [];
   const names = refs.map(({ name }) => name);
+  const known = isAudit ? undefined : await cached?.(VirtualMachine);
   const [machines, naming] = await Promise.all([
-    machinesNaming(kube, refs, undefined, async (page) => page.map(essence)),
+    known ? machinesAmong(known, refs) : machinesNaming(kube, refs, undefined, async (page) => page.map(essence)),
     isAudit ? kube.list(Workspace) : workspacesNaming(kube, names),
   ]);
   const workspaces = byImageName(naming);
@@ -108,6 +114,12 @@ async function countSome(
     if (isUnreadable(image)) return image;
     return isUnreadable(named) ? named : { image, machines: named, workspaces: workspaces.get(name) ?? [] };
   });
+}
+
+function machinesAmong(known: readonly VirtualMachine[], refs: readonly ObjectReference[]): VirtualMachine[][] {
+  const wanted = new Map(refs.map((ref): [string, VirtualMachine[]] => [keyOf(ref), []]));
+  for (const machine of known) wanted.get(keyOf(machine.spec.vmDiskImageRef))?.push(machine);
+  return [...wanted.values()];
 }
 
 function byImageName(workspaces: readonly Workspace[]): Map<string, Workspace[]> {
@@ -197,7 +209,7 @@ const refsOf = (workspace: Workspace, { values }: Policy): ObjectReference[] => 
 ];
 
 /** Up to this many machines of a namespace are read by name. For more, the whole namespace is listed. */
-const mostLookUps = 10;
+const mostLookUps = 50;
 
 async function machinesNamed(kube: Reader, refs: readonly ObjectReference[]): Promise<(VirtualMachine | Unreadable)[]> {
   const found = await Promise.all(

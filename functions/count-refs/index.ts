@@ -5,8 +5,9 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { policyName } from '../../shared/policy.ts';
-import { decide, type Observed } from './decide.ts';
-import { audit, gather } from './gather.ts';
+import { decide } from './decide.ts';
+import { audit, essence, gather } from './gather.ts';
+import type { Observed } from './observed.ts';
 
 /** Reports on every image who uses it, and keeps each deleted machine until its image no longer counts it. */
 export default defineFunction<Observed>({
@@ -24,13 +25,15 @@ export default defineFunction<Observed>({
     on.audit(),
   ],
   may: [
-    { resource: VirtualMachine, verbs: ['get', 'list', 'patch'], admissionPolicy: 'metadata' },
+    { resource: VirtualMachine, verbs: ['get', 'list', 'watch', 'patch'], admissionPolicy: 'metadata' },
     { resource: Workspace, verbs: ['get', 'list'] },
     { resource: VMDiskImage, verbs: ['get', 'list'] },
     { resource: VMDiskImage, subresource: 'status', verbs: ['patch'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
   ],
-  scale: 'zero',
+  scale: 'single',
+  // The machines of an image are counted whenever one comes or goes, and there may be thousands.
+  caches: [{ resource: VirtualMachine, keep: essence }],
   audit,
   observe: gather,
   decide,

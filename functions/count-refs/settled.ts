@@ -4,7 +4,8 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../shared/policy.ts';
 import { formatWorkspace, waitingAmong } from '../../shared/workspaces/images.ts';
-import { isDeleting, isMarked, isToCount } from './decide.ts';
+import { isDeleting, isMarked } from './decide.ts';
+import { isToCount } from './status.ts';
 
 /** What an image says of its users: a crowd has more than it names, and names the first. */
 function namedBy({ status }: VMDiskImage) {

@@ -1,15 +1,13 @@
 import { type Action, together } from '../../shared/actions.ts';
 import { newImage } from '../../shared/images/new-image.ts';
-import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
-import { conditionAfter, conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
-import { toTime } from '../../shared/kubernetes/time.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import type { Observed } from './observed.ts';
-import { type Resolution, resolutionOf } from './resolution.ts';
+import { resolutionOf } from './resolution.ts';
+import { reportResolution } from './status.ts';
 
 /**
  * Creates the image for the machine that asked first, then reports on each machine the state of its image.
@@ -28,7 +26,9 @@ export function decide(observed: Observed): Action[] {
   const template = first?.spec.vmDiskImageTemplate;
   return [
     ...(first ? createFor(first, observed) : []),
-    ...together(machines.map((machine) => publish(machine, resolutionOf(machine, observed, template), observed))),
+    ...together(
+      machines.map((machine) => reportResolution(machine, resolutionOf(machine, observed, template), observed)),
+    ),
     ...(machines.length > 0 ? awaitEnd(observed) : []),
   ];
 }
@@ -54,32 +54,3 @@ const awaitEnd = ({ image }: Observed): Action[] =>
 
 const byAge = ({ metadata: a }: VirtualMachine, { metadata: b }: VirtualMachine) =>
   a.creationTimestamp.localeCompare(b.creationTimestamp) || a.uid.localeCompare(b.uid);
-
-/**
- * The machine's condition, and an Event if the template differs; nothing if both are reported already. provision-vm writes the phase,
- * and so reports that a machine fails without its image.
- */
-function publish(machine: VirtualMachine, resolution: Resolution | undefined, { nowMs, image }: Observed): Action[] {
-  if (!resolution) return [];
-  const { name, namespace, uid, generation } = machine.metadata;
-  const { status, reason, message, differences } = resolution;
-  const before = conditionOf(machine.status?.conditions, 'ImageResolved');
-  const wanted = { type: 'ImageResolved', status, reason, message, observedGeneration: generation };
-  const condition = conditionAfter(before, wanted, toTime(nowMs));
-  if (before && Object.entries(condition).every(([key, value]) => before[key as keyof typeof before] === value))
-    return [];
-  return [
-    {
-      do: 'apply',
-      resource: VirtualMachine,
-      object: {
-        metadata: { name, namespace, uid },
-        status: { conditions: [condition] },
-      },
-      subresource: 'status',
-      force: true,
-      trace: traceOfMachine(machine, image),
-    },
-    ...(differences.length > 0 ? [recordEvent(machine, true, 'TemplateMismatch', message, String(generation))] : []),
-  ];
-}

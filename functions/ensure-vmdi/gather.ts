@@ -56,16 +56,7 @@ async function observeAll(
       const group = groups.get(key) ?? [];
       const found = await placeOf(kube, ref).catch((error: unknown) => ({ error }));
       if ('error' in found) return group.map(({ metadata }) => unreadable(metadata, found.error));
-      const { image, namespace } = found;
-      return chunk(group, machinesInARow).map((row) => ({
-        nowMs,
-        policy,
-        ref,
-        image,
-        namespace,
-        machines: row,
-        refusals,
-      }));
+      return chunk(group, machinesInARow).map((row) => ({ nowMs, policy, ref, ...found, machines: row, refusals }));
     }),
   );
   return observed.flat();

@@ -38,75 +38,90 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const { read, unreadable } = partition(await (isByName ? readAll(kube, named) : imagesOf(kube, named)));
   const eventsOf = isByName && !batch.audited ? eventsByImage(batch) : () => [];
   const concerned = read.filter((image) => !isUnaffected(image, eventsOf(image)));
-  if (concerned.length === 0) return unreadable;
-  const listed = <T extends KubernetesObject>(resource: Resource<T>, of: readonly VMDiskImage[]) =>
-    listLabelled(
-      kube,
-      resource,
-      imageUidLabel,
-      of.map(({ metadata }) => metadata.uid),
-    );
-  // Of a plain image an event needs no more than its one DataVolume and its one snapshot; a second look, which has no verb, reads all.
-  const isReadByName = (image: VMDiskImage) => {
+  const readers = childReaders(kube, eventsOf);
+  const first = await readFirst(readers, concerned, eventsOf);
+  const images = [...first.waiting, ...first.others];
+  if (images.length === 0) return unreadable;
+  const [policy, children] = await Promise.all([readPolicy(kube), readRest(kube, readers, first)]);
+  const observeOne = observingNamed(kube, { nowMs, policy, refusals, isAudit: batch.audit, named }, children);
+  const observed = images.map((image) => orUnreadable(image.metadata, observeOne(image)));
+  return [...unreadable, ...(await Promise.all(observed))];
+}
+
+type Reader = Context['kube'];
+type Children = Pick<Observed, 'dataVolumes' | 'pods' | 'snapshots'>;
+type EventsOf = (image: VMDiskImage) => readonly Subject[];
+
+/** Of a plain image an event needs no more than its one DataVolume and its one snapshot; a second look, which has no verb, reads all. */
+function childReaders(kube: Reader, eventsOf: EventsOf) {
+  const isByName = (image: VMDiskImage) => {
     const events = eventsOf(image);
     return isPlain(image) && events.length > 0 && events.every(({ verb }) => verb !== undefined);
   };
-  const made = async <T extends KubernetesObject>(
-    resource: Resource<T>,
-    of: readonly VMDiskImage[],
-    nameOf: (image: VMDiskImage) => string,
-  ) => {
-    const refs = of.filter(isReadByName).map((image) => ({ ...referenceOf(image), name: nameOf(image) }));
-    const rest = of.filter((image) => !isReadByName(image));
-    return (await Promise.all([getNamed(kube, resource, refs), listed(resource, rest)])).flat();
+  const reader =
+    <T extends KubernetesObject>(resource: Resource<T>, nameOf: (image: VMDiskImage) => string) =>
+    async (images: readonly VMDiskImage[]) => {
+      const refs = images.filter(isByName).map((image) => ({ ...referenceOf(image), name: nameOf(image) }));
+      const others = images.filter((image) => !isByName(image));
+      return (await Promise.all([getNamed(kube, resource, refs), listMadeFor(kube, resource, others)])).flat();
+    };
+  return {
+    readVolumes: reader(DataVolume, currentName),
+    readSnapshots: reader(VolumeSnapshot, ({ metadata }) => snapshotName(metadata, 1)),
   };
-  const firstSnapshot = ({ metadata }: VMDiskImage) => snapshotName(metadata, 1);
-  const [waiting, others] = [
-    concerned.filter((image) => isAboutSnapshot(image, eventsOf(image))),
-    concerned.filter((image) => !isAboutSnapshot(image, eventsOf(image))),
-  ];
-  const [volumes, ofWaiting] = await Promise.all([
-    made(DataVolume, others, currentName),
-    made(VolumeSnapshot, waiting, firstSnapshot),
+}
+
+/** What carries the label of one of these images. */
+function listMadeFor<T extends KubernetesObject>(kube: Reader, resource: Resource<T>, images: readonly VMDiskImage[]) {
+  const uids = images.map(({ metadata }) => metadata.uid);
+  return listLabelled(kube, resource, imageUidLabel, uids);
+}
+
+/** Reads what the events are about, the snapshot or the DataVolume, and leaves out the images of which it shows nothing to decide. */
+async function readFirst(
+  { readVolumes, readSnapshots }: ReturnType<typeof childReaders>,
+  images: readonly VMDiskImage[],
+  eventsOf: EventsOf,
+) {
+  const waiting = images.filter((image) => isAboutSnapshot(image, eventsOf(image)));
+  const others = images.filter((image) => !isAboutSnapshot(image, eventsOf(image)));
+  const [dataVolumes, snapshots] = await Promise.all([readVolumes(others), readSnapshots(waiting)]);
+  const [volumesOf, snapshotsOf] = [byImage(dataVolumes), byImage(snapshots)];
+  return {
+    dataVolumes,
+    snapshots,
+    waiting: waiting.filter((image) => !isPending(image, snapshotsOf(image))),
+    others: others.filter((image) => !isUneventful(image, volumesOf(image), eventsOf(image))),
+  };
+}
+
+/** The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods. */
+async function readRest(
+  kube: Reader,
+  { readVolumes, readSnapshots }: ReturnType<typeof childReaders>,
+  { waiting, others, dataVolumes, snapshots }: Awaited<ReturnType<typeof readFirst>>,
+): Promise<Children> {
+  const isDownloading = (image: VMDiskImage) =>
+    image.status?.phase === 'Syncing' && !isDownloaded(currentVolume(image, dataVolumes));
+  const [pods, ofWaiting, ofOthers] = await Promise.all([
+    listMadeFor(kube, Pod, others.filter(isDownloading)),
+    readVolumes(waiting),
+    readSnapshots(others.filter((image) => !isFirstDownload(image))),
   ]);
-  const [volumesOf, snapshotsOf] = [byImage(volumes), byImage(ofWaiting)];
-  const taken = waiting.filter((image) => !isPending(image, snapshotsOf(image)));
-  const rest = others.filter((image) => !isUneventful(image, volumesOf(image), eventsOf(image)));
-  const images = [...taken, ...rest];
-  if (images.length === 0) return unreadable;
-  // The Pods after the DataVolumes that mirror them: what a DataVolume reports is then visible in its Pods.
-  const [policy, pods, ofTaken, ofRest] = await Promise.all([
-    readPolicy(kube),
-    listed(
-      Pod,
-      rest.filter((image) => image.status?.phase === 'Syncing' && !isDownloaded(currentVolume(image, volumes))),
-    ),
-    made(DataVolume, taken, currentName),
-    made(
-      VolumeSnapshot,
-      rest.filter((image) => !isFirstDownload(image)),
-      firstSnapshot,
-    ),
-  ]);
-  const [dataVolumes, snapshots] = [
-    [...volumes, ...ofTaken],
-    [...ofWaiting, ...ofRest],
-  ];
-  const common = { nowMs, policy, refusals, isAudit: batch.audit, named };
-  const known = byName(snapshots);
-  const observeOne = observing(common, dataVolumes, pods, snapshots);
-  const reads = images.map((image) => {
-    const isOffered = policy.values.dataSources && mayBeSource(image);
-    const observed = Promise.all([
+  return { dataVolumes: [...dataVolumes, ...ofWaiting], pods, snapshots: [...snapshots, ...ofOthers] };
+}
+
+/** With what no list has: the snapshots that the image names and, if the policy asks for one, its DataSource. */
+function observingNamed(kube: Reader, common: Common, children: Children) {
+  const [observeOne, known] = [observing(common, children), byName(children.snapshots)];
+  return async (image: VMDiskImage): Promise<Observed> => {
+    const isOffered = common.policy.values.dataSources && mayBeSource(image);
+    const [found, source] = await Promise.all([
       namedSnapshots(kube, image, known),
       isOffered ? kube.get(DataSource, image.metadata) : undefined,
-    ]).then(([found, source]) => ({
-      ...observeOne(image, found),
-      ...(isOffered ? { dataSource: { found: source } } : {}),
-    }));
-    return orUnreadable(image.metadata, observed);
-  });
-  return [...unreadable, ...(await Promise.all(reads))];
+    ]);
+    return { ...observeOne(image, found), ...(isOffered ? { dataSource: { found: source } } : {}) };
+  };
 }
 
 /**
@@ -123,12 +138,8 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
   ]);
   const sources = policy.values.dataSources ? byImage(await listTrimmed(kube, DataSource, ofImages)) : undefined;
   const listed = byName(snapshots);
-  const observeOne = observing(
-    { nowMs, policy, refusals: new Map(), isAudit: true, named: [] },
-    dataVolumes,
-    pods,
-    snapshots,
-  );
+  const common = { nowMs, policy, refusals: new Map(), isAudit: true, named: [] };
+  const observeOne = observing(common, { dataVolumes, pods, snapshots });
   const mayAct = (image: VMDiskImage) => {
     const found = new Map(namesOf(image).map((name) => [name, listed.get(keyOf({ ...image.metadata, name }))]));
     return (
@@ -139,16 +150,10 @@ export async function* audit({ kube, nowMs }: Pick<Context, 'kube' | 'nowMs'>): 
   for await (const { items } of kube.pages(VMDiskImage)) yield items.filter(mayAct).map(subjectOf);
 }
 
+type Common = Pick<Observed, 'nowMs' | 'policy' | 'refusals' | 'isAudit'> & { named: readonly ObjectReference[] };
+
 /** How an image is observed among what was made for images, given the snapshots that it names. */
-function observing(
-  {
-    named,
-    ...common
-  }: Pick<Observed, 'nowMs' | 'policy' | 'refusals' | 'isAudit'> & { named: readonly ObjectReference[] },
-  dataVolumes: readonly DataVolume[],
-  pods: readonly Pod[],
-  snapshots: readonly VolumeSnapshot[],
-) {
+function observing({ named, ...common }: Common, { dataVolumes, pods, snapshots }: Children) {
   const names = new Set(named.map(keyOf));
   const [dataVolumesOf, podsOf, snapshotsOf] = [byImage(dataVolumes), byImage(pods), byImage(snapshots)];
   return (image: VMDiskImage, found: ReadonlyMap<string, VolumeSnapshot | undefined>): Observed => {
@@ -165,8 +170,6 @@ function observing(
     };
   };
 }
-
-type Reader = Context['kube'];
 
 const uidIn = ({ metadata }: KubernetesObject) => metadata.labels?.[imageUidLabel];
 

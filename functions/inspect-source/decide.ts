@@ -2,10 +2,11 @@ import { type Action, requeueNamed } from '../../shared/actions.ts';
 import { nextLookMs } from '../../shared/backoff.ts';
 import { queuedMs } from '../../shared/images/inspection.ts';
 import { sharedContentOf } from '../../shared/images/shared-content.ts';
+import { patchStatus } from '../../shared/images/status.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { withCondition } from '../../shared/kubernetes/conditions.ts';
-import { recordEvent, redactMessage } from '../../shared/kubernetes/events.ts';
+import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Inspection, Observed } from './observed.ts';
 import { identityFields, refresh } from './refresh.ts';
@@ -19,14 +20,13 @@ export function decide(observed: Observed): Action[] {
   const verdict = verdictOf(image, inspection, policy);
   const { generation, uid } = image.metadata;
   const now = toTime(nowMs);
-  const message = redactMessage(verdict.message);
-  const condition = { ...verdict, message, type: 'SourceInspected', observedGeneration: generation };
+  const condition = { ...verdict, type: 'SourceInspected', observedGeneration: generation };
   const conditions = withCondition(image.status?.conditions, condition, now);
   const source = { ...nothing, ...factsOf(image, inspection), inspectedAt: now, queuedAt: image.status?.queuedAt };
   const once = `${uid}/${image.status?.queuedAt}`;
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { source, conditions } },
-    ...(verdict.reason === 'UnknownFormat' ? [recordEvent(image, true, verdict.reason, message, once)] : []),
+    patchStatus(image, { source, conditions }),
+    ...(verdict.reason === 'UnknownFormat' ? [recordEvent(image, true, verdict.reason, verdict.message, once)] : []),
     ...(verdict.reason === 'SourceUnreachable'
       ? [requeueNamed(VMDiskImage, referenceOf(image), reinspectAfterMs(image, nowMs))]
       : []),

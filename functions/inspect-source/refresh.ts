@@ -1,6 +1,7 @@
 import type { Action } from '../../shared/actions.ts';
 import { redactUrl } from '../../shared/images/sources.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { patchStatus } from '../../shared/images/status.ts';
+import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.ts';
 import { redactMessage } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
@@ -65,21 +66,16 @@ export function refresh({ refreshed: image, inspection, again, nowMs }: Refreshe
   if (isReported && !isTimed && !isFirst) return [];
   const condition = { ...verdict, message, type: 'Stale', observedGeneration: metadata.generation };
   return [
-    {
-      do: 'patchStatus',
-      resource: VMDiskImage,
-      of: image,
-      status: {
-        ...(isReported ? {} : { conditions: withCondition(status?.conditions, condition, toTime(nowMs)) }),
-        source: {
-          ...(sourceOf(image) ? {} : { inspectedAt: toTime(nowMs), queuedAt: status?.queuedAt }),
-          ...(isTimed ? { lookedAt: toTime(nowMs) } : {}),
-          // From then on another one is a change.
-          ...(isFirst ? { bytes: inspection.bytes ?? null, ...identityFields(inspection) } : {}),
-          ...(verdict.reason === 'SourceChanged' ? { changed: { revision: status?.revision ?? 1 } } : {}),
-        },
+    patchStatus(image, {
+      ...(isReported ? {} : { conditions: withCondition(status?.conditions, condition, toTime(nowMs)) }),
+      source: {
+        ...(sourceOf(image) ? {} : { inspectedAt: toTime(nowMs), queuedAt: status?.queuedAt }),
+        ...(isTimed ? { lookedAt: toTime(nowMs) } : {}),
+        // From then on another one is a change.
+        ...(isFirst ? { bytes: inspection.bytes ?? null, ...identityFields(inspection) } : {}),
+        ...(verdict.reason === 'SourceChanged' ? { changed: { revision: status?.revision ?? 1 } } : {}),
       },
-    },
+    }),
   ];
 }
 

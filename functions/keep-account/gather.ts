@@ -1,4 +1,4 @@
-import type { Batch, Context } from '../../shared/function.ts';
+import { type Batch, type Context, type Subject, subjectNamed } from '../../shared/function.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
@@ -12,26 +12,28 @@ import type { Observed } from './decide.ts';
 /** All that is made in OpenStack. */
 export const kinds: readonly Resource<KubernetesObject>[] = [KupenStackMachine, VirtualNetwork, Volume];
 
-/** The credentials of the namespaces that events are about; at an audit of all. */
+/** Names all credentials. */
+export async function* audit({ kube }: Pick<Context, 'kube'>): AsyncGenerator<Subject[]> {
+  for await (const { items } of kube.pages(Secret, { fieldSelector: `metadata.name=${credentialsName}` }))
+    yield items.map(({ metadata }) => subjectNamed(Secret, metadata));
+}
+
+/** The credentials of the namespaces that events are about, and those that an audit names. */
 export async function gather({ kube }: Context, batch: Batch): Promise<Observed[]> {
-  const secrets = batch.audit
-    ? await kube.list(Secret, { fieldSelector: `metadata.name=${credentialsName}` })
-    : await getNamed(kube, Secret, namesIn(batch));
-  // The operator's Secret serves all. Uninstalling the operator deletes machines first.
-  const own = secrets.filter(({ metadata }) => metadata.namespace !== operatorNamespace);
+  const secrets = await getNamed(kube, Secret, namesIn(batch));
   return Promise.all(
-    own.map(async (secret) => {
+    secrets.map(async (secret) => {
       const { namespace = '' } = secret.metadata;
       return { secret, isNeeded: (await isAnyThere(kube, namespace, batch)) || (await isAnyIn(kube, namespace)) };
     }),
   );
 }
 
-const namesIn = ({ subjects }: Batch) =>
-  [...new Set(subjects.map(({ namespace = '' }) => namespace))].map((namespace) => ({
-    namespace,
-    name: credentialsName,
-  }));
+/** The operator's Secret serves all namespaces. Uninstalling the operator deletes machines first. */
+const namesIn = ({ subjects, audited = [] }: Batch) =>
+  [...new Set([...subjects, ...audited].map(({ namespace = '' }) => namespace))]
+    .filter((namespace) => namespace !== operatorNamespace)
+    .map((namespace) => ({ namespace, name: credentialsName }));
 
 /** One of the objects that events name exists: that is enough, and needs no list. */
 async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }: Batch): Promise<boolean> {
@@ -44,6 +46,9 @@ async function isAnyThere(kube: Context['kube'], namespace: string, { subjects }
 }
 
 async function isAnyIn(kube: Context['kube'], namespace: string): Promise<boolean> {
-  const lists = await Promise.all(kinds.map((kind) => kube.list(kind, { namespace })));
-  return lists.some((list) => list.length > 0);
+  const isAnyOf = async (kind: Resource<KubernetesObject>) => {
+    for await (const { items } of kube.pages(kind, { namespace, limit: 1 })) if (items.length > 0) return true;
+    return false;
+  };
+  return (await Promise.all(kinds.map(isAnyOf))).includes(true);
 }

@@ -64,14 +64,10 @@ function requestsFor(
     const changes = shapeChanges(spec, subnet);
     return [...mtu, ...(changes ? [updateSubnet(subnet.id, changes)] : [])];
   }
-  const cidr =
-    spec.cidr ??
-    freeCidr(
-      metadata.uid,
-      subnets.map((one) => one.cidr),
-    );
-  if (cidr === undefined) return 'no room';
   const { uid, name } = metadata;
+  const taken = subnets.map((one) => one.cidr);
+  const cidr = spec.cidr ?? freeCidr(uid, taken);
+  if (cidr === undefined) return 'no room';
   return [...mtu, createSubnet({ uid, name, networkId: own.id, cidr }, shapeOf(spec, cidr))];
 }
 

@@ -1,13 +1,13 @@
-import { type Batch, type Context, defineFunction, on } from '../../shared/function.ts';
+import { defineFunction, on } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
-import { listNetworks, listSubnets, Network, Subnet } from '../../shared/kinds/openstack/network.ts';
-import { onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
+import { auditOf } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
+import { gather } from './gather.ts';
 import type { Observed } from './observed.ts';
 
 /** Creates networks on OpenStack, each with its subnet, and reports their status. */
@@ -25,22 +25,7 @@ export default defineFunction<Observed>({
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'single',
-  observe,
+  audit: auditOf(VirtualNetwork),
+  observe: gather,
   decide,
 });
-
-async function observe(context: Context, batch: Batch): Promise<Observed[]> {
-  const { nowMs, refusals } = context;
-  return onClouds(
-    context,
-    await openOrNamed(context.kube, batch, VirtualNetwork),
-    async (cloud) => {
-      const [found, subnets] = await Promise.all([
-        cloud.list(listNetworks(cloud.project), 'networks', Network),
-        cloud.list(listSubnets(cloud.project), 'subnets', Subnet),
-      ]);
-      return { networks: found, subnets };
-    },
-    (network, cloud) => ({ nowMs, refusals, network, cloud }),
-  );
-}

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { uniqueByName } from '../../shared/distinct.ts';
+import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
@@ -17,7 +17,15 @@ import {
   showServer,
 } from '../../shared/kinds/openstack/server.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
+import {
+  type KubernetesObject,
+  keyOf,
+  type ObjectReference,
+  type Resource,
+  referenceOf,
+} from '../../shared/kinds/resource.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
+import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
@@ -27,64 +35,79 @@ import { sizeOf } from './size.ts';
 export async function gather(context: Context, batch: Batch): Promise<Observed[]> {
   const { kube, nowMs, refusals } = context;
   const machines = await concerned(context, batch);
-  const siblings = new Map(
-    await Promise.all(
-      [...new Set(machines.map(({ metadata }) => metadata.namespace ?? ''))].map(async (namespace) => {
-        const [networks, volumes] = await Promise.all([
-          kube.list(VirtualNetwork, { namespace }),
-          kube.list(Volume, { namespace }),
-        ]);
-        return [namespace, { networks, volumes }] as const;
-      }),
-    ),
-  );
+  const [networksOf, volumesOf] = await Promise.all([
+    siblings(kube, batch, VirtualNetwork, machines, networksIn),
+    siblings(kube, batch, Volume, machines, volumesIn),
+  ]);
   return onClouds(
     context,
     machines,
-    (cloud, group) => readProject(kube, cloud, group),
-    (machine, cloud, policy) => {
-      const { networks = [], volumes = [] } = siblings.get(machine.metadata.namespace ?? '') ?? {};
-      const { spec } = machine;
-      return {
-        nowMs,
-        policy,
-        refusals,
-        machine,
-        networks: networks.filter(({ metadata }) => spec.virtualNetworks?.includes(metadata.name)),
-        volumes: volumes.filter(({ metadata }) => spec.diskAttachments.some(({ name }) => name === metadata.name)),
-        cloud: 'fault' in cloud ? cloud : cloud.of(machine),
-      };
-    },
+    (cloud, group) => readProject(context, cloud, group),
+    (machine, cloud, policy) => ({
+      nowMs,
+      policy,
+      refusals,
+      machine,
+      networks: networksOf(machine),
+      volumes: volumesOf(machine),
+      cloud: 'fault' in cloud ? cloud : cloud.of(machine),
+    }),
   );
+}
+
+const networksIn = ({ metadata: { namespace }, spec }: KupenStackMachine): ObjectReference[] =>
+  (spec.virtualNetworks ?? []).map((name) => ({ namespace, name }));
+const volumesIn = ({ metadata: { namespace }, spec }: KupenStackMachine): ObjectReference[] =>
+  spec.diskAttachments.map(({ name }) => ({ namespace, name }));
+
+/** What machines name in their namespaces. A sweep looks at all machines: then a list of each namespace costs less. */
+async function siblings<T extends KubernetesObject>(
+  kube: Context['kube'],
+  { sweep }: Batch,
+  resource: Resource<T>,
+  machines: readonly KupenStackMachine[],
+  refsIn: typeof networksIn,
+): Promise<(machine: KupenStackMachine) => T[]> {
+  const namespaces = [...new Set(machines.map(({ metadata }) => metadata.namespace ?? ''))];
+  const found = sweep
+    ? (await Promise.all(namespaces.map((namespace) => kube.list(resource, { namespace })))).flat()
+    : await getNamed(kube, resource, distinct(machines.flatMap(refsIn), keyOf));
+  const byName = new Map(found.map((one) => [keyOf(one.metadata), one]));
+  return (machine) =>
+    refsIn(machine)
+      .map((ref) => byName.get(keyOf(ref)))
+      .filter((one) => one !== undefined);
 }
 
 /**
  * Those that events name, and those on a network or a volume that changed; all at a sweep: OpenStack reports nothing that happens
  * behind our back.
  */
-async function concerned({ kube }: Context, batch: Batch): Promise<KupenStackMachine[]> {
-  if (batch.sweep || batch.audit) return kube.list(KupenStackMachine);
-  const networks = subjectsOf(batch, VirtualNetwork);
-  const volumes = subjectsOf(batch, Volume);
-  const namespaces = [...new Set([...networks, ...volumes].map(({ namespace }) => namespace ?? ''))];
-  const listed = await Promise.all(namespaces.map((namespace) => kube.list(KupenStackMachine, { namespace })));
-  const using = listed
-    .flat()
-    .filter(
-      ({ metadata: { namespace }, spec }) =>
-        networks.some((one) => one.namespace === namespace && spec.virtualNetworks?.includes(one.name)) ||
-        volumes.some(
-          (one) => one.namespace === namespace && spec.diskAttachments.some(({ name }) => name === one.name),
-        ),
-    );
-  return uniqueByName([...using, ...(await getNamed(kube, KupenStackMachine, subjectsOf(batch, KupenStackMachine)))]);
+async function concerned(context: Context, batch: Batch): Promise<KupenStackMachine[]> {
+  const { kube } = context;
+  if (batch.sweep) return listTrimmed(kube, KupenStackMachine);
+  const named = subjectsOf(batch, KupenStackMachine);
+  const networks = new Set(subjectsOf(batch, VirtualNetwork).map(keyOf));
+  const volumes = new Set(subjectsOf(batch, Volume).map(keyOf));
+  const namesOne = (machine: KupenStackMachine) =>
+    networksIn(machine).some((ref) => networks.has(keyOf(ref))) ||
+    volumesIn(machine).some((ref) => volumes.has(keyOf(ref)));
+  const using = networks.size + volumes.size > 0 ? (await allMachines(context)).filter(namesOne) : [];
+  return getNamed(kube, KupenStackMachine, distinct([...named, ...using.map(referenceOf)], keyOf));
 }
+
+/**
+ * No field selector finds the machines that name a network or a volume, for none selects by a list. A machine that the cache lacks, or has
+ * with an older spec, has an event of its own.
+ */
+const allMachines = async ({ kube, cached }: Context): Promise<readonly KupenStackMachine[]> =>
+  (await cached?.(KupenStackMachine)) ?? kube.list(KupenStackMachine);
 
 /**
  * What a project has, read once for all of its machines that are looked at: six lists, however many they are, and one more request
  * for each server that has changed since its restarts were counted.
  */
-async function readProject(kube: Context['kube'], cloud: Cloud, machines: readonly KupenStackMachine[]) {
+async function readProject(context: Context, cloud: Cloud, machines: readonly KupenStackMachine[]) {
   // One machine alone is looked up by its tag; of many, all servers cost less.
   const uid = machines.length === 1 ? machines[0]?.metadata.uid : undefined;
   const [listed, ports, networks, volumes, flavors, keyPairs] = await Promise.all([
@@ -100,7 +123,7 @@ async function readProject(kube: Context['kube'], cloud: Cloud, machines: readon
   const unlisted = await Promise.all(machines.map((machine) => unlistedOf(cloud, machine, listed)));
   const existing = [...listed, ...unlisted.flat()].filter(({ status }) => !gone.has(status));
   const servers = await Promise.all(existing.map((server) => withFault(cloud, server)));
-  const unusedFlavors = await unusedFlavorsOf(kube, cloud, { flavors, servers, machines });
+  const unusedFlavors = await unusedFlavorsOf(context, cloud, { flavors, servers, machines });
   const actions = new Map(
     await Promise.all(
       machines.map(async (machine) => {
@@ -179,7 +202,7 @@ const Actions = z.looseObject({ instanceActions: z.array(InstanceAction) });
  * resize was given up has the one of before, and so may one that another cluster made.
  */
 async function unusedFlavorsOf(
-  kube: Context['kube'],
+  context: Context,
   cloud: Cloud,
   { flavors, servers, machines }: { flavors: Flavor[]; servers: Server[]; machines: readonly KupenStackMachine[] },
 ) {
@@ -188,10 +211,15 @@ async function unusedFlavorsOf(
   const has = (flavor: Flavor) => servers.some((server) => hasSize(server.flavor, flavor));
   const doubtful = flavors.filter((flavor) => isOurs(flavor) && !wants(machines, flavor) && !has(flavor));
   if (doubtful.length === 0) return [];
-  const all = await kube.list(KupenStackMachine);
-  const left = doubtful.filter((flavor) => !wants(all, flavor));
+  const known = await allMachines(context);
+  const left = doubtful.filter((flavor) => !wants(known, flavor));
   const inUse = await Promise.all(left.map((flavor) => isInUse(cloud, flavor)));
-  return left.filter((_, index) => !inUse[index]);
+  let unused = left.filter((_, index) => !inUse[index]);
+  if (unused.length === 0) return [];
+  // What is deleted is not decided by a cache: an account that may make no flavors would not get it back.
+  for await (const { items } of context.kube.pages(KupenStackMachine))
+    unused = unused.filter((flavor) => !wants(items, flavor));
+  return unused;
 }
 
 /** An account that may not ask is no administrator, and does not delete flavors either. */

@@ -33,7 +33,7 @@ await diskOf(red, 'vm');
 await create('red', 'vm');
 
 describe('an event', () => {
-  test('is about one machine: it, its siblings, its policy and credentials are read, then six lists of its project', async () => {
+  test('is about one machine: it, what it names, its policy and credentials are read, then six lists of its project', async () => {
     const process = harness.begin();
     await settle(process, 'red', 'vm');
     expect(await statusOf('red', 'vm')).toMatchObject({ phase: 'Running', restartCount: 0 });
@@ -48,12 +48,19 @@ describe('an event', () => {
       `get ConfigMap ${operatorNamespace}/${policyName}`,
       `get Secret red/${credentialsName}`,
       'get VirtualMachine red/vm',
-      'list VirtualNetwork red',
-      'list Volume red',
+      'get Volume red/vm',
       'network /v2.0/networks',
       'network /v2.0/ports',
       'volume /id/volumes/detail',
     ]);
+  });
+  test('lists no machines for the flavors of others, however many sizes there are', async () => {
+    await administrator.send(createFlavor({ vcpus: 3, ram: 64, swap: 0 }));
+    await create('blue', 'other', { vcpu: 3 });
+    reads.length = 0;
+    expect(await harness.begin().changed(KupenStackMachine, { namespace: 'red', name: 'vm' })).toBe(202);
+    expect(reads).toContain('compute /flavors/detail');
+    expect(reads.filter((read) => read.startsWith('list'))).toEqual([]);
   });
   test.each([
     [Volume, { diskAttachments: [{ name: 'mine' }] }],
@@ -64,13 +71,14 @@ describe('an event', () => {
     await create('red', name, spec);
     reads.length = 0;
     expect(await harness.begin().changed(kind, { namespace: 'blue', name: 'mine' })).toBe(202);
-    expect(reads[0]).toBe('list VirtualMachine blue');
+    expect(reads[0]).toBe(`get VirtualMachine blue/${name}`);
+    expect(reads.filter((read) => read.startsWith('list'))).toEqual([]);
     expect(reads).not.toContain(`get Secret red/${credentialsName}`);
     expect(await statusOf('blue', name)).toMatchObject({ phase: 'Pending' });
     expect((await statusOf('red', name))?.phase).toBeUndefined();
     reads.length = 0;
     await harness.begin().changed(kind, { namespace: 'blue', name: 'nobodys' });
-    expect(reads).toEqual(['list VirtualMachine blue']);
+    expect(reads).toEqual([]);
   });
   test('of the sweep is about all, each project read once', async () => {
     reads.length = 0;

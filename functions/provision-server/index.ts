@@ -6,6 +6,7 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { auditOf } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
 import { gather } from './gather.ts';
@@ -24,16 +25,18 @@ export default defineFunction<Observed>({
     on.audit(),
   ],
   may: [
-    { resource: KupenStackMachine, verbs: ['get', 'list', 'patch'] },
+    { resource: KupenStackMachine, verbs: ['get', 'list', 'watch', 'patch'] },
     { resource: KupenStackMachine, subresource: 'status', verbs: ['patch'] },
-    { resource: VirtualNetwork, verbs: ['list'] },
-    { resource: Volume, verbs: ['list'] },
+    { resource: VirtualNetwork, verbs: ['get', 'list'] },
+    { resource: Volume, verbs: ['get', 'list'] },
     { resource: Secret, verbs: ['get'], names: [credentialsName] },
     { resource: Namespace, verbs: ['get'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'single',
+  caches: [{ resource: KupenStackMachine }],
+  audit: auditOf(KupenStackMachine),
   observe: gather,
   decide,
 });

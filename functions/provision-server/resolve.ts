@@ -1,10 +1,10 @@
 import type { Network } from '../../shared/kinds/openstack/network.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 import type { Found, Observed } from './observed.ts';
 
 /** The resource of that name in the project, or why it is not available yet. */
-export type Resolved<T> = { name: string } & ({ found: T } | { reason: Reason; message: string });
+export type Resolved<T> = { name: string } & ({ found: T } | Cause);
 
 export const isFound = <T>(resolved: Resolved<T>): resolved is { name: string; found: T } => 'found' in resolved;
 
@@ -73,8 +73,8 @@ export const hasVolume = (server: Found['servers'][number], volume: { id: string
   server['os-extended-volumes:volumes_attached'].some(({ id }) => id === volume.id);
 
 /** All of them in one sentence, the first one's word for it. */
-export function obstacleIn<T>(resolved: readonly Resolved<T>[]): { reason: Reason; message: string } | undefined {
-  const missing = resolved.filter((one) => !isFound(one)) as { reason: Reason; message: string }[];
+export function obstacleIn<T>(resolved: readonly Resolved<T>[]): Cause | undefined {
+  const missing = resolved.filter((one) => !isFound(one)) as Cause[];
   const [first] = missing;
   return first && { reason: first.reason, message: `Waiting: ${missing.map(({ message }) => message).join('; ')}.` };
 }

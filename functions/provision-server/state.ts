@@ -1,6 +1,6 @@
 import type { ServerPhase } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
 
 /** Nova's names of states without a running task. */
 const settled: Readonly<Record<string, ServerPhase>> = {
@@ -49,9 +49,7 @@ export const isBusy = (server: Server) =>
 export const neverRan = (server: Server) => server.status === 'ERROR' && server['OS-SRV-USG:launched_at'] === null;
 
 /** Why a server does not run although it should, and the policy key that says how long that may last. */
-export interface Trouble {
-  reason: Reason;
-  message: string;
+export interface Trouble extends Cause {
   limit: 'serverRecoverAfter' | 'unreachableHostRecoverAfter';
 }
 

@@ -8,7 +8,7 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { NewCondition } from '../../shared/kubernetes/status.ts';
 import type { Policy } from '../../shared/policy.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import type { MatcherField } from './kubevirt/hardware.ts';
 
 /** One machine, its image, and the objects under the names of its children, of any owner. */
@@ -50,9 +50,7 @@ export const passwordKey = ({ name, key }: { name: string; key: string }) => `${
  * What keeps a machine from being Ready. `waits` ends by itself. A `step` ends too, but is Failed if it has `late` and lasts too
  * long. `trouble` is Failed if it lasts. `final` is Failed at once, until the cause is removed.
  */
-export interface Obstacle {
-  reason: Reason;
-  message: string;
+export interface Obstacle extends Cause {
   weight: 'waits' | 'step' | 'trouble' | 'final';
   /** Where to look if the step does not end. A step without it may last for any time. */
   late?: string;

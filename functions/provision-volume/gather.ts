@@ -4,6 +4,8 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { GlanceImage, ImageMember, listImages, listMembers } from '../../shared/kinds/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { getNamed } from '../../shared/runtime/get-named.ts';
 import { onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import { ownOf } from './decide.ts';
@@ -67,11 +69,20 @@ async function isUsable(cloud: Cloud, { id, owner, visibility }: GlanceImage, is
   return members.some((member) => member.member_id === cloud.project && member.status === 'accepted');
 }
 
-/** Those beside a machine that changed, too: it may have one now, or have let one go. */
+/** Those of a machine that changed, too: it may have one now, or have let one go. */
 async function concerned({ kube }: Context, batch: Batch): Promise<Volume[]> {
   const named = await openOrNamed(kube, batch, Volume);
-  if (batch.audit) return named;
-  const namespaces = [...new Set(subjectsOf(batch, KupenStackMachine).map(({ namespace }) => namespace ?? ''))];
-  const beside = await Promise.all(namespaces.map((namespace) => kube.list(Volume, { namespace })));
-  return uniqueByName([...named, ...beside.flat()]);
+  const ofMachines = subjectsOf(batch, KupenStackMachine).map((ref) => volumesOf(kube, ref));
+  return uniqueByName([...named, ...(await Promise.all(ofMachines)).flat()]);
+}
+
+/** Those that a machine names, and those that its server has according to their status. */
+async function volumesOf(kube: Context['kube'], { namespace = '', name: machineName }: ObjectReference) {
+  const machine = await kube.get(KupenStackMachine, { namespace, name: machineName });
+  const { spec, status } = machine ?? {};
+  const wanted = await getNamed(kube, Volume, spec?.diskAttachments.map(({ name }) => ({ namespace, name })) ?? []);
+  if (machine && !status?.id) return wanted;
+  // Nothing tells any more which server a machine had that is gone: then those that any server has.
+  const fieldSelector = isId(status?.id ?? '') ? `status.server=${status?.id}` : 'status.server!=';
+  return [...wanted, ...(await kube.list(Volume, { namespace, fieldSelector }))];
 }

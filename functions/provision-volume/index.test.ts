@@ -73,18 +73,56 @@ describe('an event', () => {
     expect(reads[0]).toBe('list Volume');
     expect(reads).toContain(`get Secret red/${credentialsName}`);
   });
-  test('about a machine is about the volumes of its namespace, because only it reports what servers have', async () => {
-    await create('red', 'attached');
-    const process = harness.begin();
-    await settle(process, 'red', 'attached');
-    const { id } = (await statusOf('red', 'attached')) ?? {};
-    const session = sessionOf(red, clock.now);
-    await session.send(byHand('volume', 'POST', `/volumes/${id}/action`, { 'os-set_bootable': { bootable: true } }));
-    reads.length = 0;
-    await process.changed(KupenStackMachine, { namespace: 'red', name: 'gone-by-now' });
-    expect(await statusOf('red', 'attached')).toMatchObject({ bootable: true });
-    expect(reads).toContain('list Volume red');
-    expect(reads).not.toContain(`get Secret blue/${credentialsName}`);
+  describe('about a machine, which alone reports what servers have,', () => {
+    const id = '9c1e4d5a-0000-4000-8000-000000000001';
+    /** A volume whose status says that the server has it, which Cinder has let go. */
+    const letGo = async (name: string, server = id) => {
+      await create('red', name);
+      await settle(harness.begin(), 'red', name);
+      await kube.patch(Volume, { namespace: 'red', name }, { status: { server } }, { subresource: 'status' });
+      reads.length = 0;
+    };
+    const volumesRead = () => reads.filter((read) => /^(get|list) Volume/.test(read)).sort();
+    const vm = { namespace: 'red', name: 'vm' };
+
+    test('is about the volumes that it names', async () => {
+      await create('red', 'attached');
+      const process = harness.begin();
+      await settle(process, 'red', 'attached');
+      const { id: own } = (await statusOf('red', 'attached')) ?? {};
+      const session = sessionOf(red, clock.now);
+      await session.send(byHand('volume', 'POST', `/volumes/${own}/action`, { 'os-set_bootable': { bootable: true } }));
+      const spec = { vcpu: 1, memory: '64Mi', diskAttachments: [{ name: 'attached' }, { name: 'nobodys' }] };
+      await kube.create(KupenStackMachine, { metadata: vm, spec });
+      reads.length = 0;
+      await process.changed(KupenStackMachine, vm);
+      expect(volumesRead()).toEqual(['get Volume red/attached', 'get Volume red/nobodys']);
+      expect(await statusOf('red', 'attached')).toMatchObject({ bootable: true });
+      expect(reads).not.toContain(`get Secret blue/${credentialsName}`);
+    });
+    test('is about those that its server had', async () => {
+      await kube.patch(KupenStackMachine, vm, { status: { id } }, { subresource: 'status' });
+      await letGo('unnamed');
+      await letGo('of-another', 'other');
+      await harness.begin().changed(KupenStackMachine, vm);
+      expect(volumesRead()).toEqual([
+        'get Volume red/attached',
+        'get Volume red/nobodys',
+        `list Volume red status.server=${id}`,
+      ]);
+      expect((await statusOf('red', 'unnamed'))?.server).toBeUndefined();
+      expect((await statusOf('red', 'of-another'))?.server).toBe('other');
+    });
+    test.each([
+      ['is gone', { namespace: 'red', name: 'gone-by-now' }, undefined],
+      ['has an id that selects nothing', vm, 'a\\,b'],
+    ])('that %s is about those that any server has', async (_, ref, otherId) => {
+      if (otherId) await kube.patch(KupenStackMachine, vm, { status: { id: otherId } }, { subresource: 'status' });
+      await letGo(`left-${ref.name}`);
+      await harness.begin().changed(KupenStackMachine, ref);
+      expect(volumesRead()).toContain('list Volume red status.server!=');
+      expect((await statusOf('red', `left-${ref.name}`))?.server).toBeUndefined();
+    });
   });
   test('of the sweep is also about a volume that did not grow', async () => {
     await create('red', 'grows');

@@ -5,6 +5,7 @@ import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import { auditOf } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide } from './decide.ts';
 import { gather } from './gather.ts';
@@ -24,12 +25,14 @@ export default defineFunction<Observed>({
   may: [
     { resource: Volume, verbs: ['get', 'list', 'patch'] },
     { resource: Volume, subresource: 'status', verbs: ['patch'] },
+    { resource: KupenStackMachine, verbs: ['get'] },
     { resource: Secret, verbs: ['get'], names: [credentialsName] },
     { resource: Namespace, verbs: ['get'] },
     { resource: ConfigMap, verbs: ['get'], namespace: 'own' },
     { resource: Event, verbs: ['create'] },
   ],
   scale: 'single',
+  audit: auditOf(Volume),
   observe: gather,
   decide,
 });

@@ -538,7 +538,7 @@ describe('a transition of thousands of images', () => {
     expect(of('requeueAfter')).toHaveLength(4951);
     expect(of('requeueAfter').at(-1)).toMatchObject({ about: { metadata: { name: 'new' } }, afterMs: 0 });
   });
-  test('precedes the slots if it fits into one reconcile', () => {
+  test('precedes the slots if it is one of the queue and fits into one reconcile', () => {
     const { actions } = reconcile([...crowd.slice(0, 50), queued('a', 99)]);
     expect(
       writes(actions)
@@ -546,6 +546,11 @@ describe('a transition of thousands of images', () => {
         .map(({ do: verb }) => verb),
     ).toEqual(['replace', 'patchStatus', 'create']);
     expect(actions.some((action) => action.do === 'requeueAfter')).toBe(false);
+  });
+  test('of images outside the queue follows the slots, however few these are', () => {
+    const finished = known({ name: 'f', status: { phase: 'Succeeded' }, finalizers: [] });
+    const verbs = writes(reconcile([finished, queued('a', 99)]).actions).map(({ do: verb }) => verb);
+    expect(verbs).toEqual(['replace', 'patchStatus', 'create', 'patchMetadata']);
   });
 });
 

@@ -1,22 +1,15 @@
 import { type Action, requeueNamed, together } from '../../shared/actions.ts';
-import { egressIn } from '../../shared/images/egress.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
-import { stopOf } from '../../shared/images/stopped.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
-import { recordEvent } from '../../shared/kubernetes/events.ts';
-import { digestOf } from '../../shared/kubernetes/names.ts';
-import { describeFault, policyRef } from '../../shared/policy.ts';
-import { strayEntries } from '../../shared/policy-entries.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
+import { policyRef } from '../../shared/policy.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isNew, newImagesPerReconcile, placesOf } from './queue/new-images.ts';
 import { aheadOf, correctPlaces } from './queue/place.ts';
-import { correctWait } from './queue/waiting.ts';
 import { assignSlots, awaitInspections } from './slots/assign-slots.ts';
+import { corrections, policyFaults } from './status.ts';
 import { type Moved, moveOf } from './transition/move.ts';
-import { correctStalled } from './transition/stalled.ts';
 import { publishUnsettled, type Unsettled } from './unsettled.ts';
 
 /**
@@ -66,8 +59,8 @@ const transitionsPerReconcile = 50;
 const correctionsPerSweep = 200;
 
 /**
- * Moves images into and out of the queue, then gives free slots to those that waited longest. If transitions exceed the limit, they follow
- * the slots, and the next reconciles do the rest.
+ * Moves images into and out of the queue, gives free slots to those that waited longest, then writes whatever else is due. If the writes exceed
+ * the limit, all of them follow the slots, and the next reconciles do the rest.
  * Order: slot (the claim) → status → DataVolume (the effect). After a crash in between the next reconcile continues there.
  */
 export function decide(observed: Observed | Unsettled): Action[] {
@@ -87,44 +80,25 @@ export function decide(observed: Observed | Unsettled): Action[] {
   const writes = others.filter(isWrite);
   const isOther = new Set(writes);
   const [now, later] = [writes.slice(0, transitionsPerReconcile), writes.slice(transitionsPerReconcile)];
-  const isCrowd = later.length > 0;
+  // An image that cannot be queued is to keep the slots from those behind it, and one that leaves the queue is not overtaken.
+  // Nothing else comes before the slots.
+  const first = later.length > 0 ? [] : now.filter(({ image, next }) => isQueued(image) || isQueued(next));
   const unchanged = others.filter((move) => !isWrite(move)).map(({ next }) => next);
   const images = moves.map(({ next }) => next);
   const places = correctPlaces(observed, images, holders);
   return [
     ...policyFaults(observed),
     ...actionsOf(moves.filter((move) => !isOther.has(move))),
-    // An image that cannot be queued is to keep the slots from those behind it, so this comes first.
-    ...(isCrowd ? [] : actionsOf(now)),
+    ...actionsOf(first),
     ...actions,
     // Before the groups: a group that fails ends what follows without a group.
     ...requeuePostponed(observed, later),
     ...together([
       ...begun,
-      ...(isCrowd ? now.map((move) => move.actions) : []),
+      ...now.filter((move) => !first.includes(move)).map((move) => move.actions),
       ...corrections(observed, unchanged, places).slice(0, correctionsPerSweep),
     ]),
   ];
-}
-
-/** What is wrong in the status of images that take no transition, each in one write, those whose place is wrong in the order of the queue. */
-function corrections(
-  observed: Observed,
-  images: readonly VMDiskImage[],
-  places: ReturnType<typeof correctPlaces>,
-): Action[][] {
-  const byQueue = new Map([...places.keys()].map((uid, index) => [uid, index]));
-  const indexOf = ({ metadata }: VMDiskImage) => byQueue.get(metadata.uid) ?? 0;
-  return images
-    .toSorted((a, b) => indexOf(a) - indexOf(b))
-    .map((image): Action[] => {
-      const [wrong] = [...correctWait(image, observed), ...correctStalled(image, observed)];
-      const fields = places.get(image.metadata.uid);
-      if (!fields) return wrong ? [wrong] : [];
-      const before = wrong?.do === 'patchStatus' ? wrong.status : {};
-      return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { ...before, ...fields } }];
-    })
-    .filter(({ length }) => length > 0);
 }
 
 const actionsOf = (moves: readonly Moved[]) => moves.flatMap(({ actions }) => actions);
@@ -144,23 +118,5 @@ function requeuePostponed({ postponed = [], lacking = [] }: Observed, later: rea
     ...lacking.map((metadata, index) =>
       requeueNamed(VMDiskImage, metadata, 1000 * Math.floor(index / requeuedPerSecond)),
     ),
-  ];
-}
-
-/** Each by what it says of the policy's keys, so that it is one Event however often the policy is looked at, or edited elsewhere. */
-function policyFaults({ policy, policyMap, lease, nowMs, isAboutAll }: Observed): Action[] {
-  if (!policyMap || !isAboutAll) return [];
-  const warn = (reason: Reason, message: string, of: unknown) =>
-    recordEvent(policyMap, true, reason, message, digestOf(of));
-  const faults = `${policy.faults.map(describeFault).join('; ')}. Nothing that depends on it starts until it is fixed.`;
-  const strays = strayEntries(policyMap).map(({ key }) => key);
-  const unread = `No function reads ${strays.join(', ')}: the defaults hold. ot-functions policy lists the names of all keys.`;
-  const stop = stopOf(policy, egressIn(lease), nowMs);
-  return [
-    ...(policy.faults.length > 0 ? [warn('InvalidPolicy', faults, policy.faults)] : []),
-    ...(strays.length > 0 ? [warn('UnknownPolicyKey', unread, strays)] : []),
-    ...(stop && stop.reason !== 'InvalidPolicy'
-      ? [warn(stop.reason, `Nothing starts: ${stop.why}.`, [stop.key, policyMap.data?.[stop.key]])]
-      : []),
   ];
 }

@@ -10,6 +10,7 @@ import { policyRef } from '../../shared/policy.ts';
 import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
+import { readDonors } from './read/donors.ts';
 
 const harness = await serveFunction(declaration);
 afterAll(harness.close);
@@ -137,4 +138,22 @@ describe('a slot that is free', () => {
     await harness.kube.patch(Lease, lease, { metadata: { annotations: { 'pelotech.ot/egress': null } } });
     await policy({ egressBudget: null });
   });
+});
+
+test('of a content that many wait for, only images that can be cloned from are read', async () => {
+  await snapshotOf(await donor('many', 'content-many'));
+  const waiting = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => image(`waits-${index}`, 'content-many', { phase: 'Queued', attempt: 0 })),
+  );
+  let read = 0;
+  const { list } = harness.kube;
+  const pages: typeof harness.kube.pages = async function* (resource, options) {
+    for await (const page of harness.kube.pages(resource, options)) {
+      read += page.items.length;
+      yield page;
+    }
+  };
+  const found = await readDonors({ list, pages }, waiting);
+  expect([...found]).toEqual([[`${namespace}/content-many`, { image: 'many', snapshot: 'many-r1' }]]);
+  expect(read).toBe(1);
 });

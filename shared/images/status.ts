@@ -10,6 +10,17 @@ import type { Reason } from '../reasons/reason.ts';
 import { diskImageFact, factAttributes } from './facts.ts';
 import { redactUrl } from './sources.ts';
 
+/** Fields of an image's status as they are to be; null removes one. */
+export type StatusPatch = Readonly<Partial<Record<keyof VMDiskImageStatus, unknown>>>;
+
+/** Writes them, if the image is as it was read. */
+export const patchStatus = (of: VMDiskImage, status: StatusPatch): Action => ({
+  do: 'patchStatus',
+  resource: VMDiskImage,
+  of,
+  status,
+});
+
 const factOf: Partial<Record<Phase, string>> = {
   Queued: 'queued',
   Syncing: 'syncing',
@@ -50,7 +61,7 @@ export function transition(
   const history = [...(before.history ?? []), entry].slice(-10);
   const status = { ...fields, phase: to, message, conditions, observedGeneration, history };
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
+    patchStatus(image, status),
     // The history has each step; an Event is a write of its own.
     ...(isOutcome(to) ? [recordEvent(image, to !== 'Succeeded', reason, message, `${revision}/${now}`)] : []),
     ...publishEntry(image, entry),
@@ -104,7 +115,7 @@ export function updateWhy(image: VMDiskImage, why: Why): Action[] {
   const { message, conditions } = image.status ?? {};
   if (message === redactMessage(why.message) && conditionOf(conditions, 'Ready')?.reason === why.reason) return [];
   const status = { ...explained(image, why), observedGeneration: image.metadata.generation };
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
+  return [patchStatus(image, status)];
 }
 
 /** The fields of a status that say why a phase lasts. */
@@ -152,7 +163,7 @@ export function reportConditions(
     (list, next) => withCondition(list, { ...next, observedGeneration }, toTime(nowMs)),
     before,
   );
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { ...fields, conditions } }];
+  return [patchStatus(image, { ...fields, conditions })];
 }
 
 /** A domain event about an image; its id is the same each time it is published. */

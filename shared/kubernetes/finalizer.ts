@@ -7,12 +7,7 @@ export function addFinalizer(resource: Resource, object: KubernetesObject): Acti
   const finalizers = object.metadata.finalizers ?? [];
   if (finalizers.includes(kupenstackFinalizer)) return undefined;
   return [
-    {
-      do: 'patchMetadata',
-      resource,
-      of: object,
-      metadata: { finalizers: [...finalizers, kupenstackFinalizer] },
-    },
+    { do: 'patchMetadata', resource, of: object, metadata: { finalizers: [...finalizers, kupenstackFinalizer] } },
     { do: 'requeue', about: object },
   ];
 }

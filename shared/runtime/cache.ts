@@ -19,6 +19,8 @@ export interface CachedKind {
   fieldSelector?: string;
   /** The same as code; all if absent. */
   includes?(object: KubernetesObject): boolean;
+  /** What is kept of each object; all but managedFields if absent. */
+  keep?<T extends KubernetesObject>(object: T): T;
 }
 
 export const cachedObject = (resource: Resource, { namespace, name }: ObjectReference): CachedKind => ({
@@ -74,7 +76,7 @@ export function withCaches(
 type Note = <T extends KubernetesObject>(of: Resource<T>, object: T) => T;
 
 function cacheOf(
-  { resource, namespace, fieldSelector, includes = () => true }: CachedKind,
+  { resource, namespace, fieldSelector, includes = () => true, keep }: CachedKind,
   reflecting: Reflecting,
   watching: Watching,
 ) {
@@ -91,7 +93,7 @@ function cacheOf(
     if (!isBehind()) for (const resume of waiting) resume();
   };
   const list = async (nextPauseMs = pauseMs.first): Promise<void> => {
-    await follow(watching, resource, selected, reflecting, objects, onChange).catch(async (error: unknown) => {
+    await follow(watching, resource, selected, reflecting, objects, onChange, keep).catch(async (error: unknown) => {
       await reflecting.pause(nextPauseMs, reflecting.signal);
       // Not at the end of everything.
       if (reflecting.signal.aborted) return;

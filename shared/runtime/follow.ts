@@ -3,7 +3,7 @@ import type { ListOptions } from './kube.ts';
 import { trimmed } from './list-trimmed.ts';
 import { type Reflecting, reflect, type Watching } from './reflect.ts';
 
-/** Keeps `objects` equal to what the API server has of a kind, without managedFields; resolves once the first list is in. */
+/** Keeps `objects` equal to what the API server has of a kind, or to what `keep` makes of it; resolves once the first list is in. */
 export function follow<T extends KubernetesObject>(
   kube: Watching,
   resource: Resource<T>,
@@ -11,16 +11,17 @@ export function follow<T extends KubernetesObject>(
   reflecting: Reflecting,
   objects: Map<string, T>,
   onChange: (resourceVersion: string) => void,
+  keep: (object: T) => T = trimmed,
 ): Promise<void> {
   return reflect(kube, resource, options, reflecting, {
     replaced: (items, resourceVersion) => {
       objects.clear();
-      for (const item of items) objects.set(keyOf(item.metadata), trimmed(item));
+      for (const item of items) objects.set(keyOf(item.metadata), keep(item));
       onChange(resourceVersion);
     },
     changed: ({ type, object }) => {
       if (type === 'DELETED') objects.delete(keyOf(object.metadata));
-      else objects.set(keyOf(object.metadata), trimmed(object));
+      else objects.set(keyOf(object.metadata), keep(object));
       onChange(object.metadata.resourceVersion);
     },
   });

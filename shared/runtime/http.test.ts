@@ -810,6 +810,19 @@ describe('a reconcile', () => {
     expect((await post(changed)).status).toBe(202);
     expect(had).toEqual([true, false, false]);
   });
+  test('reads its cache again where it only looks at what it has written', async () => {
+    const had: boolean[] = [];
+    const { post } = served({
+      cached: async () => [],
+      observe: async ({ cached }) => {
+        had.push(cached !== undefined);
+        return [undefined];
+      },
+      decide: () => (had.length < 3 ? [{ do: 'requeue', about: widget }] : []),
+    });
+    expect((await post(changed)).status).toBe(202);
+    expect(had).toEqual([true, true, true]);
+  });
   test('of a sweep tells again what was told', async () => {
     const { post, retold } = served();
     await post(changed);

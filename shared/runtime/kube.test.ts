@@ -105,6 +105,14 @@ describe('a list', () => {
     expect(await kube.list(Secret)).toHaveLength(1_000);
     expect(limits).toEqual([250, 500, 500]);
   });
+  test('is read no further than its reader goes on, and no larger than he asks for', async () => {
+    const { kube, limits } = await serving(Array(1_000).fill(10));
+    for await (const { items } of kube.pages(Secret, { limit: 1 })) {
+      expect(items).toHaveLength(1);
+      break;
+    }
+    expect(limits).toEqual([1]);
+  });
   test.each([
     ['from its beginning', []],
     ['after thousands of small ones', Array<number>(2_000).fill(100)],

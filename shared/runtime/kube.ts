@@ -9,6 +9,8 @@ export interface ListOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** The most objects of the first page, for who asks only whether there is any. */
+  limit?: number;
 }
 
 export interface Preconditions {
@@ -186,7 +188,7 @@ export function kubeClient(
   }
 
   async function* pages<T extends KubernetesObject>(resource: Resource<T>, options: ListOptions = {}) {
-    const { namespace, ...selectors } = options;
+    const { namespace, limit: first = firstPage, ...selectors } = options;
     let next: string | undefined;
     const path = pathOf(resource, { namespace });
     /** At most `limit` objects, or fewer if they are large; a single object of any size. */
@@ -200,7 +202,7 @@ export function kubeClient(
         throw error;
       }
     };
-    let limit = firstPage;
+    let limit = first;
     do {
       const { object, length } = await read(limit);
       const page = object as { metadata: { continue?: string; resourceVersion: string }; items: unknown[] };

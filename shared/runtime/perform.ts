@@ -83,65 +83,49 @@ interface Written {
   created: Map<string, string>;
 }
 
+/** What guards a write: the object as it was read, or as this reconcile left it. */
+const asRead = ({ versions }: Written, { uid, resourceVersion }: { uid: string; resourceVersion: string }) => ({
+  uid,
+  resourceVersion: versions.get(uid) ?? resourceVersion,
+});
+
+const wrote = ({ versions }: Written, { metadata }: KubernetesObject) =>
+  void versions.set(metadata.uid, metadata.resourceVersion);
+
 type Refused = readonly [key: string, refusal: Refusal];
 
+/** One action. What was refused is returned, to be decided about. */
 async function performOne(
   effects: Effects,
   action: Action,
-  { versions, created }: Written,
+  written: Written,
   outcome: Outcome,
 ): Promise<Refused | undefined> {
-  const { kube, name } = effects;
-  const asRead = ({ uid, resourceVersion }: { uid: string; resourceVersion: string }) => ({
-    uid,
-    resourceVersion: versions.get(uid) ?? resourceVersion,
-  });
-  const wrote = ({ metadata }: KubernetesObject) => void versions.set(metadata.uid, metadata.resourceVersion);
   switch (action.do) {
     case 'create':
-      return create(effects, action, created);
-    case 'replace': {
-      const metadata = { ...action.object.metadata, ...asRead(action.object.metadata) };
-      const object = { ...action.object, metadata } as unknown as KubernetesObject;
-      try {
-        return wrote(await orConflict(kube.replace(action.resource, object, name)));
-      } catch (error) {
-        if (action.owner === undefined || !isRefusal(error)) throw error;
-        return refusedAs(action.resource, metadata, error);
-      }
-    }
-    case 'patchMetadata': {
-      const patch = { metadata: { ...action.metadata, ...asRead(action.of.metadata) } };
-      return wrote(
-        await orConflict(kube.patch(action.resource, referenceOf(action.of), patch, { fieldManager: name })),
-      );
-    }
-    case 'patchStatus': {
-      const patch = { metadata: asRead(action.of.metadata), status: withUid(action, created) };
-      const options = { fieldManager: name, subresource: 'status' } as const;
-      return wrote(await orConflict(kube.patch(action.resource, referenceOf(action.of), patch, options)));
-    }
+      return create(effects, action, written);
+    case 'replace':
+      return replace(effects, action, written);
+    case 'patchMetadata':
+    case 'patchStatus':
+      return patch(effects, action, written);
     case 'apply':
-      return apply(effects, action, wrote);
-    case 'delete': {
-      const { uid, resourceVersion } = asRead(action.of.metadata);
-      const preconditions = action.unchanged ? { uid, resourceVersion } : { uid };
-      await orConflict(kube.delete(action.resource, referenceOf(action.of), preconditions));
-      return undefined;
-    }
+      return apply(effects, action, written);
+    case 'delete':
+      return remove(effects, action, written);
+    case 'call':
+      return call(effects, action, outcome);
     case 'recordEvent':
     case 'publish':
     case 'measure':
       outcome.notifications.push(action);
-      return undefined;
+      break;
     case 'requeue':
       outcome.requeued.push(subjectOf(action.about));
-      return undefined;
-    case 'call':
-      return call(effects, action, outcome);
+      break;
     case 'requeueAfter':
       effects.requeueAfter(subjectOf(action.about), action.afterMs);
-      return undefined;
+      break;
     case 'redeliver':
       outcome.redeliver = action.because;
   }
@@ -173,14 +157,6 @@ async function call(
   }
 }
 
-/** The status with the uid of an object that was created before, if it is to be recorded. */
-function withUid({ status, record }: Action & { do: 'patchStatus' }, created: Written['created']) {
-  const uid = record && created.get(refusalKey(record.created.resource, record.created.metadata));
-  if (!uid) return status;
-  const [field, name] = record.uidAt;
-  return { ...status, [field]: { ...(status[field] as object), [name]: uid } };
-}
-
 const describeError = (error: unknown) =>
   error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
 
@@ -205,7 +181,7 @@ async function orConflict<T>(request: Promise<T>): Promise<T> {
 async function create(
   { kube, name, telemetry }: Effects,
   { resource, object, owner, askedBy }: Action & { do: 'create' },
-  created: Written['created'],
+  { created }: Written,
 ): Promise<Refused | undefined> {
   try {
     const made = await kube.create(resource, object, name);
@@ -228,16 +204,55 @@ async function create(
 const isMadeFor = (owner: string, object: KubernetesObject) =>
   isOwnedBy(owner, object) || Object.values(object.metadata.labels ?? {}).includes(owner);
 
+/** Only as it was read. The refusal of what has an owner is reported at that owner. */
+async function replace(
+  { kube, name }: Effects,
+  { resource, object, owner }: Action & { do: 'replace' },
+  written: Written,
+): Promise<Refused | undefined> {
+  const metadata = { ...object.metadata, ...asRead(written, object.metadata) };
+  try {
+    const next = { ...object, metadata } as unknown as KubernetesObject;
+    return wrote(written, await orConflict(kube.replace(resource, next, name)));
+  } catch (error) {
+    if (owner === undefined || !isRefusal(error)) throw error;
+    return refusedAs(resource, metadata, error);
+  }
+}
+
+/** A merge patch of the object as it was read, or of its status. */
+async function patch(
+  { kube, name }: Effects,
+  action: Action & { do: 'patchMetadata' | 'patchStatus' },
+  written: Written,
+): Promise<undefined> {
+  const metadata = asRead(written, action.of.metadata);
+  const isStatus = action.do === 'patchStatus';
+  const body = isStatus
+    ? { metadata, status: withUid(action, written) }
+    : { metadata: { ...action.metadata, ...metadata } };
+  const options = { fieldManager: name, ...(isStatus ? ({ subresource: 'status' } as const) : {}) };
+  return wrote(written, await orConflict(kube.patch(action.resource, referenceOf(action.of), body, options)));
+}
+
+/** The status with the uid of an object that was created before, if it is to be recorded. */
+function withUid({ status, record }: Action & { do: 'patchStatus' }, { created }: Written) {
+  const uid = record && created.get(refusalKey(record.created.resource, record.created.metadata));
+  if (!uid) return status;
+  const [field, name] = record.uidAt;
+  return { ...status, [field]: { ...(status[field] as object), [name]: uid } };
+}
+
 async function apply(
   { kube, name, telemetry }: Effects,
   { object, resource, subresource, force }: Action & { do: 'apply' },
-  wrote: (object: KubernetesObject) => void,
+  written: Written,
 ): Promise<Refused | undefined> {
   const options = { fieldManager: name, ...(subresource ? { subresource } : {}), ...(force ? { force } : {}) };
   try {
     const applied = await kube.apply(resource, object, options);
     if (!subresource) telemetry.made(applied);
-    wrote(applied);
+    wrote(written, applied);
     return undefined;
   } catch (error) {
     // 404: the namespace does not exist, and the same apply would not create it.
@@ -245,4 +260,14 @@ async function apply(
       return refusedAs(resource, object.metadata, error);
     throw error;
   }
+}
+
+/** That very object, with `unchanged` only as it was read. */
+async function remove(
+  { kube }: Effects,
+  { resource, of, unchanged }: Action & { do: 'delete' },
+  written: Written,
+): Promise<undefined> {
+  const { uid, resourceVersion } = asRead(written, of.metadata);
+  await orConflict(kube.delete(resource, referenceOf(of), unchanged ? { uid, resourceVersion } : { uid }));
 }

@@ -63,6 +63,7 @@ export function reconcile<Observed>(
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
   const tryUntilDone = async () => {
+    let { cached } = ports;
     for (let tries = 1; ; tries++) {
       const outcome: Outcome = { refusals, notifications: [], requeued: [] };
       const known = refusals.size;
@@ -70,14 +71,15 @@ export function reconcile<Observed>(
       // The first try has changed objects: what events say happened to them is not all by now.
       const named = isFirst ? batch.subjects : batch.subjects.map(withoutVerb);
       const subjects = [...named, ...requeued];
-      // A conflict may come from a cache that is behind.
-      const reading = isFirst ? ports : { ...ports, cached: undefined };
-      const decisions = await decideAll(declaration, reading, { ...batch, subjects }, effects, outcome);
+      const decisions = await decideAll(declaration, { ...ports, cached }, { ...batch, subjects }, effects, outcome);
       // Kept for all tries: the object that led there may be gone by the next.
       requeued.push(...outcome.requeued);
       background.waitUntil(notify(effects, outcome.notifications));
       const hasConflict = decisions.some(({ error }) => error instanceof Conflict);
-      const isDone = !hasConflict && refusals.size === known && outcome.requeued.length === 0;
+      const isRefused = hasConflict || refusals.size > known;
+      // That may come from a cache that is behind.
+      if (isRefused) cached = undefined;
+      const isDone = !isRefused && outcome.requeued.length === 0;
       if (isDone || tries === maxTries) return verdictOf(decisions);
       if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
     }

@@ -47,9 +47,9 @@ describe('a function of scale zero on a real cluster', () => {
     );
   }, 400_000);
 
-  test('start-sync and follow-sync stay awake, and no function runs twice', async () => {
+  test('start-sync, follow-sync and count-refs stay awake, and no function runs twice', async () => {
     const kube = adminClient();
-    for (const name of ['start-sync', 'follow-sync']) {
+    for (const name of ['start-sync', 'follow-sync', 'count-refs']) {
       const { spec } = (await kube.get(Deployment, await deploymentOf(name))) ?? {};
       expect(spec?.replicas).toBeGreaterThanOrEqual(1);
     }

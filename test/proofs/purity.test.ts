@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { loadAllFunctions } from '../../knative/functions.ts';
 import { breachesOf, circlesOf, importsOf, pureFilesOf } from './purity.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -18,6 +19,11 @@ async function readSources(): Promise<Map<string, string>> {
   );
 }
 
+/** The functions that may write a status and have no status.ts, each with its reason. */
+const withoutStatusFile: Readonly<Record<string, string>> = {
+  prune: 'each of its reports precedes a deletion, and stands beside it in teardown.ts',
+};
+
 describe('the source tree', async () => {
   const sources = await readSources();
 
@@ -34,6 +40,19 @@ describe('the source tree', async () => {
     const known = judge.flatMap(([path, text]) => importsOf(path, text).map(({ from }) => `${path} imports ${from}`));
     expect(known.length).toBeGreaterThan(100);
     expect(known.filter((one) => /imports (shared\/(?!kinds\/)|functions\/)/.test(one))).toEqual([]);
+  });
+
+  test('has every function laid out alike, with a status.ts where it may write a status', async () => {
+    const functions = await loadAllFunctions();
+    const reporting = functions.filter(({ may }) => may.some(({ subresource }) => subresource === 'status'));
+    expect(reporting.length).toBeGreaterThan(8);
+    const expected = [
+      ...functions.flatMap(({ name }) => ['index.ts', 'gather.ts', 'decide.ts'].map((file) => `${name}/${file}`)),
+      ...reporting.filter(({ name }) => !withoutStatusFile[name]).map(({ name }) => `${name}/status.ts`),
+    ];
+    expect(expected.filter((path) => !sources.has(`functions/${path}`))).toEqual([]);
+    const excused = Object.keys(withoutStatusFile).filter((name) => sources.has(`functions/${name}/status.ts`));
+    expect(excused).toEqual([]);
   });
 
   test('is read whole: every function decides in a pure file, and files split off from one are pure as well', () => {

@@ -65,6 +65,8 @@ export interface ProvesPermissions {
   of?: readonly string[];
   /** Timers run in it, because no event reports what it is about. */
   byTimers?: true;
+  /** It is also run with each of these timers alone: every other event is dropped. */
+  alsoBy?: readonly ('sweep' | 'audit')[];
 }
 
 /** Stories by name; a story that has only its run is that function. */

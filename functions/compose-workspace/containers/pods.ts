@@ -1,12 +1,6 @@
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { type Reason, repeated } from '../../../shared/reasons/reason.ts';
-
-/** What keeps a Pod from running. */
-export interface PodTrouble {
-  reason: Reason;
-  message: string;
-}
+import { type Cause, repeated } from '../../../shared/reasons/reason.ts';
 
 type Container = NonNullable<Pod['status']>['containerStatuses'][number];
 
@@ -24,7 +18,7 @@ export const isCurrent = ({ metadata, status }: Pod) =>
   metadata.deletionTimestamp === undefined && status?.phase !== 'Failed' && status?.phase !== 'Succeeded';
 
 /** What keeps Pods from running, in the words of the scheduler or the kubelet; undefined if nothing is known. */
-export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
+export function podTrouble(pods: readonly Pod[]): Cause | undefined {
   for (const { metadata, status } of pods.filter(isCurrent)) {
     const scheduled = conditionOf(status?.conditions, 'PodScheduled');
     if (scheduled?.status === 'False') {
@@ -58,7 +52,7 @@ export function podTrouble(pods: readonly Pod[]): PodTrouble | undefined {
 export function crashing(
   pods: readonly Pod[],
   { nowMs, steadyMs }: { nowMs: number; steadyMs: number },
-): { pod: Pod; trouble: PodTrouble } | undefined {
+): { pod: Pod; trouble: Cause } | undefined {
   const isSteady = ({ state }: Container) => nowMs - startedMs(state) >= steadyMs;
   for (const pod of pods.filter(isCurrent)) {
     const container = pod.status?.containerStatuses.find((one) => hasEnded(one) && !isSteady(one));
@@ -73,7 +67,7 @@ const hasEnded = ({ restartCount, state }: Container) =>
 /** NaN unless it runs. */
 const startedMs = (state: Container['state']) => Date.parse(state?.running?.startedAt ?? '');
 
-function describeCrash({ metadata: { name: pod, namespace } }: Pod, container: Container): PodTrouble {
+function describeCrash({ metadata: { name: pod, namespace } }: Pod, container: Container): Cause {
   const { name, restartCount } = container;
   const often = restartCount === 1 ? 'once' : `${restartCount} times`;
   const message = `Container ${name} of Pod ${pod} was restarted ${often}.${describeExit(container, 'It last ended')} See kubectl logs ${pod} -c ${name} -n ${namespace} --previous.`;

@@ -3,12 +3,12 @@ import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import type { ContainerCluster, Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import type { Policy } from '../../../shared/policy.ts';
-import { repeated } from '../../../shared/reasons/reason.ts';
+import { type Cause, repeated } from '../../../shared/reasons/reason.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { isHalted } from '../skipped.ts';
 import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 import { podsOf } from './deployment.ts';
-import { crashing, isCurrent, type PodTrouble, podTrouble } from './pods.ts';
+import { crashing, isCurrent, podTrouble } from './pods.ts';
 
 /** How long something may be amiss depends on the time, the policy, and since when the workspace reports it. */
 interface Patience {
@@ -64,7 +64,7 @@ function whyStopped(isHibernating: boolean, cluster: ContainerCluster, policy: P
 const overdue = 'ProgressDeadlineExceeded';
 
 /** Trouble that may pass, and is a failure if it lasts. */
-type Lasting = PodTrouble & { sinceMs: number };
+type Lasting = Cause & { sinceMs: number };
 
 /** A Pod that cannot be made: what it needs may come a moment later. */
 function refusal(conditions: NonNullable<Deployment['status']>['conditions']): Lasting | undefined {

@@ -1,6 +1,6 @@
 import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { Policy } from '../../../shared/policy.ts';
-import type { Reason } from '../../../shared/reasons/reason.ts';
+import type { Cause } from '../../../shared/reasons/reason.ts';
 import { controlAddressOf } from './inventory.ts';
 import { hasRolesToRun } from './roles.ts';
 
@@ -10,7 +10,7 @@ export function unreached(
   policy: Policy,
   vm: WorkspaceMachine,
   runners: ReadonlyMap<string, string>,
-): { reason: Reason; message: string } | undefined {
+): Cause | undefined {
   const network = policy.values.ansibleControlNetwork;
   if (controlAddressOf(vm, network) === undefined) {
     const message = `Expected an ipAddress on network ${network}, where its deploy roles come from, found none.`;

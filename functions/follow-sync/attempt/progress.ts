@@ -1,9 +1,9 @@
 import type { Action } from '../../../shared/actions.ts';
-import { explained, reportWhy, updateWhy } from '../../../shared/images/status.ts';
+import { explained, patchStatus, reportWhy, updateWhy } from '../../../shared/images/status.ts';
 import { isBlocked } from '../../../shared/images/stopped.ts';
 import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
-import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
 import { sentence } from '../../../shared/sentence.ts';
@@ -33,7 +33,7 @@ export function progressOf(image: VMDiskImage, dataVolume: DataVolume, pods: rea
     ...(progress === undefined ? {} : { progress }),
     progressAt: toTime(nowMs),
   };
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: fields }];
+  return [patchStatus(image, fields)];
 }
 
 const downloading = ({ status }: VMDiskImage) => `Downloading, attempt ${status?.attempts ?? 1}.`;

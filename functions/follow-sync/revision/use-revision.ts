@@ -1,13 +1,13 @@
 import type { Action } from '../../../shared/actions.ts';
-import { reportConditions } from '../../../shared/images/status.ts';
-import { useRevision as annotation, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { patchStatus, reportConditions } from '../../../shared/images/status.ts';
+import { useRevision as annotation } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withCondition } from '../../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../../shared/kubernetes/events.ts';
 import { isNotSo } from '../../../shared/kubernetes/status.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Observed } from '../observed.ts';
 import { isLostInUse } from '../snapshot/snapshot.ts';
-import { publishReady, withLost } from '../snapshot/snapshotting.ts';
+import { publishReady, withLost } from '../status.ts';
 import { heldBy, isPinned, type Revision, revisionsOf, snapshotOf, usableRevisions } from './revisions.ts';
 
 /**
@@ -48,7 +48,7 @@ function use(observed: Observed, of: Revision, isPin: boolean): Action[] {
   const snapshot = found ? heldBy(found, revision) : { name, revision };
   const status = { snapshot, conditions, ...(image.status?.phase === 'Succeeded' ? { message } : {}) };
   return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
+    patchStatus(image, status),
     recordEvent(image, false, reason, message, `${revision}/${now}`),
     ...(isLost ? [] : [publishReady(image, revision, { reason, message, nowMs })]),
   ];

@@ -6,16 +6,12 @@ import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/
 import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { isObjectName } from '../../../shared/kubernetes/names.ts';
 import { bytesOf } from '../../../shared/kubernetes/quantity.ts';
-import type { Reason } from '../../../shared/reasons/reason.ts';
+import type { Cause } from '../../../shared/reasons/reason.ts';
 import { sentence } from '../../../shared/sentence.ts';
 import type { Observed } from '../observed.ts';
 import { completed } from '../revision/revisions.ts';
 
-interface Trouble {
-  reason: Reason;
-  message: string;
-}
-type Check = (image: VMDiskImage, snapshot: VolumeSnapshot) => Trouble | undefined;
+type Check = (image: VMDiskImage, snapshot: VolumeSnapshot) => Cause | undefined;
 
 /**
  * Takes over the snapshot that an image's annotation names, or says what is in the way. There is no deadline: while the
@@ -41,13 +37,13 @@ export function adopting(observed: Observed): Action[] {
 }
 
 /** The first check that applies wins. */
-const troubleOf = (image: VMDiskImage, snapshot: VolumeSnapshot): Trouble | undefined =>
+const troubleOf = (image: VMDiskImage, snapshot: VolumeSnapshot): Cause | undefined =>
   checks
     .values()
     .map((check) => check(image, snapshot))
     .find((trouble) => trouble !== undefined);
 
-function missing({ metadata }: VMDiskImage, name: string): Trouble {
+function missing({ metadata }: VMDiskImage, name: string): Cause {
   const orElse = 'To download the image instead remove the annotation pelotech.ot/adopt-snapshot.';
   if (!isObjectName(name)) {
     const message = `Expected the name of a VolumeSnapshot in annotation pelotech.ot/adopt-snapshot, found ${JSON.stringify(name)}. ${orElse}`;

@@ -1,6 +1,7 @@
 import type { Action } from '../../../shared/actions.ts';
+import { patchStatus, type StatusPatch } from '../../../shared/images/status.ts';
 import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
-import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { imageNameOf, shortHash, snapshotName } from '../../../shared/kubernetes/names.ts';
 import { childMetadata } from '../../../shared/kubernetes/ownership.ts';
@@ -48,6 +49,12 @@ export const isLostInUse = (snapshot: VolumeSnapshot) =>
 /** Machines can be cloned from the snapshot. */
 export const isUsable = (snapshot: VolumeSnapshot) => snapshot.status?.readyToUse === true && !isLost(snapshot);
 
+/** The start of the wait for the snapshot. If a user removed it from the status, the last known time before it. */
+export const sinceMs = ({ status }: VMDiskImage, dataVolume: DataVolume | undefined) =>
+  [status?.snapshottingAt, status?.startedAt, dataVolume?.metadata.creationTimestamp]
+    .map((time) => Date.parse(time ?? ''))
+    .find(Number.isFinite) ?? 0;
+
 /** Of a snapshot that is in the way: it is the image's, it is not being deleted yet, and no machine is cloned from it. */
 export function isRemovable({ metadata, status }: VMDiskImage, snapshot: VolumeSnapshot) {
   const { name, deletionTimestamp, labels } = snapshot.metadata;
@@ -59,7 +66,7 @@ export function isRemovable({ metadata, status }: VMDiskImage, snapshot: VolumeS
 export const removeSnapshots = (
   image: VMDiskImage,
   snapshots: readonly VolumeSnapshot[],
-  status?: Readonly<Record<string, unknown>>,
+  status?: StatusPatch,
 ): Action[] => {
   if (snapshots.length === 0) return [];
   const trace = traceOfImage(image);
@@ -73,9 +80,4 @@ export const removeSnapshots = (
  * The API server refuses this if the image changed since it was read: what seems not to be needed, or in the way, may be of a later
  * revision, or be the copy of an image that a backup restored since.
  */
-export const ifUnchanged = (image: VMDiskImage, status: Readonly<Record<string, unknown>> = {}): Action => ({
-  do: 'patchStatus',
-  resource: VMDiskImage,
-  of: image,
-  status,
-});
+export const ifUnchanged = (image: VMDiskImage, status: StatusPatch = {}): Action => patchStatus(image, status);

@@ -1,23 +1,17 @@
 import type { Action } from '../../../shared/actions.ts';
-import { currentName, currentVolume, hasFinishedVolume } from '../../../shared/images/current-volume.ts';
-import { publish, reportWhy, transition } from '../../../shared/images/status.ts';
+import { currentName, hasFinishedVolume } from '../../../shared/images/current-volume.ts';
 import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
-import { useRevision, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { useRevision, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
-import { conditionOf, takenDown, withCondition, withProgress } from '../../../shared/kubernetes/conditions.ts';
+import { conditionOf, takenDown } from '../../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../../shared/kubernetes/duration.ts';
-import { recordEvent } from '../../../shared/kubernetes/events.ts';
 import { snapshotName } from '../../../shared/kubernetes/names.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
-import { toTime } from '../../../shared/kubernetes/time.ts';
-import { lasted } from '../../../shared/lasted.ts';
 import { isValid } from '../../../shared/policy.ts';
-import type { Reason } from '../../../shared/reasons/reason.ts';
 import { sentence } from '../../../shared/sentence.ts';
 import { traceOfImage } from '../../../shared/traces.ts';
-import { isClone } from '../attempt/clone.ts';
 import type { Observed } from '../observed.ts';
-import { completed } from '../revision/revisions.ts';
+import { keptUntil, reportError, reportLost, snapshotFailed, succeeded, waitAgain } from '../status.ts';
 import {
   isCutFrom,
   isLost,
@@ -26,6 +20,7 @@ import {
   isRemovable,
   isUsable,
   removeSnapshots,
+  sinceMs,
   snapshotFor,
 } from './snapshot.ts';
 
@@ -39,12 +34,10 @@ export function snapshotting(observed: Observed): Action[] {
   const isOfAnother = snapshot !== undefined && !isCutFrom(snapshot, dataVolume, currentName(image));
   if (snapshot && isUsable(snapshot) && !isOfAnother) return succeeded(observed, snapshot);
   const refusal = refusals.get(refusalKey(VolumeSnapshot, { namespace: image.metadata.namespace, name }));
-  if (refusal)
-    return snapshotFailed(
-      observed,
-      'Rejected',
-      `The VolumeSnapshot was refused: ${sentence(formatRefusal(refusal))} ${keptUntil}`,
-    );
+  if (refusal) {
+    const message = `The VolumeSnapshot was refused: ${sentence(formatRefusal(refusal))} ${keptUntil}`;
+    return snapshotFailed(observed, 'Rejected', message);
+  }
   if (!dataVolume || dataVolume.status?.phase === 'Failed') {
     const found = dataVolume
       ? conditionOf(dataVolume?.status?.conditions, 'Bound')?.message || 'its DataVolume Failed'
@@ -55,32 +48,10 @@ export function snapshotting(observed: Observed): Action[] {
   if (isValid(policy, 'snapshotTimeout') && nowMs - sinceMs(image, dataVolume) >= policy.values.snapshotTimeout) {
     const found = snapshot?.status?.error?.message ?? 'no error';
     const within = `within snapshotTimeout (${formatDuration(policy.values.snapshotTimeout)})`;
-    return snapshotFailed(
-      observed,
-      'SnapshotTimeout',
-      `No usable snapshot ${within}; the snapshotter says: ${sentence(found)} ${keptUntil}`,
-    );
+    const message = `No usable snapshot ${within}; the snapshotter says: ${sentence(found)} ${keptUntil}`;
+    return snapshotFailed(observed, 'SnapshotTimeout', message);
   }
   return snapshot ? reportError(observed, snapshot) : makeSnapshot(image, dataVolume);
-}
-
-export const describeWait = (image: VMDiskImage) =>
-  `${isClone(image) ? 'Cloned' : 'Downloaded'}; waiting for the snapshot.`;
-const keptUntil =
-  'The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.';
-
-/** Reports the snapshotter's error while it lasts: the snapshotter retries, and no error is final. */
-function reportError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
-  if (status?.error) {
-    const message = `${describeWait(image)} The snapshotter says: ${sentence(status.error.message)}`;
-    return reportWhy(image, { reason: 'SnapshotError', message, nowMs });
-  }
-  if (conditionOf(image.status?.conditions, 'Ready')?.reason !== 'SnapshotError') return [];
-  return reportWhy(
-    image,
-    { reason: isClone(image) ? 'Cloned' : 'Downloaded', message: describeWait(image), nowMs },
-    'Normal',
-  );
 }
 
 /**
@@ -94,39 +65,6 @@ function inTheWay(observed: Observed, snapshot: VolumeSnapshot): Action[] {
   if (isRemovable(image, snapshot)) return removeSnapshots(image, [snapshot]);
   const message = `VolumeSnapshot ${name} was not cut from the volume of this download; remove it. ${keptUntil}`;
   return snapshotFailed(observed, 'Rejected', message);
-}
-
-/** The start of the wait for the snapshot. If a user removed it from the status, the last known time before it. */
-const sinceMs = ({ status }: VMDiskImage, dataVolume: DataVolume | undefined) =>
-  [status?.snapshottingAt, status?.startedAt, dataVolume?.metadata.creationTimestamp]
-    .map((time) => Date.parse(time ?? ''))
-    .find(Number.isFinite) ?? 0;
-
-function succeeded(observed: Observed, snapshot: VolumeSnapshot): Action[] {
-  const { image, nowMs } = observed;
-  const { startedAt, queuedAt } = image.status ?? {};
-  const { stays, fields } = completed(observed, snapshot);
-  const { name } = snapshot.metadata;
-  const message = stays ? `Snapshot ${name} is ready.${stays}` : `Ready to clone from snapshot ${name}.`;
-  const since = queuedAt ?? startedAt ?? '';
-  return [
-    ...transition(image, { to: 'Succeeded', reason: 'SnapshotReady', message, nowMs, fields }),
-    lasted({ metric: 'ot.image.ready.duration', since, nowMs, trace: traceOfImage(image) }),
-  ];
-}
-
-/** Sets snapshottingAt if it is missing, or start-sync would download again. */
-function snapshotFailed(observed: Observed, reason: Reason, message: string): Action[] {
-  const { image, dataVolumes, nowMs } = observed;
-  const snapshottingAt =
-    image.status?.snapshottingAt ?? toTime(sinceMs(image, currentVolume(image, dataVolumes)) || nowMs);
-  return transition(image, {
-    to: 'Failed',
-    reason,
-    message,
-    nowMs,
-    fields: { completedAt: toTime(nowMs), snapshottingAt },
-  });
 }
 
 export function makeSnapshot(image: VMDiskImage, dataVolume: DataVolume): Action[] {
@@ -175,57 +113,8 @@ function afterLoss({ metadata, status }: VMDiskImage): string {
     : `remove annotation ${useRevision} to use revision ${status?.revision}`;
 }
 
-/** Whether machines can be cloned from the snapshot that the status names, in SnapshotLost and Ready. */
-function reportLost({ image, nowMs }: Observed, isLost: boolean, message: string): Action[] {
-  const conditions = withLost(image, isLost, message, nowMs);
-  const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
-  return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status: { conditions, message } },
-    recordEvent(image, isLost, reason, message, `${image.status?.snapshot?.name}/${toTime(nowMs)}`),
-    ...(isLost ? [] : [publishReady(image, image.status?.snapshot?.revision ?? 1, { reason, message, nowMs })]),
-  ];
-}
-
-/** Notifies the machines that wait for the image, whatever its phase: they can be cloned from this revision. */
-export const publishReady = (
-  image: VMDiskImage,
-  revision: number,
-  { nowMs, ...why }: { reason: Reason; message: string; nowMs: number },
-): Action => publish(image, 'ready', revision, toTime(nowMs), { phase: image.status?.phase, ...why });
-
-export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, message: string, nowMs: number) {
-  const [now, said] = [toTime(nowMs), { message, observedGeneration: metadata.generation }];
-  const reason = isLost ? 'SnapshotLost' : 'SnapshotReady';
-  const lost = { type: 'SnapshotLost', status: isLost ? 'True' : 'False', reason, ...said } as const;
-  const ready = { type: 'Ready', status: isLost ? 'False' : 'True', reason, ...said } as const;
-  // Another revision may be under way, or have failed, while an earlier one is used.
-  const before = status?.conditions ?? [];
-  const others =
-    status?.phase === 'Succeeded'
-      ? withProgress(before, isLost ? 'Stalled' : undefined, { reason, ...said }, now)
-      : before;
-  return withCondition(withCondition(others, lost, now), ready, now);
-}
-
 /** The volume of the lost snapshot still exists, for example because of the policy's retainSourceVolume. */
 function hasKeptItsVolume({ image, dataVolumes }: Observed): boolean {
   const { revision, snapshot } = image.status ?? {};
   return hasFinishedVolume(image, dataVolumes) && snapshot?.revision === revision;
-}
-
-/** Waits for a snapshot again. The same write reports a loss, because start-sync downloads a lost snapshot again if it is in use. */
-function waitAgain({ image, nowMs }: Observed, name: string, why: 'lost' | 'not ready'): Action[] {
-  const isLost = why === 'lost';
-  const message = `The snapshot ${name} is ${why}; waiting for ${isLost ? 'another' : 'one that is ready'} of the volume that is kept. Nothing is downloaded.`;
-  const known = isLost
-    ? { ...image, status: { ...image.status, conditions: withLost(image, true, message, nowMs) } }
-    : image;
-  return transition(known, {
-    to: 'Snapshotting',
-    reason: isLost ? 'SnapshotLost' : 'SnapshotNotReady',
-    message,
-    nowMs,
-    // Machines cannot be cloned from a snapshot that is not ready, so the status names none until it is.
-    fields: { snapshottingAt: toTime(nowMs), completedAt: null, ...(isLost ? {} : { snapshot: null }) },
-  });
 }

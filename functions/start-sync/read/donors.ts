@@ -17,7 +17,7 @@ export async function readDonors(kube: Pick<Kube, 'list' | 'pages'>, images: rea
   const lists = contents.map(async (content) => {
     const [namespace = '', digest = ''] = content.split('/');
     const found: VMDiskImage[] = [];
-    const having = { namespace, fieldSelector: `status.source.content=${digest}` };
+    const having = { namespace, fieldSelector: `status.source.content=${digest},status.phase=Succeeded` };
     for await (const { items } of kube.pages(VMDiskImage, having)) {
       found.push(
         ...items.filter((image) => contentOf(image) === content && canDonate(image) && !isFromTemplate(image)),

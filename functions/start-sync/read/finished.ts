@@ -8,10 +8,10 @@ import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, type ObjectReference, referenceIn, referenceOf } from '../../../shared/kinds/resource.ts';
 import { orUnreadable, partition } from '../../../shared/runtime/unreadable.ts';
 import type { Gathered } from '../observed.ts';
+import { isUnacknowledged, lacksStalled } from '../status.ts';
 import { lacksInput } from '../transition/inputs.ts';
-import { isUnacknowledged, lacksFinalizer } from '../transition/move.ts';
+import { lacksFinalizer } from '../transition/move.ts';
 import { newRevision } from '../transition/revision.ts';
-import { lacksStalled } from '../transition/stalled.ts';
 import type { Focus } from './focus.ts';
 import { isAmong, type Reader, uidsOf } from './reader.ts';
 

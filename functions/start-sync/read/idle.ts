@@ -9,7 +9,8 @@ import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { lacksUnreachable } from '../queue/waiting.ts';
 import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';
-import { isUnacknowledged, lacksFinalizer } from '../transition/move.ts';
+import { isUnacknowledged } from '../status.ts';
+import { lacksFinalizer } from '../transition/move.ts';
 import { failQueued } from '../transition/next-transition.ts';
 import { newRevision } from '../transition/revision.ts';
 import {

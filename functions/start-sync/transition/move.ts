@@ -1,17 +1,12 @@
 import { type Action, requeueNamed } from '../../../shared/actions.ts';
 import { nextLookMs } from '../../../shared/backoff.ts';
 import { attemptEnd } from '../../../shared/images/attempt-end.ts';
-import { afterwards, type Transition, transition } from '../../../shared/images/status.ts';
-import {
-  diskImageFinalizer,
-  isOfAnotherVersion,
-  phases,
-  VMDiskImage,
-} from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { afterwards, transition } from '../../../shared/images/status.ts';
+import { diskImageFinalizer, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../../shared/kinds/resource.ts';
-import { recordEvent } from '../../../shared/kubernetes/events.ts';
 import type { Reason } from '../../../shared/reasons/reason.ts';
 import type { Observed } from '../observed.ts';
+import { acknowledge, rebuiltStatus, unknownPhase } from '../status.ts';
 import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 
@@ -76,38 +71,6 @@ function interrupted(
   if (image.status?.phase !== 'Syncing') return [];
   const result = to === 'Failed' ? 'failure' : 'superseded';
   return attemptEnd(image, { result, reason, nowMs, policy, isUnstarted: image.status.importer === undefined });
-}
-
-/** Reports once that another version of the functions wrote the phase. The image is not changed otherwise. */
-function unknownPhase(image: VMDiskImage): Action[] {
-  if (!isOfAnotherVersion(image)) return [];
-  const phase = image.status?.phase ?? '';
-  const message = `Expected a phase of ${phases.join(', ')}, found ${JSON.stringify(phase)}: another version of the functions wrote it. The image is left as it is until that version, or a newer one, runs.`;
-  return [recordEvent(image, true, 'UnknownPhase', message, phase)];
-}
-
-/** Reports once that a wiped or invalid status was rebuilt: everything in it but the attempts is lost. */
-function rebuiltStatus(image: VMDiskImage, { fields }: Pick<Transition, 'fields'>): Action[] {
-  const { revision = 1, attempt = 0 } = fields ?? {};
-  if (image.status?.phase || (!attempt && (revision ?? 1) === 1)) return [];
-  const message = `The status was empty or not readable; rebuilt from DataVolumes and snapshots: revision ${revision}, ${attempt} attempts so far.`;
-  return [recordEvent(image, true, 'StatusRebuilt', message, image.metadata.resourceVersion)];
-}
-
-/** The spec has changed since the status was written: kstatus takes the image for one that is under way. */
-export const isUnacknowledged = (image: VMDiskImage) => {
-  const { generation, deletionTimestamp } = image.metadata;
-  const { observedGeneration = -1 } = image.status ?? {};
-  return (
-    observedGeneration >= 0 && observedGeneration !== generation && !deletionTimestamp && !isOfAnotherVersion(image)
-  );
-};
-
-/** The change asks for nothing new, or it would be a transition. */
-function acknowledge(image: VMDiskImage): Action[] {
-  if (!isUnacknowledged(image)) return [];
-  const status = { observedGeneration: image.metadata.generation };
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
 }
 
 /** `kubectl replace` of a manifest removes it. */

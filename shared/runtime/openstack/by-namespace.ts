@@ -1,5 +1,5 @@
 import { uniqueByName } from '../../distinct.ts';
-import { type Batch, type Context, subjectsOf } from '../../function.ts';
+import { type Batch, type Context, type Subject, subjectNamed, subjectsOf } from '../../function.ts';
 import { matches } from '../../glob.ts';
 import type { KubernetesObject, Resource } from '../../kinds/resource.ts';
 import type { Reported } from '../../kubernetes/status.ts';
@@ -43,14 +43,31 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
   return (await Promise.all(seen)).flat();
 }
 
-/** Those that events name; at a sweep all that are not as they should be, at an audit all. */
+/**
+ * Names all objects of a kind, page by page, but those of a namespace together: with each part of them its OpenStack would be read again. The
+ * API server lists them in the order of their namespaces.
+ */
+export const auditOf = (resource: Resource<KubernetesObject>) =>
+  async function* ({ kube }: { kube: Pick<Context['kube'], 'pages'> }): AsyncGenerator<Subject[]> {
+    let last: Subject[] = [];
+    for await (const { items } of kube.pages(resource)) {
+      const found = [...last, ...items.map(({ metadata }) => subjectNamed(resource, metadata))];
+      const namespace = found.at(-1)?.namespace;
+      yield found.filter((one) => one.namespace !== namespace);
+      last = found.filter((one) => one.namespace === namespace);
+    }
+    yield last;
+  };
+
+/** Those that events or an audit name; at a sweep all that are not as they should be. */
 export async function openOrNamed<T extends Reported>(
   kube: Context['kube'],
   batch: Batch,
   resource: Resource<T>,
 ): Promise<T[]> {
-  if (batch.audit) return kube.list(resource);
-  const open = batch.sweep ? (await kube.list(resource)).filter((one) => !isReady(one)) : [];
+  const open: T[] = [];
+  if (batch.sweep)
+    for await (const { items } of kube.pages(resource)) open.push(...items.filter((one) => !isReady(one)));
   return uniqueByName([...open, ...(await getNamed(kube, resource, subjectsOf(batch, resource)))]);
 }
 

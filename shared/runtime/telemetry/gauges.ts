@@ -7,11 +7,10 @@ import { Lease } from '../../kinds/coordination/lease.ts';
 import { machinePhases, VirtualMachine } from '../../kinds/pelotech/virtual-machine.ts';
 import { unreferenced, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
 import { componentPhases, Workspace, workspacePhases } from '../../kinds/pelotech/workspace.ts';
-import type { KubernetesObject, Resource } from '../../kinds/resource.ts';
 import { conditionOf } from '../../kubernetes/conditions.ts';
 import { operatorNamespace } from '../../operator.ts';
 import { isValid, type Policy } from '../../policy.ts';
-import type { Kube, ListOptions } from '../kube.ts';
+import type { Kube } from '../kube.ts';
 import { readPolicy } from '../read-policy.ts';
 import { countIn, point, unseen } from './gauge-points.ts';
 import { countImages, type Images, imagePoints } from './image-gauges.ts';
@@ -25,10 +24,17 @@ interface State {
   policy: Policy | undefined;
   lease: Lease | undefined;
   images: Images | undefined;
-  /** Those without a user, according to their status. */
-  unused: readonly VMDiskImage[] | undefined;
+  unused: Unused | undefined;
   machines: Machines | undefined;
   workspaces: Workspaces | undefined;
+}
+
+/** What the images without a user, according to their status, come to. */
+interface Unused {
+  count: number;
+  longestMs: number;
+  /** How many may be pruned; undefined where the policy that says which is not known. */
+  due: number | undefined;
 }
 
 /** What the workspaces come to. */
@@ -61,11 +67,11 @@ export function observeState(kube: Reader, { timeoutMs = defaultTimeoutMs, now =
       gauges.set(name, meter.createObservableGauge(name, { unit, description }));
   }
   const observe = async (result: BatchObservableResult) => {
-    const state = await readState(kube, timeoutMs);
+    const state = await readState(kube, timeoutMs, now());
     for (const { metric, value, attributes } of [
       ...imagePoints(state.images, now()),
       ...slotPoints(state, now()),
-      ...usePoints(state, now()),
+      ...usePoints(state),
       ...workspacePoints(state),
     ]) {
       const gauge = gauges.get(metric);
@@ -106,19 +112,16 @@ const bands: readonly (readonly [name: string, most: number])[] = [
   ['101+', Number.POSITIVE_INFINITY],
 ];
 
-function usePoints({ policy, unused, machines }: State, nowMs: number) {
+function usePoints({ policy, unused, machines }: State) {
   const bandOf = (count: number) => bands.find(([, most]) => count <= most)?.[0];
   const banded = machines?.references && Map.groupBy(machines.references, bandOf);
-  const waitMs = ({ status }: VMDiskImage) => nowMs - Date.parse(status?.unreferencedSince ?? '') || 0;
-  const longestMs = unused?.reduce((longest, image) => Math.max(longest, waitMs(image)), 0);
-  const due = policy && unused?.filter((image) => isDue(image, policy, nowMs)).length;
   return [
-    point('ot.image.references', unused?.length, { machines: '0' }),
+    point('ot.image.references', unused?.count, { machines: '0' }),
     ...bands.map(([band]) =>
       point('ot.image.references', banded && (banded.get(band)?.length ?? 0), { machines: band }),
     ),
-    point('ot.image.unreferenced.duration', longestMs === undefined ? undefined : longestMs / 1000),
-    point('ot.image.prunable', policy && isValid(policy, 'pruneAfter') ? due : undefined),
+    point('ot.image.unreferenced.duration', unused && unused.longestMs / 1000),
+    point('ot.image.prunable', policy && isValid(policy, 'pruneAfter') ? unused?.due : undefined),
     ...[unseen, ...machinePhases].map((phase) => point('ot.machines', countIn(machines?.byPhase, phase), { phase })),
   ];
 }
@@ -136,18 +139,31 @@ const workspacePoints = ({ workspaces }: State) => [
 const freeUnder = (policy: Policy, held: NonNullable<ReturnType<typeof holdersOf>>) =>
   isValid(policy, 'concurrency') ? freeIn(held, policy.values.concurrency) : 0;
 
-async function readState(kube: Reader, timeoutMs: number): Promise<State> {
+async function readState(kube: Reader, timeoutMs: number, nowMs: number): Promise<State> {
   const policy = readPolicy(kube);
   const slots = kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
   const [known, lease, images, unused, machines, workspaces] = await Promise.all([
     orUndefined('policy', timeoutMs, policy),
     orUndefined('slots', timeoutMs, slots),
     orUndefined('images', timeoutMs, countImages(kube, policy, slots)),
-    orUndefined('unused images', timeoutMs, all(kube, VMDiskImage, { fieldSelector: unreferenced })),
+    orUndefined('unused images', timeoutMs, countUnused(kube, policy, nowMs)),
     orUndefined('machines', timeoutMs, countMachines(kube, policy)),
     orUndefined('workspaces', timeoutMs, countWorkspaces(kube)),
   ]);
   return { policy: known, lease, images, unused, machines, workspaces };
+}
+
+async function countUnused(kube: Reader, policy: Promise<Policy>, nowMs: number): Promise<Unused> {
+  let [count, longestMs, due] = [0, 0, 0];
+  const known = await policy.catch(() => undefined);
+  for await (const { items } of kube.pages(VMDiskImage, { fieldSelector: unreferenced })) {
+    for (const image of items) {
+      count++;
+      longestMs = Math.max(longestMs, nowMs - Date.parse(image.status?.unreferencedSince ?? '') || 0);
+      if (known && isDue(image, known, nowMs)) due++;
+    }
+  }
+  return { count, longestMs, due: known && due };
 }
 
 async function countMachines(kube: Reader, policy: Promise<Policy>): Promise<Machines> {
@@ -176,12 +192,6 @@ async function countWorkspaces(kube: Reader): Promise<Workspaces> {
 }
 
 const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
-
-async function all<T extends KubernetesObject>(kube: Reader, resource: Resource<T>, options: ListOptions) {
-  const found: T[] = [];
-  for await (const { items } of kube.pages(resource, options)) found.push(...items);
-  return found;
-}
 
 /** A scrape continues without what cannot be read in time; the reason is logged. */
 async function orUndefined<T>(what: string, timeoutMs: number, reading: Promise<T>): Promise<T | undefined> {

@@ -1,4 +1,5 @@
 import { snapshotFor } from '../../../functions/follow-sync/snapshot/snapshot.ts';
+import type { ChangeVerb } from '../../../shared/function.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -11,8 +12,12 @@ import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { aVMDiskImage } from '../../support/builders/images.ts';
 import { statusOf } from '../finished-images.ts';
 
-/** What a function is sent: a change of an object, or a fact about an image. */
-export type Sent = { about: Resource; ref: ObjectReference } | { fact: string; ref: ObjectReference };
+/** What a function is sent: an event about an object, or a fact about an image. */
+export type Sent = ({ about: Resource; verb?: ChangeVerb } | { fact: string }) & {
+  ref: ObjectReference;
+  /** The functions that it costs more beside more objects, because it concerns all of them (DECISIONS.md, "Many objects"). */
+  grows?: readonly string[];
+};
 
 /** Objects of one kind, and an event about one of them. */
 export interface Crowd {
@@ -84,7 +89,14 @@ const finished: Crowd = {
   },
 };
 
-const machinesOf = (beside: string, image: (kube: Kube, name: string) => Promise<void>, made: string): Crowd => ({
+interface MachinesOf {
+  beside: string;
+  made: string;
+  image(kube: Kube, name: string): Promise<unknown>;
+  fact: string;
+}
+
+const machinesOf = ({ beside, made, image, fact }: MachinesOf): Crowd => ({
   beside,
   counts: [10, 1000, 5000],
   async make(kube, from, to) {
@@ -101,11 +113,24 @@ const machinesOf = (beside: string, image: (kube: Kube, name: string) => Promise
       }),
     );
   },
-  events: { 'change of a machine': { about: VirtualMachine, ref: { namespace: lab, name: nameOf(made, 9) } } },
+  events: {
+    'change of a machine': { about: VirtualMachine, ref: { namespace: lab, name: nameOf(made, 9) } },
+    'creation of a machine': {
+      ...{ about: VirtualMachine, verb: 'add', ref: { namespace: lab, name: nameOf(made, 9) } },
+      grows: ['count-refs'],
+    },
+    'fact about their image': { fact, ref: onImage(made), grows: ['count-refs', 'provision-vm'] },
+  },
 });
 
-const waiting = machinesOf('machines that wait for one image', createQueued, 'waits');
-const running = machinesOf('machines of one image', (kube, name) => createFinished(kube, name, 1), 'runs');
+const waiting = machinesOf({
+  ...{ beside: 'machines that wait for one image', made: 'waits' },
+  ...{ image: createQueued, fact: 'queued' },
+});
+const running = machinesOf({
+  ...{ beside: 'machines of one image', made: 'runs' },
+  ...{ image: (kube, name) => createFinished(kube, name, 1), fact: 'succeeded' },
+});
 
 const workspaceName = (index: number) => nameOf('team', index);
 const inWorkspace = { namespace: namespaceOf(workspaceName(5)), name: 'vm-0' };

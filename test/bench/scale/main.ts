@@ -12,7 +12,7 @@ import { loadNow, machineOf } from '../machine.ts';
 import { clear } from './clear.ts';
 import { type Crowd, crowds } from './crowds.ts';
 import { type Cost, type Memory, measureScale } from './measure.ts';
-import { auditTable, eventTable, isGrown, memoryTable, mostGrowth, rowsOf } from './table.ts';
+import { auditTable, blocks, eventTable, isGrown, longestBlockMs, memoryTable, mostGrowth, rowsOf } from './table.ts';
 
 const help = `npm run bench:scale [-- options]
 
@@ -30,7 +30,8 @@ Options
   --help           print this
 
 Progress goes to stderr. Exit code: 0 if no event asks for more requests or bytes beside the most objects than ${mostGrowth} times as
-many as beside the fewest, 1 otherwise, 2 for a wrong option.
+many as beside the fewest, except for those that concern all of them, and nothing blocks a function for more than ${longestBlockMs} ms;
+1 otherwise, 2 for a wrong option.
 `;
 
 async function main(): Promise<number> {
@@ -73,7 +74,7 @@ async function main(): Promise<number> {
     ];
     const json = () => JSON.stringify({ apiServer, machine, costs, memory }, undefined, 2);
     process.stdout.write(`${options.json ? json() : lines.join('\n')}\n`);
-    return rows.some(isGrown) ? 1 : 0;
+    return rows.some((row) => isGrown(row) || blocks(row)) ? 1 : 0;
   } catch (error) {
     process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
     return error instanceof UsageError ? 2 : 1;

@@ -23,6 +23,8 @@ export interface Cost extends Spent {
   function: string;
   /** The longest time for which nothing else in the process could run. */
   blockMs: number;
+  /** It is known to grow with the objects: it concerns all of them. */
+  mayGrow: boolean;
 }
 
 /** Resident memory of a function's process in bytes: when it rests beside the fewest objects, and the most it ever was. */
@@ -42,6 +44,9 @@ export const audit = 'audit';
 const eventRuns = 100;
 const warmingRuns = 200;
 
+/** What grows takes a second or more beside the most objects. */
+const grownRuns = 5;
+
 /** Runs of an audit until it finds nothing left to do, at most. */
 const mostSettling = 100;
 
@@ -50,6 +55,12 @@ interface Given {
   counts: readonly number[];
   config: KubeConfig;
   say(line: string): void;
+}
+
+interface Running {
+  declaration: FunctionDeclaration;
+  process: FunctionProcess;
+  rest: number;
 }
 
 /**
@@ -65,7 +76,7 @@ export async function measureScale({
   const kube = kubeClient(config);
   await prepare(kube);
   const folder = await mkdtemp(join(tmpdir(), 'ot-scale-'));
-  const running: { declaration: FunctionDeclaration; process: FunctionProcess; rest: number }[] = [];
+  const running: Running[] = [];
   try {
     await bundle(join(folder, 'dist'));
     const main = join(folder, 'dist', 'main.mjs');
@@ -85,12 +96,8 @@ export async function measureScale({
       made = count;
       await settle(running.map(({ process }) => process));
       for (const one of running) {
-        const common = { beside: crowd.beside, count, function: one.declaration.name };
-        for (const [batch, sent] of Object.entries(crowd.events)) {
-          if (hears(one.declaration, sent))
-            costs.push({ ...common, batch, ...(await measure(one.process, sent, eventRuns)) });
-        }
-        costs.push({ ...common, batch: audit, ...(await measure(one.process, audit, 1)) });
+        costs.push(...(await costsOf(one, crowd, count)));
+        await one.process.scrape();
         if (count === counts[0]) {
           await sleep(500);
           one.rest = (await one.process.memory()).now;
@@ -107,6 +114,17 @@ export async function measureScale({
     for (const { process } of running) await process.stop();
     await rm(folder, { recursive: true });
   }
+}
+
+async function costsOf({ declaration, process }: Running, crowd: Crowd, count: number): Promise<Cost[]> {
+  const common = { beside: crowd.beside, count, function: declaration.name };
+  const costs: Cost[] = [];
+  for (const [batch, sent] of Object.entries(crowd.events)) {
+    if (!hears(declaration, sent)) continue;
+    const mayGrow = sent.grows?.includes(declaration.name) ?? false;
+    costs.push({ ...common, batch, mayGrow, ...(await measure(process, sent, mayGrow ? grownRuns : eventRuns)) });
+  }
+  return [...costs, { ...common, batch: audit, mayGrow: false, ...(await measure(process, audit, 1)) }];
 }
 
 const limitOf = (declaration: FunctionDeclaration) => bytesOf(sizeOf(declaration).limits.memory) ?? Number.NaN;
@@ -151,7 +169,7 @@ async function measure(
   runs: number,
 ): Promise<Spent & Pick<Cost, 'blockMs'>> {
   // Beside the fewest objects the code would be compiled in what is measured.
-  if (runs > 1) for (let run = 0; run < warmingRuns; run++) await process.send(sent);
+  if (runs > 1) for (let run = 0; run < Math.min(warmingRuns, 2 * runs); run++) await process.send(sent);
   const before = await process.spent();
   await process.longestBlockMs();
   for (let run = 0; run < runs; run++) await process.send(sent);

@@ -24,6 +24,8 @@ export interface Spent {
 /** A function as its pods run it, before an API server whose answers are counted. */
 export interface FunctionProcess {
   send(sent: Sent | 'audit'): Promise<void>;
+  /** Reads its metrics, as Prometheus does. */
+  scrape(): Promise<void>;
   spent(): Promise<Spent>;
   /** The most CPU time since the last call of this for which nothing else in the process could run. */
   longestBlockMs(): Promise<number>;
@@ -88,6 +90,11 @@ export async function startFunction(
       });
       if (!answer.ok) throw new Error(`expected ${name} to take an event, it answered ${answer.status}`);
     },
+    async scrape() {
+      const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+      if (!answer.ok) throw new Error(`expected ${name} to answer a scrape, it answered ${answer.status}`);
+      await answer.text();
+    },
     spent: async () => ({ ...counted, cpuMs: await cpuMsOf(pid) }),
     longestBlockMs: () => {
       child.send('tell');
@@ -126,9 +133,12 @@ function contentOf(sent: Sent | 'audit'): { attributes: Record<string, string>; 
     const data = { namespace, name };
     return { attributes: { type: diskImageFact(sent.fact), counted: 'false', named: 'true' }, data };
   }
-  const { apiVersion: apiversion, kind } = sent.about;
+  const {
+    about: { apiVersion: apiversion, kind },
+    verb = 'update',
+  } = sent;
   const about = { apiversion, kind, name, ...(namespace ? { namespace } : {}) };
-  return { attributes: { type: 'dev.knative.apiserver.ref.update', ...about }, data: {} };
+  return { attributes: { type: `dev.knative.apiserver.ref.${verb}`, ...about }, data: {} };
 }
 
 /** CPU time of all threads of a process, in milliseconds. */

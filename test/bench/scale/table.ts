@@ -3,6 +3,9 @@ import { audit, type Cost, type Memory } from './measure.ts';
 /** The most that an event may cost beside the most objects, to the fewest. */
 export const mostGrowth = 1.5;
 
+/** The longest time in milliseconds for which a function may do nothing else. */
+export const longestBlockMs = 50;
+
 export interface Row {
   beside: string;
   batch: string;
@@ -23,9 +26,14 @@ export function rowsOf(costs: readonly Cost[]): Row[] {
   });
 }
 
-/** An event asks for more beside more objects, an audit for more than there are more objects. */
+/** An event asks for more beside more objects, unless it is known to concern all of them; an audit for more than there are more objects. */
 export const isGrown = ({ batch, costs, growth }: Row) =>
-  growth > mostGrowth * (batch === audit ? ratio(costs.at(-1)?.count ?? 0, costs[0]?.count ?? 0) : 1);
+  growth > mostGrowth * (batch === audit || mayGrow(costs) ? ratio(costs.at(-1)?.count ?? 0, costs[0]?.count ?? 0) : 1);
+
+const mayGrow = (costs: readonly Cost[]) => costs.some((cost) => cost.mayGrow);
+
+/** Nothing else could run for too long, in an event or in a part of an audit. */
+export const blocks = ({ costs }: Row) => costs.some(({ blockMs }) => blockMs > longestBlockMs);
 
 const ratio = (most: number, fewest: number) => (most <= fewest ? 1 : most / Math.max(fewest, 1));
 
@@ -47,7 +55,7 @@ export function eventTable(rows: readonly Row[]): string[] {
       .map((row) => [
         `${countsOf(row)} ${row.beside}`,
         row.batch,
-        row.function,
+        mayGrow(row.costs) ? `${row.function} (concerns all)` : row.function,
         cells(row, ({ requests }) => requests, 1),
         cells(row, ({ bytes }) => bytes / 1000, 1),
         cells(row, ({ cpuMs }) => cpuMs, 1),

@@ -130,7 +130,7 @@ export const mutants: readonly Mutant[] = [
     ],
     'the history has three facts': ['.slice(-10)', '.slice(-3)'],
   }),
-  ...of('functions/follow-sync/decide.ts', 'its own', {
+  ...of('functions/follow-sync/status.ts', followSync, {
     'no message says how to try again': ['To request another download: ', ''],
   }),
   ...of('functions/follow-sync/unaffected.ts', 'functions/follow-sync/reads.test.ts', {

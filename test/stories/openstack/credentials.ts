@@ -124,7 +124,7 @@ export const stories = byName<OpenStackStory>({
       },
     },
   'a machine alone, a volume alone or a network alone keeps the account of its namespace, and lets it go': {
-    provesPermissions: {},
+    provesPermissions: { alsoBy: ['audit'] },
     async run(world) {
       const { kube, namespace } = world;
       const { login, leave } = await aMember(world);

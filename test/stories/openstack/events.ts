@@ -38,12 +38,16 @@ async function untilTold({ kube, namespace }: OpenStackWorld, uid: string): Prom
 /** What `kubectl describe` shows of an object's life. */
 export const stories = byName<OpenStackStory>({
   'a network, a volume and a machine that get Ready tell so in an Event each': {
-    provesPermissions: {},
+    provesPermissions: { alsoBy: ['audit', 'sweep'] },
     async run(world) {
       await createNetwork(world, 'net');
       await createVolume(world, 'disk');
       await makeBootable(world, 'disk');
-      await createMachine(world, 'vm', { running: false, diskAttachments: [{ name: 'disk' }] });
+      await createMachine(world, 'vm', {
+        running: false,
+        virtualNetworks: ['net'],
+        diskAttachments: [{ name: 'disk' }],
+      });
       const ready = [
         await untilSo(world, VirtualNetwork, 'net', isPhase('Available')),
         await untilSo(world, Volume, 'disk', isPhase('Available')),

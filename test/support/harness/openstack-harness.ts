@@ -1,6 +1,7 @@
 import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock, steppedClock } from '../../../deploy/local/clock.ts';
+import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { type OpenStack, startOpenStack } from '../../../deploy/local/openstack/start-openstack.ts';
 import type { Times } from '../../../deploy/local/openstack/times.ts';
 import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
@@ -16,6 +17,7 @@ import type { OpenStackRequest } from '../../../shared/kinds/openstack/request.t
 import type { KubernetesObject, ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyRef } from '../../../shared/policy.ts';
+import { withCaches } from '../../../shared/runtime/cache.ts';
 import { serve } from '../../../shared/runtime/http.ts';
 import type { Kube, ListOptions } from '../../../shared/runtime/kube.ts';
 import { openStackClients } from '../../../shared/runtime/openstack/clouds.ts';
@@ -108,6 +110,8 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
   const { name } = declaration;
   const { clock, openStack } = await steppedOpenStack();
   const { kube, client, close } = isQuick ? quickKube() : await strictKube(declaration);
+  const ending = new AbortController();
+  const reflecting = reflectingBy({ clock: realClock, signal: ending.signal });
   /** The line of the policy that lets functions send requests there. */
   const endpoints = `${new URL(openStack.authUrl).origin}/**`;
   const data = { openstackEndpoints: endpoints, allowedSources };
@@ -136,7 +140,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
     const { app, drain } = serve(
       { ...declaration, decide },
       {
-        kube: alive,
+        ...withCaches(alive, isQuick ? undefined : declaration.caches, reflecting, client),
         telemetry,
         clouds: openStackClients({ kube: alive, telemetry, fetch: life.fetch, now: clock.now }),
         now: clock.now,
@@ -179,6 +183,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
       if (account) await kube.create(Secret, secretFor(account, { ...options, namespace }));
     },
     close: async () => {
+      ending.abort();
       await openStack.close();
       await close();
     },
@@ -193,16 +198,22 @@ export function secretFor(account: Account, options: SecretOptions) {
 }
 
 function noting(kube: Kube, reads: string[]): Kube {
-  const place = ({ namespace, fieldSelector }: ListOptions) => [namespace, fieldSelector].filter(Boolean).join(' ');
+  const place = ({ namespace, fieldSelector, limit }: ListOptions) =>
+    [namespace, fieldSelector, limit && `limit=${limit}`].filter(Boolean).join(' ');
+  const note = ({ kind }: Resource, options: ListOptions = {}) => reads.push(`list ${kind} ${place(options)}`.trim());
   return {
     ...kube,
     get: (resource, ref) => {
       reads.push(`get ${resource.kind} ${[ref.namespace, ref.name].filter(Boolean).join('/')}`);
       return kube.get(resource, ref);
     },
-    list: (resource, options = {}) => {
-      reads.push(`list ${resource.kind} ${place(options)}`.trim());
+    list: (resource, options) => {
+      note(resource, options);
       return kube.list(resource, options);
+    },
+    pages: (resource, options) => {
+      note(resource, options);
+      return kube.pages(resource, options);
     },
   };
 }
