@@ -1,7 +1,8 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { describeDefault, type Policy, parsePolicy } from '../../shared/policy.ts';
+import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
-import { readPolicyMap, writePolicy } from './read-policy.ts';
+import { writePolicy } from './write-policy.ts';
 
 /** Annotation on the policy's ConfigMap with the `concurrency` before the pause; empty if it was not set. */
 export const before = 'pelotech.ot/concurrency-before-pause';

@@ -1,11 +1,12 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { describeFault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
+import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
 import { nearestOf } from './nearest.ts';
 import { endOfPause } from './pause.ts';
 import { policyLines, policyView } from './policy-view.ts';
-import { readPolicyMap, writePolicy } from './read-policy.ts';
+import { writePolicy } from './write-policy.ts';
 
 /** Shows the policy, and changes it. */
 export const policy: Body = {

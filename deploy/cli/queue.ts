@@ -1,9 +1,8 @@
-import { leaseName } from '../../shared/images/slots.ts';
+import { leaseRef } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceIn } from '../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -34,18 +33,16 @@ export const queue: Body = {
   },
 };
 
-const lease = { namespace: operatorNamespace, name: leaseName };
-
 /** What may stop the queue. */
 export const whatStops: readonly Watched[] = [
-  { resource: Lease, ...lease },
+  { resource: Lease, ...leaseRef },
   { resource: ConfigMap, ...policyRef },
 ];
 
 export async function readQueue(kube: Kube): Promise<Read> {
   const [images, held, policy] = await Promise.all([
     listEverywhere<VMDiskImage>(kube, 'image'),
-    kube.get(Lease, lease),
+    kube.get(Lease, leaseRef),
     readPolicy(kube),
   ]);
   return { images, lease: held, policy };
@@ -54,7 +51,7 @@ export async function readQueue(kube: Kube): Promise<Read> {
 /** What stops the queue; undefined if the user may not read the policy or the Lease. */
 export async function readStopped(kube: Kube, nowMs: number): Promise<Stopped | undefined> {
   try {
-    const [policy, held] = await Promise.all([readPolicy(kube), kube.get(Lease, lease)]);
+    const [policy, held] = await Promise.all([readPolicy(kube), kube.get(Lease, leaseRef)]);
     return stoppedBy(policy, held, { hasWaiting: false, nowMs });
   } catch (error) {
     if (hasStatus(error, 403)) return undefined;

@@ -1,3 +1,4 @@
+import { mayCreateImage } from '../../shared/images/new-image.ts';
 import { contentsUnderWay, waitsForContent } from '../../shared/images/shared-content.ts';
 import { isStopReason } from '../../shared/images/stopped.ts';
 import type { WaitReason } from '../../shared/images/waits.ts';
@@ -271,7 +272,7 @@ function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
   const { namespace, name } = machine.metadata;
   const ready = conditionOf(machine.status?.conditions, 'Ready');
   const lacksImage = ready?.reason === 'ImageMissing';
-  if (lacksImage && !mayMake(machine)) return remedyForMachineWithoutImage(machine, known);
+  if (lacksImage && !mayCreateImage(machine)) return remedyForMachineWithoutImage(machine, known);
   const remedy = lacksImage ? undefined : remedyForMachineReason(machine, ready?.reason);
   if (remedy) return remedy;
   const { trouble } = machine.status ?? {};
@@ -283,8 +284,6 @@ function remedyForMachine(machine: VirtualMachine, known: Known): Remedy {
     commands: [describe, `kubectl get vmi ${name} -n ${namespace} -o wide`],
   };
 }
-
-const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
 const remedyForWorkspace = (workspace: Target): Remedy =>
   phaseOf(workspace) === 'Failed'

@@ -3,6 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { streamSSE } from 'hono/streaming';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { TooManyStrangers, type Viewed, type Viewer, viewedKinds } from './authorize.ts';
 import { happened } from './happened.ts';
 import type { Asset } from './page/assets.ts';
@@ -120,7 +121,7 @@ export function consoleApp({ watched, authorize, anonymous, assets, log }: Conso
     const sight = await sightOf(viewer, watched.view());
     if (!maySeeObject(kind, where, sight))
       return c.json({ expected: `the right to list ${kind} in ${where ?? 'the cluster'}` }, 403);
-    const key = where === undefined ? name : `${where}/${name}`;
+    const key = keyOf({ namespace: where, name });
     const events = watched.eventsOf(viewedKinds[kind], where, name);
     const happenings = happened(kind === 'images' ? watched.image(key) : undefined, events);
     const why = watched.why({ section: kind, key }, (section, other) => maySee(section, other, sight));

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { leaseName, slotsAnnotation } from '../../shared/images/slots.ts';
+import { leaseRef, slotsAnnotation } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
@@ -10,7 +10,6 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { findChromium, openChromium } from '../../test/browser/open-chromium.ts';
 import { startApiServer } from '../local/api-server/api-server.ts';
@@ -277,11 +276,10 @@ describe.skipIf(missing)('the page in a browser', { timeout: 120_000 }, () => {
       ...{ uid: `uid-${index}`, image: `lab/image-000${index}`, revision: 1, attempt },
       since: minutesAgo(1),
     });
-    const lease = { namespace: operatorNamespace, name: leaseName };
     const held = (attempt: number) => ({
       annotations: { [slotsAnnotation]: JSON.stringify([holder(1, attempt), holder(2, attempt)]) },
     });
-    await kube.create(Lease, { metadata: { ...lease, ...held(1) } });
+    await kube.create(Lease, { metadata: { ...leaseRef, ...held(1) } });
     await page.locator('#slots li').nth(1).waitFor();
     expect(await page.locator('#slots li').allInnerTexts()).toEqual([
       expect.stringContaining('lab/image-0001'),
@@ -291,7 +289,7 @@ describe.skipIf(missing)('the page in a browser', { timeout: 120_000 }, () => {
     const other = await (await browser.newContext()).newPage();
     await enter(other, 'pupil');
     await other.locator('#slots li').nth(1).waitFor();
-    await kube.patch(Lease, lease, { metadata: held(2) });
+    await kube.patch(Lease, leaseRef, { metadata: held(2) });
     await other.locator('#slots li', { hasText: 'attempt 2' }).nth(1).waitFor();
     const words = await other.locator('#slots').innerText();
     expect(words.match(/another namespace/g)).toHaveLength(2);

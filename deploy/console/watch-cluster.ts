@@ -1,4 +1,4 @@
-import { leaseName } from '../../shared/images/slots.ts';
+import { leaseName, leaseRef } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
@@ -6,9 +6,9 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
-import { policyName } from '../../shared/policy.ts';
+import { policyName, policyRef } from '../../shared/policy.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { follow } from '../../shared/runtime/follow.ts';
 import type { ListOptions } from '../../shared/runtime/kube.ts';
@@ -98,8 +98,8 @@ export async function watchCluster(kube: Watching, now: () => number): Promise<W
   const input = (): Input => ({
     nowMs: now(),
     ...{ images, machines, servers, workspaces },
-    configMap: configMaps.get(`${operatorNamespace}/${policyName}`),
-    lease: leases.get(`${operatorNamespace}/${leaseName}`),
+    configMap: configMaps.get(keyOf(policyRef)),
+    lease: leases.get(keyOf(leaseRef)),
     events: kubernetesEvents(),
   });
   const look = () => viewOf(input());

@@ -10,7 +10,7 @@ import { type Block, linesOf } from './demo/blocks.ts';
 import { openStackReport } from './demo/openstack-report.ts';
 import { report } from './demo/report.ts';
 import { type DemoOptions, runDemo, runOpenStackDemo } from './demo/run.ts';
-import type { Told } from './demo/watcher.ts';
+import type { StepReport } from './demo/watcher.ts';
 
 const help = `npm run demo [-- options]
 
@@ -117,12 +117,12 @@ function liveProgress(out: WriteStream): Progress {
 
 const plain: Look = { columns: Number.POSITIVE_INFINITY, colour: false };
 
-function lineProgress(out: WriteStream, look: Look, spansOf: (told: Told) => Span[]): Progress {
+function lineProgress(out: WriteStream, look: Look, spansOf: (step: StepReport) => Span[]): Progress {
   const write = (spans: Span[], lineLook: Look) => void out.write(`${lineOf(spans, lineLook)}\n`);
   return {
     look: lookOf(process.stdout),
     onReady: () => {},
-    onStep: (told, elapsedMs) => write([styled('dim', `${timeOf(elapsedMs)}  `), ...spansOf(told)], look),
+    onStep: (step, elapsedMs) => write([styled('dim', `${timeOf(elapsedMs)}  `), ...spansOf(step)], look),
     // A command is to be copied whole.
     onCommand: (command, elapsedMs) =>
       write(commandSpans(command, elapsedMs), { ...look, columns: Number.POSITIVE_INFINITY }),
@@ -130,7 +130,7 @@ function lineProgress(out: WriteStream, look: Look, spansOf: (told: Told) => Spa
   };
 }
 
-const stepSpans = ({ name, phase, remark }: Told): Span[] => [
+const stepSpans = ({ name, phase, remark }: StepReport): Span[] => [
   `${name.padEnd(16)} ${(phase || 'New').padEnd(12)}  ${remark}`.trimEnd(),
 ];
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -16,7 +16,6 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { type Kube, kubeClient } from '../../shared/runtime/kube.ts';
 import { countReached } from '../../test/stories/count-reached.ts';
@@ -218,8 +217,7 @@ test(
     }
     const machines = await Promise.all(machineNames.map((name) => untilMachine({ kube, namespace }, name, 'Ready')));
     expect(machines.map(({ status }) => status?.rootDisk?.image)).toEqual(allThere.map(({ metadata }) => metadata.uid));
-    const lease = { namespace: operatorNamespace, name: leaseName };
-    await until({ kube }, Lease, lease, (found) => holdersOf(found)?.length === 0);
+    await until({ kube }, Lease, leaseRef, (found) => holdersOf(found)?.length === 0);
     const snapshots = await kube.list(VolumeSnapshot);
     expect(snapshots.map(({ status }) => status?.readyToUse)).toEqual(names.map(() => true));
 

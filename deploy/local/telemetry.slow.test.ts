@@ -1,6 +1,6 @@
 import { metrics as api, createNoopMeter } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
@@ -91,8 +91,7 @@ describe('metrics of a local cluster', { timeout: 60_000 }, () => {
     await createImage(world, 'lost');
     await untilPhase(world, 'one', 'Succeeded', 30_000);
     await untilPhase(world, 'lost', 'Failed', 30_000);
-    const slots = { namespace: operatorNamespace, name: leaseName };
-    await until(world, Lease, slots, (lease) => holdersOf(lease)?.length === 0);
+    await until(world, Lease, leaseRef, (lease) => holdersOf(lease)?.length === 0);
     // A point is written right after the status, so what was seen of the status may be ahead of it.
     await vi.waitFor(async () => expect(await textOf(metricsUrl)).toContain('ot_image_ready_duration_seconds_count 1'));
 
@@ -365,7 +364,7 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
     );
     expect(preload?.links.map(({ context }) => context)).toMatchObject([pipeline]);
 
-    const told = JSON.stringify(
+    const answers = JSON.stringify(
       spans.map(({ name, attributes, events, status: ended, resource }) => [
         name,
         attributes,
@@ -375,7 +374,7 @@ describe('the life of one image revision', { timeout: 60_000 }, () => {
       ]),
     );
     for (const secret of [signature, password, keys.secretKey, btoa(keys.secretKey), 'http://', '?'])
-      expect(told).not.toContain(secret);
+      expect(answers).not.toContain(secret);
   });
 
   test('is not reported at all, and costs no server, without telemetry', async () => {

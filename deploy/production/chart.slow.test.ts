@@ -31,7 +31,7 @@ describe.skipIf(missing)('the Helm chart', () => {
     expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
   });
 
-  test('of labs, deploy/lab-chart, renders a Workspace whose spec is the values', async () => {
+  test('of workspaces, deploy/lab-chart, renders a Workspace whose spec is the values', async () => {
     const example = await readFile(new URL('../../crds/examples/workspace.yaml', import.meta.url), 'utf8');
     const folder = await mkdtemp(join(tmpdir(), 'ot-lab-chart-'));
     onTestFinished(() => rm(folder, { recursive: true }));

@@ -4,7 +4,7 @@ import { type Batch, type Context, type Subject, subjectOf, type Unreadable } fr
 import { egressIn } from '../../shared/images/egress.ts';
 import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { forecastIn } from '../../shared/images/queue-forecast.ts';
-import { leaseName } from '../../shared/images/slots.ts';
+import { leaseRef } from '../../shared/images/slots.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { Job } from '../../shared/kinds/batch/job.ts';
@@ -68,10 +68,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
 
 /** What the workspaces that are to start later share, read once for all of them. */
 async function readQueue(kube: Reader, policy: Policy, nowMs: number): Promise<Queue> {
-  const [lease, booked] = await Promise.all([
-    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
-    bookings(kube),
-  ]);
+  const [lease, booked] = await Promise.all([kube.get(Lease, leaseRef), bookings(kube)]);
   return { forecast: forecastIn(lease), stopped: stopOf(policy, egressIn(lease), nowMs)?.why, booked };
 }
 

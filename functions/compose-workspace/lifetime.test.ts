@@ -123,7 +123,7 @@ describe('hibernation', () => {
     expect(replicasIn(woken.objects)).toBe(1);
     expect(woken.workspace.status?.phase).toBe('Ready');
   });
-  test('waking a lab of machines alone does not call it Ready while they are stopped', () => {
+  test('waking a workspace of machines alone does not call it Ready while they are stopped', () => {
     const machinesOnly = { containerClusters: [] };
     const ready = settled(lab(machinesOnly), 0);
     const stopped = { ...ready.workspace, metadata: lab({}, { 'pelotech.ot/hibernate': 'true' }).metadata };

@@ -71,7 +71,7 @@ async function onThePage(read: (world: World, type: (script: string) => Promise<
 const untyped = ['kubectl logs'];
 
 describe.skipIf(!isKubectlThere)('the page, typed', { timeout: 120_000 }, () => {
-  test('applies the first lab, shows it and its parts, waits for it, hands a claim over, and deletes it', async () => {
+  test('applies the first workspace, shows it and its parts, waits for it, hands a claim over, and deletes it', async () => {
     await onThePage(async ({ kube }, type) => {
       expect(await type(typed('kubectl apply -f crds/examples/workspace.yaml'))).toMatch(/NAME +PHASE +REASON +READY/);
       expect(await type(line('kubectl wait otws/'))).toContain('condition met');

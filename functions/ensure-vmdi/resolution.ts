@@ -1,4 +1,10 @@
-import { differencesOf, whyNotMade, whyNotNamed, whyNotTrusted } from '../../shared/images/new-image.ts';
+import {
+  differencesOf,
+  mayCreateImage,
+  whyNotMade,
+  whyNotNamed,
+  whyNotTrusted,
+} from '../../shared/images/new-image.ts';
 import { isHeldBy } from '../../shared/images/references.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -57,7 +63,7 @@ function found({ spec }: VirtualMachine, image: Spec, sentence: string): Resolut
 function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed['ref']): Resolution {
   if (isHeldBy(image, machine))
     return found(machine, image.spec, `${formatImage(ref)} is being deleted, and stays usable for this machine.`);
-  const next = mayMake(machine)
+  const next = mayCreateImage(machine)
     ? 'then creates it again from vmDiskImageTemplate'
     : 'then for a new image of that name';
   return not({
@@ -65,8 +71,6 @@ function terminating(machine: VirtualMachine, image: VMDiskImage, ref: Observed[
     message: `${formatImage(ref)} is being deleted; waiting until it is gone, ${next}.`,
   });
 }
-
-const mayMake = ({ spec }: VirtualMachine) => spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
 /** Why a missing image is not created; undefined if it is to be created. */
 function missing({ metadata, spec }: VirtualMachine, observed: Observed): Cause | undefined {

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contentStatus } from '../../shared/images/content-digest.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
-import { newRevision } from '../start-sync/transition/revision.ts';
 import type { Inspection } from './observed.ts';
 import { isOtherObject, refresh } from './refresh.ts';
 import { isRefreshDue } from './refresh-due.ts';
@@ -117,12 +115,4 @@ test.each<[string, Partial<Status>]>([
 ])('an image that %s is not looked at', (_, status) => {
   expect(isRefreshDue(anImage(), nowMs)).toBe(true);
   expect(isRefreshDue(anImage(status), nowMs)).toBe(false);
-});
-
-test('start-sync makes one revision of a change', () => {
-  const whyAt = (revision: number) => {
-    const changed = { source: { ...source, changed: { revision: 3 } }, revision };
-    return newRevision(anImage({ ...changed, ...contentStatus(anImage()) } as Partial<Status>))?.why;
-  };
-  expect([whyAt(3), whyAt(4)]).toEqual(['The object at its url changed.', undefined]);
 });

@@ -3,17 +3,17 @@ import type { ImagePublished } from '../../shared/events.ts';
 import type { Batch, Context, Message } from '../../shared/function.ts';
 import { namespaceFor } from '../../shared/images/published-image.ts';
 import { publicationKeysRef } from '../../shared/images/signature.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
-import { parsePolicy, policyRef } from '../../shared/policy.ts';
+import { parsePolicy } from '../../shared/policy.ts';
+import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import { authenticate, type Stranger } from './authenticate.ts';
 import type { Observed } from './decide.ts';
 
 export async function gather(context: Context, { messages }: Batch): Promise<Observed[]> {
   const { kube, nowMs } = context;
-  const [policyMap, keys] = await Promise.all([kube.get(ConfigMap, policyRef), kube.get(Secret, publicationKeysRef)]);
+  const [policyMap, keys] = await Promise.all([readPolicyMap(kube), kube.get(Secret, publicationKeysRef)]);
   const policy = parsePolicy(policyMap);
   const received = messages.map((message) => authenticate(message, { policy, keys, nowMs }));
   return imagesOf(context, { policyMap, policy, received });
@@ -21,7 +21,7 @@ export async function gather(context: Context, { messages }: Batch): Promise<Obs
 
 /** The same for a process that has verified the publishers itself. */
 export async function gatherVerified(context: Context, { messages }: Batch): Promise<Observed[]> {
-  const policyMap = await context.kube.get(ConfigMap, policyRef);
+  const policyMap = await readPolicyMap(context.kube);
   const received = messages.map((message) => ({ message }));
   return imagesOf(context, { policyMap, policy: parsePolicy(policyMap), received });
 }

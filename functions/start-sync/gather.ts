@@ -5,9 +5,10 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, referenceOf } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { parsePolicy, policyRef } from '../../shared/policy.ts';
+import { parsePolicy } from '../../shared/policy.ts';
 import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
+import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import type { Gathered } from './observed.ts';
 import { noAttempts, readAttempts, readHolders } from './read/attempts.ts';
 import { readClasses } from './read/classes.ts';
@@ -82,7 +83,7 @@ async function readRest(reader: Reader, slots: Slots, events: Events | undefined
 
   // 6. The policy again: an image that is newer than the policy as it was read may be allowed by an edit in between.
   const mayBeOlder = focus.images.some((image) => missingLine(slots.policy, downloadOf(image)));
-  const policyMap = mayBeOlder ? await reader.kube.get(ConfigMap, policyRef) : slots.policyMap;
+  const policyMap = mayBeOlder ? await readPolicyMap(reader.kube) : slots.policyMap;
 
   const attempts = [ofHolders, ofUnlisted, ofResumed];
   return {

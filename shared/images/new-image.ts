@@ -1,4 +1,4 @@
-import { requestedByLabel, requestedByNamespaceLabel } from '../kinds/pelotech/virtual-machine.ts';
+import { requestedByLabel, requestedByNamespaceLabel, type VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
 import { createdBy, diskImageFinalizer, VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { nameOf, type ObjectReference } from '../kinds/resource.ts';
 import { bytesOf } from '../kubernetes/quantity.ts';
@@ -28,6 +28,10 @@ export const newImage = (
   },
   spec,
 });
+
+/** Whether the machine lets its image be created from its template if the image is missing. */
+export const mayCreateImage = ({ spec }: VirtualMachine) =>
+  spec.vmDiskImageTemplate !== undefined && spec.mode !== 'FailIfNotExist';
 
 /** Why an object of this namespace may not name that image, whether it exists or not; undefined if it may. */
 export function whyNotNamed(

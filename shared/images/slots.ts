@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import type { Lease } from '../kinds/coordination/lease.ts';
+import { operatorNamespace } from '../operator.ts';
 
 /** The Lease that holds the sync slots of the whole cluster; start-sync alone writes it. */
 export const leaseName = 'sync-slots';
+export const leaseRef = { namespace: operatorNamespace, name: leaseName };
 export const slotsAnnotation = 'pelotech.ot/slots';
 
 /** After the Lease was lost nothing is granted for this long: a reconcile under way may still be about to start a sync. */

@@ -14,9 +14,18 @@ export const controlledBy = (
   blockOwnerDeletion: false,
 });
 
-/** This very object is an owner of the other. */
-export const owns = ({ metadata: { uid } }: KubernetesObject, { metadata }: KubernetesObject) =>
+/** The object of this uid is an owner of the other. */
+export const isOwnedBy = (uid: string, { metadata }: KubernetesObject) =>
   metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+
+/** This very object is an owner of the other. */
+export const owns = ({ metadata }: KubernetesObject, object: KubernetesObject) => isOwnedBy(metadata.uid, object);
+
+/** An object of this kind is an owner of the other. */
+export const isOwnedByKind = (
+  { apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>,
+  { metadata }: KubernetesObject,
+) => metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false;
 
 /** Why an object that `owner` does not own is in the way, where one of its own would have that name. */
 export function nameTaken(called: 'machine' | 'workspace', owner: KubernetesObject, object: KubernetesObject) {

@@ -1,7 +1,8 @@
 import { type Batch, noEvents, type Subject } from '../function.ts';
 import { ConfigMap } from '../kinds/core/config-map.ts';
-import { policyName, policyRef } from '../policy.ts';
+import { policyName } from '../policy.ts';
 import { Conflict } from './errors.ts';
+import { readPolicyMap } from './read-policy.ts';
 import type { Ports, Reconciler } from './reconcile.ts';
 
 /** What an audit that is walked page by page runs with. */
@@ -35,7 +36,7 @@ export function pagedAudits(
   return async (batch) => {
     const isEdit = batch.subjects.some(isPolicy);
     if (!batch.audit && !isEdit) return enqueue(batch);
-    const policy = isEdit ? ((await ports.kube.get(ConfigMap, policyRef))?.metadata.resourceVersion ?? '') : undefined;
+    const policy = isEdit ? ((await readPolicyMap(ports.kube))?.metadata.resourceVersion ?? '') : undefined;
     if (!batch.audit && policy === walkedPolicy) return;
     if (isEdit) await walking?.catch(() => undefined);
     walking ??= walk(batch).finally(() => {

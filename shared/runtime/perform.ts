@@ -1,6 +1,7 @@
 import type { Action } from '../actions.ts';
 import { type Subject, subjectOf } from '../function.ts';
 import { type KubernetesObject, type ObjectReference, type Resource, referenceOf } from '../kinds/resource.ts';
+import { isOwnedBy } from '../kubernetes/ownership.ts';
 import { type Refusal, refusalKey } from '../kubernetes/refusal.ts';
 import { callKey } from '../openstack/call-key.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
@@ -200,8 +201,8 @@ async function create(
 }
 
 /** By an owner reference, or by a label if the garbage collector would follow an owner reference too soon. */
-const isMadeFor = (owner: string, { metadata: { ownerReferences = [], labels = {} } }: KubernetesObject) =>
-  ownerReferences.some(({ uid }) => uid === owner) || Object.values(labels).includes(owner);
+const isMadeFor = (owner: string, object: KubernetesObject) =>
+  isOwnedBy(owner, object) || Object.values(object.metadata.labels ?? {}).includes(owner);
 
 /** Only as it was read. The refusal of what has an owner is reported at that owner. */
 async function replace(

@@ -53,7 +53,7 @@ const readyOf = async (ref: { name: string; namespace: string }) =>
 const setPolicy = (data: object) => harness.kube.patch(ConfigMap, policyRef, { data });
 
 // Gained: traffic of a lab that should be isolated.
-test("an author joins another lab's isolated network, under an address of choice", async () => {
+test("an author joins another workspace's isolated network, under an address of choice", async () => {
   const { kube } = harness;
   const ref = await machine(mallory, 'intruder', 'tenant-a', 'ws-victim/control-net');
   expect(await kube.get(KubeVirtMachine, ref)).toBeUndefined();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import ensureVmdi from '../../functions/ensure-vmdi/index.ts';
 import startSync from '../../functions/start-sync/index.ts';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
@@ -9,7 +9,6 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { createMachine } from '../stories/machines.ts';
@@ -48,8 +47,7 @@ async function hogs(name: string, wants: object) {
   }
   return refs;
 }
-const holders = async () =>
-  holdersOf(await kube.get(Lease, { namespace: operatorNamespace, name: leaseName }))?.map(({ image }) => image) ?? [];
+const holders = async () => holdersOf(await kube.get(Lease, leaseRef))?.map(({ image }) => image) ?? [];
 const statusOf = async (ref: { name: string; namespace: string }) => {
   const { status } = (await kube.get(VMDiskImage, ref)) ?? {};
   return { phase: status?.phase, reason: conditionOf(status?.conditions, 'Ready')?.reason, message: status?.message };

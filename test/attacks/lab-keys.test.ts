@@ -75,7 +75,7 @@ const opens = (privateKey: string, accepted: readonly string[]) => {
 };
 
 // Gained: a root login on every machine of every lab, for who may read what is in the namespace of one of them, or write its roles.
-test('an author of one lab reads a key that opens the machines of another', async () => {
+test('an author of one workspace reads a key that opens the machines of another', async () => {
   await runsRoles('a');
   await runsRoles('b');
   await mayReadSecretsIn(harness, 'ws-a');
@@ -88,7 +88,7 @@ test('an author of one lab reads a key that opens the machines of another', asyn
 });
 
 // Gained: to stand in for a machine of another lab, on a network that both can reach, and to be told what its roles tell it.
-test('an author of one lab reads the host key of a machine of another', async () => {
+test('an author of one workspace reads the host key of a machine of another', async () => {
   const [key = '', ...others] = await readsIn('ws-a', 'ssh-host-keys');
   expect(others).toEqual([]);
   const expectedBy = async (lab: string) => {
@@ -99,7 +99,7 @@ test('an author of one lab reads the host key of a machine of another', async ()
   expect(opens(key, await expectedBy('a'))).toBe(true);
 });
 
-test('what the site keeps for all its labs is in none of them', async () => {
+test('what the site keeps for all its workspaces is in none of them', async () => {
   expect(await readsIn('ws-a')).not.toContain('what the site keeps for all its labs');
   const site = mallory.get(Secret, { name: 'workspace-key', namespace: operatorNamespace });
   await expect(site).rejects.toMatchObject({ status: 403 });

@@ -168,7 +168,7 @@ function life(way: Way, now: Files): Story {
   const downloads = awaitedDownloads();
   downloads.release(['base']);
   return {
-    name: `${way.name}: a lab gets Ready, an upgrade loses and repeats none of ${syncing.length} downloads, and uninstall leaves nothing`,
+    name: `${way.name}: a workspace gets Ready, an upgrade loses and repeats none of ${syncing.length} downloads, and uninstall leaves nothing`,
     policy: { ...policyOf, concurrency: `${syncing.length}` },
     simulators: { cdi: { importImage: downloads.importImage } },
     run: async (world) => {

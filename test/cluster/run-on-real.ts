@@ -1,21 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { named } from '../proofs/permissions/named.ts';
-import { allStories, type Groups, subjects } from '../stories/all.ts';
+import { allStories, type Groups } from '../stories/all.ts';
 import { leaked } from '../stories/leaked.ts';
 import { passwords } from '../stories/machines-life.ts';
+import type { Story } from '../stories/world.ts';
 import { install, type Overlay, removeFunctions } from './installation.ts';
 import { kubectlOrFail, portForward } from './kubectl.ts';
 import { adminClient, onRealCluster } from './world.ts';
 
+const storiesThat = (isChosen: (story: Story) => boolean | undefined): Groups =>
+  Object.fromEntries(Object.entries(allStories).map(([group, stories]) => [group, stories.filter(isChosen)]));
+
 /** The stories of each CI run. */
-export const smokeStories = Object.fromEntries(
-  Object.entries(allStories).map(([group, stories]) => [group, stories.filter(({ smoke }) => smoke)]),
-);
+export const smokeStories = storiesThat(({ smoke }) => smoke);
 
 /** One function in two installations: what a Deployment has to do otherwise than a Knative Service. */
-export const ofDeployments = {
-  preload: [named(subjects.input.preload, /^one POST/), named(subjects.input.preload, /^data that does not fit/)],
-};
+export const ofDeployments = storiesThat(({ onDeployments }) => onDeployments);
 
 /** Declares a test for each story, one after the other on the cluster of KUBECONFIG, with the functions of an overlay. */
 export function runOnReal(overlay: Overlay, groups: Groups): void {

@@ -30,7 +30,7 @@ async function callsOf(count: number): Promise<ReadonlyMap<string, number>> {
 }
 
 test.skipIf(!logFile)(
-  'twenty labs of ten components at once cost no more calls each than five do',
+  'twenty workspaces of ten components at once cost no more calls each than five do',
   () => expectFlatCost(callsOf),
   3_000_000,
 );

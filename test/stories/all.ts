@@ -61,7 +61,7 @@ export const subjects = {
     'events for others': webhook,
     "a person's day": personsDay,
     'bad input of machines': machineBadInput,
-    'bad input of labs': workspaceBadInput,
+    'bad input of workspaces': workspaceBadInput,
   },
   machines: {
     "a machine's image": machineImages,
@@ -77,18 +77,18 @@ export const subjects = {
     'what was proposed and asked': proposal,
   },
   workspaces: {
-    'a lab': workspaces,
-    'lifetime of a lab': workspaceLifetime,
-    'labs of which no event tells': workspaceLostEvents,
-    'what is mended of a lab': workspaceRepaired,
-    'networks of a lab': workspaceNetworks,
-    'deploy roles of a lab': workspaceRoles,
-    'what was drawn of labs': workspaceProposal,
+    'a workspace': workspaces,
+    'lifetime of a workspace': workspaceLifetime,
+    'workspaces of which no event tells': workspaceLostEvents,
+    'what is mended of a workspace': workspaceRepaired,
+    'networks of a workspace': workspaceNetworks,
+    'deploy roles of a workspace': workspaceRoles,
+    'what was drawn of workspaces': workspaceProposal,
   },
   'workspace-faults': {
-    'what fails a lab': workspaceFailures,
-    'deletion of labs': workspaceDeletion,
-    'labs that cannot go yet': workspaceStuck,
+    'what fails a workspace': workspaceFailures,
+    'deletion of workspaces': workspaceDeletion,
+    'workspaces that cannot go yet': workspaceStuck,
   },
 } satisfies Readonly<Record<string, Groups>>;
 

@@ -143,6 +143,7 @@ export const stories: readonly Story[] = [
   heals('a source the policy does not allow', 'SourceNotAllowed', {
     quick: true,
     smoke: true,
+    provesPermissions: {},
     policy: { allowedSources: 'https://images.example/**' },
     says: 'expected a line for',
     mend: (world) => setPolicy(world, { allowedSources: `https://images.example/**\n${world.store.url}/images/*` }),

@@ -111,6 +111,7 @@ export const stories: readonly Story[] = [
       },
     },
     'many that are alike raise the count of one Event': {
+      provesPermissions: {},
       smoke: true,
       run: async (world) => {
         const first = await untilLetter(world, about(await publish(world, malformed)));
@@ -137,6 +138,7 @@ export const stories: readonly Story[] = [
       },
     },
     "a Trigger without a dead letter sink of its own has the Broker's, and its letters are shown there": {
+      provesPermissions: {},
       smoke: true,
       run: (world) =>
         withoutSubscriber(world, 'nobody-named', {}, async (type) => {

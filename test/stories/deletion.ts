@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
@@ -23,8 +23,7 @@ async function deleteLeavesNothing(world: World, name: string): Promise<void> {
     const left = await world.kube.list(kind, { namespace: world.namespace });
     for (const { metadata } of left) await untilGone(world, kind, metadata);
   }
-  const lease = { namespace: 'sync-operator', name: leaseName };
-  await until(world, Lease, lease, (found) => found === undefined || holdersOf(found)?.length === 0);
+  await until(world, Lease, leaseRef, (found) => found === undefined || holdersOf(found)?.length === 0);
 }
 
 const inPhase = (phase: string, prepare: (world: World) => Promise<void>, more: Partial<Story> = {}): Story => ({
@@ -43,17 +42,17 @@ const started = async (world: World) => {
 };
 
 export const stories: readonly Story[] = [
-  inPhase('Queued', started, { policy: { concurrency: '0' } }),
+  inPhase('Queued', started, { policy: { concurrency: '0' }, provesPermissions: {} }),
   inPhase(
     'Syncing',
     async (world) => {
       world.store.limitTo(0);
       await started(world);
     },
-    { quick: true, smoke: true },
+    { quick: true, smoke: true, provesPermissions: {} },
   ),
   inPhase('Snapshotting', started, { simulators: { snapshotter: { readyMs: 60_000 } } }),
-  inPhase('Succeeded', started, { smoke: true }),
+  inPhase('Succeeded', started, { smoke: true, provesPermissions: {} }),
   inPhase(
     'Retrying',
     async (world) => {

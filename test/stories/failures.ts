@@ -39,23 +39,26 @@ export const stories: readonly Story[] = [
         expect(world.history.phasesOf('flaky')).toContain('Retrying');
       },
     },
-    'an image that is missing fails at once, is not tried again, and says why': async (world) => {
-      await world.store.put('images', 'other', 'x');
-      await createImage(world, 'lost');
-      const image = await untilPhase(world, 'lost', 'Failed');
-      expect(reasonOf(image)).toBe('NotFound');
-      expect(image.status).toMatchObject({ attempts: 1 });
-      expect(image.status?.message).toContain('NoSuchKey');
-      await until(
-        world,
-        DataVolume,
-        { namespace: world.namespace, name: world.history.starts()[0]?.name ?? '' },
-        (found) => !found,
-      );
-      const warning = await untilWarning(world, world.namespace, 'NotFound');
-      expect(warning.involvedObject).toMatchObject({ kind: 'VMDiskImage', name: 'lost' });
-      const all = { namespace: world.namespace, fieldSelector: 'type=Warning,involvedObject.kind=VMDiskImage' };
-      expect(await world.kube.list(Event, all)).toHaveLength(1);
+    'an image that is missing fails at once, is not tried again, and says why': {
+      provesPermissions: {},
+      run: async (world) => {
+        await world.store.put('images', 'other', 'x');
+        await createImage(world, 'lost');
+        const image = await untilPhase(world, 'lost', 'Failed');
+        expect(reasonOf(image)).toBe('NotFound');
+        expect(image.status).toMatchObject({ attempts: 1 });
+        expect(image.status?.message).toContain('NoSuchKey');
+        await until(
+          world,
+          DataVolume,
+          { namespace: world.namespace, name: world.history.starts()[0]?.name ?? '' },
+          (found) => !found,
+        );
+        const warning = await untilWarning(world, world.namespace, 'NotFound');
+        expect(warning.involvedObject).toMatchObject({ kind: 'VMDiskImage', name: 'lost' });
+        const all = { namespace: world.namespace, fieldSelector: 'type=Warning,involvedObject.kind=VMDiskImage' };
+        expect(await world.kube.list(Event, all)).toHaveLength(1);
+      },
     },
     'a download that always breaks costs retryLimit + 1 attempts and no more': {
       quick: true,

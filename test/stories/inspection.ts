@@ -86,6 +86,7 @@ export const stories: readonly Story[] = [
       name: `an image whose source ${what} fails without a slot, a volume and an attempt`,
       localOnly,
       ...(reason === 'SourceMissing' ? { quick: true } : {}),
+      ...(reason === 'NotAnImage' ? { provesPermissions: {} } : {}),
       run: async (world) => {
         await letInspect(world);
         await put(world);
@@ -189,6 +190,7 @@ export const stories: readonly Story[] = [
       },
     },
     'with every fact lost the sweep alone inspects a source': {
+      provesPermissions: { byTimers: true },
       localOnly: 'a real Broker drops nothing on demand',
       local: { faults: { drop: ({ event }) => String(event.attributes.type).startsWith('ot.pelotech.') } },
       run: async (world) => {
@@ -198,6 +200,7 @@ export const stories: readonly Story[] = [
       },
     },
     'a raw disk of no known format is downloaded, with a Warning': {
+      provesPermissions: {},
       localOnly,
       run: async (world) => {
         await letInspect(world);

@@ -371,6 +371,7 @@ export const stories: readonly Story[] = [
       ),
   }),
   heals('a namespace that is not there', 'ImageNamespaceMissing', {
+    provesPermissions: {},
     localOnly: 'each new namespace makes Knative restart the adapters of all sources, which then miss events',
     policy: { concurrency: '0', imageNamespaces: 'golden' },
     spec: (world) => ({

@@ -69,6 +69,7 @@ async function imageFirst(world: World): Promise<void> {
 export const stories: readonly Story[] = [
   ...byName<Story>({
     'the image first: it stays with its snapshot, reports who holds it, and is deleted with the last of them': {
+      provesPermissions: {},
       quick: true,
       smoke: true,
       local: noAudit,
@@ -89,11 +90,11 @@ export const stories: readonly Story[] = [
         const { kube, namespace } = world;
         const { metadata, status } = await inUse(world, []);
         await createMachine(world, 'vm', 'image');
-        const isHeldUp = (disk: DataVolume | undefined) =>
+        const isBlocked = (disk: DataVolume | undefined) =>
           disk?.status?.conditions.some(({ type, reason }) => type === 'Running' && reason === 'Error') === true;
-        await until(world, DataVolume, refOf(world, 'vm-root'), isHeldUp);
+        await until(world, DataVolume, refOf(world, 'vm-root'), isBlocked);
         await deleteImage(world, 'image');
-        expect(isHeldUp(await kube.get(DataVolume, refOf(world, 'vm-root')))).toBe(true);
+        expect(isBlocked(await kube.get(DataVolume, refOf(world, 'vm-root')))).toBe(true);
         await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
         const ready = await untilMachine(world, 'vm', 'Ready');
         expect(ready.status?.rootDisk?.image).toBe(metadata.uid);

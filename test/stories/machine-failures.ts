@@ -136,6 +136,7 @@ export const stories: readonly Story[] = [
       await untilMachine(world, 'vm', 'Ready');
     },
     'a machine whose node is lost is not Ready, and is again on another': {
+      provesPermissions: { of: ['source-kubevirt'] },
       simulators: {
         kubevirt: {
           faults: [{ match: 'vm', mode: 'nodeLost', afterMs: 1500, times: 1 }],

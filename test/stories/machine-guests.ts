@@ -104,7 +104,7 @@ export const stories = byName<Story>({
     await untilReason(world, 'vm', 'GuestReady', 'GuestAnswers');
     await untilMachine(world, 'vm', 'Ready');
   },
-  'a lab is Ready only once the guest of its machine answers': {
+  'a workspace is Ready only once the guest of its machine answers': {
     policy: policyOf,
     simulators: { kubevirt: { timings: { agentMs: 3000 } } },
     run: async (world) => {

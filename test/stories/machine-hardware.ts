@@ -34,7 +34,7 @@ async function aMachineWith(world: World, spec: Parameters<typeof createMachine>
 }
 
 export const stories = byName<Story>({
-  'a Windows machine of a lab has the preference, firmware, TPM and disk bus that its image needs': {
+  'a Windows machine of a workspace has the preference, firmware, TPM and disk bus that its image needs': {
     quick: true,
     smoke: true,
     policy: policyOf,
@@ -72,6 +72,7 @@ export const stories = byName<Story>({
     },
   },
   'a preference that does not exist is named before anything is made, and the machine runs when it comes': {
+    provesPermissions: {},
     smoke: true,
     run: async (world) => {
       const { kube, namespace } = world;
@@ -86,19 +87,22 @@ export const stories = byName<Story>({
       await kube.delete(hardwareKinds.preference, { name });
     },
   },
-  'an instancetype is used once it exists and the policy names it, and gives the machine its size': async (world) => {
-    const { kube, namespace } = world;
-    const name = 'ot-story.small';
-    await aMachineWith(world, { instancetype: name, resources: undefined });
-    const { message } = await untilReason(world, 'vm', 'Ready', 'InstancetypeNotAllowed');
-    expect(message).toContain(`set "machineInstancetypes: ${name}"`);
-    await setPolicy(world, { machineInstancetypes: 'ot-story.*' });
-    await untilReason(world, 'vm', 'Ready', 'InstancetypeMissing');
-    await offer(world, 'instancetype', name, { cpu: { guest: 1 }, memory: { guest: '1Gi' } });
-    await untilMachine(world, 'vm', 'Ready');
-    const { instancetype, template } = (await madeIn(world, namespace))?.spec ?? {};
-    expect(instancetype).toMatchObject({ kind: 'VirtualMachineClusterInstancetype', name });
-    expect(template).not.toHaveProperty('spec.domain.memory');
-    await kube.delete(hardwareKinds.instancetype, { name });
+  'an instancetype is used once it exists and the policy names it, and gives the machine its size': {
+    provesPermissions: {},
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const name = 'ot-story.small';
+      await aMachineWith(world, { instancetype: name, resources: undefined });
+      const { message } = await untilReason(world, 'vm', 'Ready', 'InstancetypeNotAllowed');
+      expect(message).toContain(`set "machineInstancetypes: ${name}"`);
+      await setPolicy(world, { machineInstancetypes: 'ot-story.*' });
+      await untilReason(world, 'vm', 'Ready', 'InstancetypeMissing');
+      await offer(world, 'instancetype', name, { cpu: { guest: 1 }, memory: { guest: '1Gi' } });
+      await untilMachine(world, 'vm', 'Ready');
+      const { instancetype, template } = (await madeIn(world, namespace))?.spec ?? {};
+      expect(instancetype).toMatchObject({ kind: 'VirtualMachineClusterInstancetype', name });
+      expect(template).not.toHaveProperty('spec.domain.memory');
+      await kube.delete(hardwareKinds.instancetype, { name });
+    },
   },
 });

@@ -30,6 +30,7 @@ async function removeFinalizer(world: World, name: string): Promise<void> {
 
 export const stories = byName<Story>({
   'a machine that comes before its image: the image is made from its template and downloaded, once': {
+    provesPermissions: {},
     quick: true,
     smoke: true,
     run: async (world) => {
@@ -69,6 +70,7 @@ export const stories = byName<Story>({
     },
   },
   'if the template and an existing image differ the image counts, and one Event a generation lists the differences': {
+    provesPermissions: {},
     policy: { concurrency: '0' },
     run: async (world) => {
       const { kube, namespace, store } = world;
@@ -116,6 +118,7 @@ export const stories = byName<Story>({
       expect(world.history.starts()).toHaveLength(1);
     },
   'FailIfNotExist that is changed to CreateIfNotExist makes the image': {
+    provesPermissions: { of: ['ensure-vmdi'] },
     policy: { concurrency: '0' },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -130,6 +133,7 @@ export const stories = byName<Story>({
     },
   },
   'without mode and template a machine waits for its image, and continues when it comes': {
+    provesPermissions: {},
     quick: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -242,6 +246,7 @@ export const stories = byName<Story>({
     },
   },
   'with every event dropped the audit alone makes the image': {
+    provesPermissions: { of: ['ensure-vmdi'], byTimers: true },
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,
     policy: { concurrency: '0' },

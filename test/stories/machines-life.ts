@@ -62,6 +62,7 @@ const textIn = (secret: Secret | undefined, key: string) => Buffer.from(secret?.
 
 export const stories = byName<Story>({
   'from apply to Ready: a machine gets its image, its disk, its logins and its address, and runs': {
+    provesPermissions: { of: ['provision-vm'] },
     quick: true,
     smoke: true,
     run: async (world) => {
@@ -111,25 +112,29 @@ export const stories = byName<Story>({
     await createImage(world, 'someday');
     await untilMachine(world, 'vm', 'Ready');
   },
-  'thirty machines that wait for one image all end Ready, each with one disk': async (world) => {
-    const { kube, namespace } = world;
-    const names = Array.from({ length: 30 }, (_, index) => `vm-${index}`);
-    await putImage(world, 'base');
-    world.store.limitTo(0);
-    await createImage(world, 'base');
-    for (const name of names) await createMachine(world, name, 'base');
-    const ready = await countReached(kube, VirtualMachine, ({ status }) => status?.phase === 'Ready');
-    world.store.limitTo(undefined);
-    await ready.until(names.length);
-    await ready.stop();
-    const made = world.history
-      .changes()
-      .filter(({ type, object }) => type === 'ADDED' && object.kind === DataVolume.kind)
-      .map(({ object }) => object.metadata.name);
-    expect(made.filter((name) => name.endsWith('-root')).sort()).toEqual(names.map(diskOf).sort());
-    expect(await kube.list(KubeVirtMachine, { namespace })).toHaveLength(names.length);
+  'thirty machines that wait for one image all end Ready, each with one disk': {
+    provesPermissions: { of: ['provision-vm'] },
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const names = Array.from({ length: 30 }, (_, index) => `vm-${index}`);
+      await putImage(world, 'base');
+      world.store.limitTo(0);
+      await createImage(world, 'base');
+      for (const name of names) await createMachine(world, name, 'base');
+      const ready = await countReached(kube, VirtualMachine, ({ status }) => status?.phase === 'Ready');
+      world.store.limitTo(undefined);
+      await ready.until(names.length);
+      await ready.stop();
+      const made = world.history
+        .changes()
+        .filter(({ type, object }) => type === 'ADDED' && object.kind === DataVolume.kind)
+        .map(({ object }) => object.metadata.name);
+      expect(made.filter((name) => name.endsWith('-root')).sort()).toEqual(names.map(diskOf).sort());
+      expect(await kube.list(KubeVirtMachine, { namespace })).toHaveLength(names.length);
+    },
   },
   'a disk is cloned from the namespace of images into that of the machine': {
+    provesPermissions: { of: ['provision-vm'] },
     smoke: true,
     run: async (world) => {
       const { store } = world;
@@ -189,20 +194,23 @@ export const stories = byName<Story>({
     await untilMachine(world, 'vm', 'Ready');
     await kube.delete(Secret, { namespace, name: 'login-that-comes' });
   },
-  'a fixed address reaches the guest by the MAC address that is the machine’s own': async (world) => {
-    const { kube, namespace } = world;
-    const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
-    await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
-    const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24', gateway: '10.10.0.1' }];
-    await aRunningMachine(world, { interfaces });
-    const isTold = (found: VirtualMachine | undefined) => found?.status?.ipAddress === '10.10.0.161';
-    const machine = await until(world, VirtualMachine, { namespace, name: 'vm' }, isTold);
-    const instance = await until(world, KubeVirtInstance, { namespace, name: 'vm' }, (found) =>
-      Boolean(found?.status?.interfaces.some(({ ipAddress }) => ipAddress === '10.10.0.161')),
-    );
-    expect(machine?.status?.addresses).toEqual([
-      { network: 'control-net', ipAddress: '10.10.0.161', mac: instance?.status?.interfaces[0]?.mac },
-    ]);
+  'a fixed address reaches the guest by the MAC address that is the machine’s own': {
+    provesPermissions: { of: ['provision-vm'] },
+    run: async (world) => {
+      const { kube, namespace } = world;
+      const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
+      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
+      const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24', gateway: '10.10.0.1' }];
+      await aRunningMachine(world, { interfaces });
+      const isTold = (found: VirtualMachine | undefined) => found?.status?.ipAddress === '10.10.0.161';
+      const machine = await until(world, VirtualMachine, { namespace, name: 'vm' }, isTold);
+      const instance = await until(world, KubeVirtInstance, { namespace, name: 'vm' }, (found) =>
+        Boolean(found?.status?.interfaces.some(({ ipAddress }) => ipAddress === '10.10.0.161')),
+      );
+      expect(machine?.status?.addresses).toEqual([
+        { network: 'control-net', ipAddress: '10.10.0.161', mac: instance?.status?.interfaces[0]?.mac },
+      ]);
+    },
   },
   'of two machines with one address the second reports the first, and gets the address when that is deleted': async (
     world,
@@ -259,23 +267,29 @@ export const stories = byName<Story>({
       expect(await find(world, KubeVirtMachine, 'vm')).toMatchObject({ spec: memory });
     },
   },
-  'changed users are in the Secret at once, and the machine says that cloud-init has been there': async (world) => {
-    await aRunningMachine(world);
-    await change(world, { users: [{ name: 'newcomer' }] });
-    const { status, message } = await untilReason(world, 'vm', 'RestartRequired', 'CloudInitChanged');
-    expect(status).toBe('True');
-    expect(message).toContain('cloud-init applies them once for each disk');
-    expect(textIn(await find(world, Secret, secretOf('vm')), 'userdata')).toContain('newcomer');
+  'changed users are in the Secret at once, and the machine says that cloud-init has been there': {
+    provesPermissions: { of: ['provision-vm'] },
+    run: async (world) => {
+      await aRunningMachine(world);
+      await change(world, { users: [{ name: 'newcomer' }] });
+      const { status, message } = await untilReason(world, 'vm', 'RestartRequired', 'CloudInitChanged');
+      expect(status).toBe('True');
+      expect(message).toContain('cloud-init applies them once for each disk');
+      expect(textIn(await find(world, Secret, secretOf('vm')), 'userdata')).toContain('newcomer');
+    },
   },
-  'a machine with ignoreOnDeploy is made and not started; without it it starts': async (world) => {
-    const machine = await aRunningMachine(world, { ignoreOnDeploy: true });
-    expect(machine.status?.conditions).toContainEqual(
-      expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Halted' }),
-    );
-    expect(await find(world, KubeVirtMachine, 'vm')).toMatchObject({ spec: { runStrategy: 'Halted' } });
-    expect(await find(world, KubeVirtInstance, 'vm')).toBeUndefined();
-    await change(world, { ignoreOnDeploy: false });
-    await untilReason(world, 'vm', 'Ready', 'Running');
+  'a machine with ignoreOnDeploy is made and not started; without it it starts': {
+    provesPermissions: { of: ['provision-vm'] },
+    run: async (world) => {
+      const machine = await aRunningMachine(world, { ignoreOnDeploy: true });
+      expect(machine.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Halted' }),
+      );
+      expect(await find(world, KubeVirtMachine, 'vm')).toMatchObject({ spec: { runStrategy: 'Halted' } });
+      expect(await find(world, KubeVirtInstance, 'vm')).toBeUndefined();
+      await change(world, { ignoreOnDeploy: false });
+      await untilReason(world, 'vm', 'Ready', 'Running');
+    },
   },
   'a disk that waits for its first start is created again if the image has another revision by then': {
     policy: { keepRevisions: '1' },
@@ -296,6 +310,7 @@ export const stories = byName<Story>({
     },
   },
   'a clone that cannot go on begins again if the image has another revision by then': {
+    provesPermissions: { of: ['provision-vm'] },
     simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 600_000, times: 1 }] } },
     run: async (world) => {
       const { kube, namespace } = world;

@@ -115,6 +115,7 @@ async function publishAnother(world: World, post: Post) {
 export const storiesWith = (how: string, post: Post): readonly Story[] =>
   byName<Story>({
     [`one POST with ${how} makes an image that becomes ready`]: {
+      onDeployments: true,
       quick: true,
       smoke: true,
       run: async (world) => {
@@ -185,6 +186,7 @@ export const storiesWith = (how: string, post: Post): readonly Story[] =>
         },
       },
     [`data that does not fit is taken by the Broker and writes nothing; no event at all is refused (${how})`]: {
+      onDeployments: true,
       smoke: true,
       run: async (world) => {
         await setUp(world);
@@ -209,22 +211,23 @@ export const storiesWith = (how: string, post: Post): readonly Story[] =>
         );
       },
     },
-    [`a namespace outside imageNamespaces gets no image, and a Warning Event says which there are (${how})`]: async (
-      world,
-    ) => {
-      await setUp(world);
-      const data = { name: 'ubuntu', version: '1', namespace: 'kube-system' };
-      expect(await post(world.broker, { data })).toBe(202);
-      const warning = await untilWarning(world, 'sync-operator', 'PublishedImageNotMade');
-      expect(warning).toMatchObject({
-        involvedObject: { kind: 'ConfigMap', name: 'sync-operator-policy' },
-        source: { component: 'preload' },
-      });
-      expect(warning.message).toContain(`imageNamespaces (${world.namespace}), found kube-system`);
-      expect(warning.message).toContain('https://ci.example/pipelines/7');
-      expect(await post(world.broker, { data })).toBe(202);
-      await publishAnother(world, post);
-      expect(await world.kube.list(VMDiskImage)).toHaveLength(1);
-      expect(await warningsOf(world, 'sync-operator', 'PublishedImageNotMade')).toHaveLength(1);
+    [`a namespace outside imageNamespaces gets no image, and a Warning Event says which there are (${how})`]: {
+      provesPermissions: {},
+      run: async (world) => {
+        await setUp(world);
+        const data = { name: 'ubuntu', version: '1', namespace: 'kube-system' };
+        expect(await post(world.broker, { data })).toBe(202);
+        const warning = await untilWarning(world, 'sync-operator', 'PublishedImageNotMade');
+        expect(warning).toMatchObject({
+          involvedObject: { kind: 'ConfigMap', name: 'sync-operator-policy' },
+          source: { component: 'preload' },
+        });
+        expect(warning.message).toContain(`imageNamespaces (${world.namespace}), found kube-system`);
+        expect(warning.message).toContain('https://ci.example/pipelines/7');
+        expect(await post(world.broker, { data })).toBe(202);
+        await publishAnother(world, post);
+        expect(await world.kube.list(VMDiskImage)).toHaveLength(1);
+        expect(await warningsOf(world, 'sync-operator', 'PublishedImageNotMade')).toHaveLength(1);
+      },
     },
   });

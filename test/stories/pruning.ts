@@ -97,6 +97,7 @@ export const stories = byName<Story>({
     },
   },
   'a reference that comes at the last moment saves the image, and no image goes from under its machine': {
+    provesPermissions: {},
     policy: { concurrency: '8', pruneAfter: '0s' },
     run: async (world) => {
       const images = namesOf('image', 20);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { bytesSince, egressIn } from '../../shared/images/egress.ts';
 import { sharesSince } from '../../shared/images/egress-shares.ts';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
@@ -10,7 +10,6 @@ import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhas
 
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, index) => `image-${String(index).padStart(3, '0')}`);
-const lease = { namespace: 'sync-operator', name: leaseName };
 
 /** Inspections end in any order, and a free slot goes to the first in the queue whose inspection is over. */
 export const uninspected = { inspectTimeout: '0s' };
@@ -31,7 +30,7 @@ export const stories = byName<Story>({
       expect(world.history.starts().map(({ image }) => image)).toEqual(names);
       expect(world.history.mostAtOnce()).toBe(2);
       expect(world.history.phasesOf('image-000')).toEqual(['Queued', 'Syncing', 'Snapshotting', 'Succeeded']);
-      await until(world, Lease, lease, (found) => holdersOf(found)?.length === 0);
+      await until(world, Lease, leaseRef, (found) => holdersOf(found)?.length === 0);
     },
   },
   'concurrency 0 pauses the queue; a raised limit lets the next in at once': {
@@ -51,7 +50,7 @@ export const stories = byName<Story>({
     smoke: true,
     policy: { imageNamespaces: 'lab' },
     run: async (world) => {
-      const spent = async () => bytesSince(egressIn(await world.kube.get(Lease, lease)), 1, Date.now());
+      const spent = async () => bytesSince(egressIn(await world.kube.get(Lease, leaseRef)), 1, Date.now());
       for (const name of ['a', 'b', 'c']) await putImage(world, name);
       await setPolicy(world, { egressBudget: `${(await spent()) + 1}/1d` });
       await createImage(world, 'a');
@@ -73,7 +72,7 @@ export const stories = byName<Story>({
       const { namespace, kube } = world;
       // On a shared cluster other stories had more than fifty images today.
       const none = { 'pelotech.ot/egress-by-image': null, 'pelotech.ot/egress-by-requester': null };
-      if (await kube.get(Lease, lease)) await kube.patch(Lease, lease, { metadata: { annotations: none } });
+      if (await kube.get(Lease, leaseRef)) await kube.patch(Lease, leaseRef, { metadata: { annotations: none } });
       for (const name of ['own', 'asked']) await putImage(world, name);
       await createImage(world, 'own', { diskSize: '128Mi' });
       const own = (await untilPhase(world, 'own', 'Succeeded')).status?.egressBytes;
@@ -84,7 +83,7 @@ export const stories = byName<Story>({
       await untilGone(world, VMDiskImage, { namespace, name: 'own' });
       const shares = async (by: 'image' | 'requester') => {
         const { others: _, ...named } = Object.fromEntries(
-          sharesSince(await kube.get(Lease, lease), by, 1, Date.now()),
+          sharesSince(await kube.get(Lease, leaseRef), by, 1, Date.now()),
         );
         return named;
       };
@@ -113,10 +112,12 @@ export const stories = byName<Story>({
       for (const name of ['a', 'b', 'c']) await putImage(world, name);
       for (const name of ['a', 'b', 'c']) await createImage(world, name);
       await untilPhase(world, 'b', 'Syncing');
-      await world.kube.delete(Lease, lease);
-      await until(world, Lease, lease, (found) => holdersOf(found)?.length === 2);
-      await world.kube.patch(Lease, lease, { metadata: { annotations: { 'pelotech.ot/slots': '{"not":"slots"}' } } });
-      await until(world, Lease, lease, (found) => holdersOf(found)?.length === 2);
+      await world.kube.delete(Lease, leaseRef);
+      await until(world, Lease, leaseRef, (found) => holdersOf(found)?.length === 2);
+      await world.kube.patch(Lease, leaseRef, {
+        metadata: { annotations: { 'pelotech.ot/slots': '{"not":"slots"}' } },
+      });
+      await until(world, Lease, leaseRef, (found) => holdersOf(found)?.length === 2);
       world.store.limitTo(undefined);
       for (const name of ['a', 'b', 'c']) await untilPhase(world, name, 'Succeeded');
       expect(world.history.mostAtOnce()).toBe(2);

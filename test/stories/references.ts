@@ -66,6 +66,7 @@ export const stories = byName<Story>({
     },
   },
   'an image says who uses it right after every machine that comes or goes, and since when it is unused': {
+    provesPermissions: { of: ['count-refs'] },
     quick: true,
     smoke: true,
     policy: paused,
@@ -73,6 +74,7 @@ export const stories = byName<Story>({
     run: comeAndGo,
   },
   'with every event dropped the audit alone counts, and lets machines go': {
+    provesPermissions: { of: ['count-refs'], byTimers: true },
     localOnly: 'a real Broker drops nothing on demand',
     policy: paused,
     local: dropsAllButTimers,
@@ -107,6 +109,7 @@ export const stories = byName<Story>({
     },
   },
   'a machine in a namespace that may not name the image does not count until the policy lets it': {
+    provesPermissions: {},
     policy: paused,
     local: noAudit,
     run: async (world) => {

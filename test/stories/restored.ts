@@ -1,17 +1,15 @@
 import { expect } from 'vitest';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { putImage } from './images.ts';
 import { createMachine, untilMachine } from './machines.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
-const lease = { namespace: operatorNamespace, name: leaseName };
 const names = ['ready', 'loading', 'waiting'];
 /** Images last: a restore may use any order, and this one is the hardest for the functions. */
 const kinds: readonly Resource[] = [DataVolume, VolumeSnapshot, VMDiskImage];
@@ -78,7 +76,7 @@ const restored = (what: string, withStatus: boolean): Story => ({
     await createMachine(world, 'vm', 'ready');
     for (const name of names) await untilReady(world, name);
     await untilMachine(world, 'vm', 'Ready');
-    await until(world, Lease, lease, (found) => holdersOf(found)?.length === 0);
+    await until(world, Lease, leaseRef, (found) => holdersOf(found)?.length === 0);
     const downloads = { namespace: world.namespace, labelSelector: imageUidLabel };
     for (const { metadata } of await world.kube.list(DataVolume, downloads))
       await untilGone(world, DataVolume, metadata);

@@ -21,6 +21,7 @@ const untilRevision = async (world: World, name: string, revision: number) =>
 
 export const stories = byName<Story>({
   'a requested sync downloads again; the last snapshot stays usable until the new one is ready, then goes': {
+    provesPermissions: {},
     quick: true,
     smoke: true,
     policy: { keepRevisions: '1' },
@@ -92,23 +93,27 @@ export const stories = byName<Story>({
     world.store.limitTo(undefined);
     expect((await untilRevision(world, 'moved', 2)).status?.attempts).toBe(1);
   },
-  'a snapshot that a user deleted is reported as lost, and synced again when it is requested': async (world) => {
-    const { status } = await syncImage(world, 'lost');
-    await world.kube.delete(VolumeSnapshot, { namespace: world.namespace, name: status?.snapshot?.name ?? '' });
-    const ref = { namespace: world.namespace, name: 'lost' };
-    await until(
-      world,
-      VMDiskImage,
-      ref,
-      (image) =>
-        image?.status?.conditions?.some(({ type, status: is }) => type === 'SnapshotLost' && is === 'True') ?? false,
-    );
-    await ask(world, 'lost', '1');
-    const found = await untilRevision(world, 'lost', 2);
-    const conditions = found.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
-    expect(conditions).toEqual(expect.arrayContaining(['Ready=True', 'SnapshotLost=False']));
+  'a snapshot that a user deleted is reported as lost, and synced again when it is requested': {
+    provesPermissions: {},
+    run: async (world) => {
+      const { status } = await syncImage(world, 'lost');
+      await world.kube.delete(VolumeSnapshot, { namespace: world.namespace, name: status?.snapshot?.name ?? '' });
+      const ref = { namespace: world.namespace, name: 'lost' };
+      await until(
+        world,
+        VMDiskImage,
+        ref,
+        (image) =>
+          image?.status?.conditions?.some(({ type, status: is }) => type === 'SnapshotLost' && is === 'True') ?? false,
+      );
+      await ask(world, 'lost', '1');
+      const found = await untilRevision(world, 'lost', 2);
+      const conditions = found.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
+      expect(conditions).toEqual(expect.arrayContaining(['Ready=True', 'SnapshotLost=False']));
+    },
   },
   'if the policy asks for it, a DataSource names the snapshot in use and goes with the image; one of another stays': {
+    provesPermissions: {},
     policy: { dataSources: 'true' },
     run: async (world) => {
       const { kube, namespace } = world;
@@ -137,6 +142,7 @@ export const stories = byName<Story>({
     },
   },
   'an image that is Ready before the policy asks for DataSources gets one by the audit alone': {
+    provesPermissions: { byTimers: true },
     localOnly: 'the audit of an installation comes every ten minutes',
     run: async (world) => {
       const ref = { namespace: world.namespace, name: 'earlier' };

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { startStandIn } from '../bench/stand-in.ts';
 import { countReached } from './count-reached.ts';
 import { uninspected } from './queue.ts';
@@ -11,7 +10,6 @@ import { queueOrder } from './queue-order.ts';
 import { byName, createImage, type Story, setPolicy, until, type World } from './world.ts';
 
 const count = 200;
-const lease = { namespace: operatorNamespace, name: leaseName };
 
 /** Creates them one after the other; every other one has its finalizer from the beginning, as our own functions do it. */
 async function createImages(world: World): Promise<void> {
@@ -42,11 +40,11 @@ export const stories = byName<Story>({
       await created;
       await started.until(150);
       await limitTo(world, 0);
-      await until(world, Lease, lease, (found) => holdersOf(found)?.length === 0);
+      await until(world, Lease, leaseRef, (found) => holdersOf(found)?.length === 0);
       const paused = world.history.starts().length;
       await limitTo(world, 4);
       await succeeded.until(count);
-      await until(world, Lease, lease, (found) => holdersOf(found)?.length === 0);
+      await until(world, Lease, leaseRef, (found) => holdersOf(found)?.length === 0);
       await Promise.all([started.stop(), succeeded.stop(), standIn.stop()]);
 
       expect(paused).toBeLessThan(count);

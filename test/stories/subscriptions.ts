@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { leaseName } from '../../shared/images/slots.ts';
+import { leaseRef } from '../../shared/images/slots.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { putImage } from './images.ts';
 import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
-
-const lease = { namespace: 'sync-operator', name: leaseName };
 
 /** Resolves when nothing has changed for a second: what happens next was woken by what the story does next. */
 export async function calm({ history }: World): Promise<void> {
@@ -24,6 +22,7 @@ export const dropsAllButTimers: NonNullable<Story['local']> = {
 /** Stories in which one thing alone can wake the function that has to act. */
 export const stories = byName<Story>({
   'a raised limit starts the next image also if nothing else happens': {
+    provesPermissions: {},
     smoke: true,
     policy: { concurrency: '0' },
     run: async (world) => {
@@ -43,11 +42,12 @@ export const stories = byName<Story>({
       await createImage(world, 'waits');
       await untilPhase(world, 'waits', 'Queued');
       await calm(world);
-      await world.kube.delete(Lease, lease);
-      await until(world, Lease, lease, (found) => found !== undefined);
+      await world.kube.delete(Lease, leaseRef);
+      await until(world, Lease, leaseRef, (found) => found !== undefined);
     },
   },
   'with every event dropped the audit alone takes a deleted image down': {
+    provesPermissions: { byTimers: true },
     quick: true,
     localOnly: 'a real Broker drops nothing on demand',
     local: dropsAllButTimers,

@@ -137,7 +137,7 @@ async function statusOf(write: Promise<unknown>): Promise<number> {
 
 export const stories: readonly Story[] = [
   ...byName<Story>({
-    'what the schema of a lab can refuse is answered 422, and is not there afterwards': {
+    'what the schema of a workspace can refuse is answered 422, and is not there afterwards': {
       quick: true,
       smoke: true,
       run: async ({ kube }) => {
@@ -152,7 +152,7 @@ export const stories: readonly Story[] = [
         expect(await kube.list(Workspace)).toEqual([]);
       },
     },
-    'an empty lab is Ready, and a garbage status is written again': {
+    'an empty workspace is Ready, and a garbage status is written again': {
       policy: policyOf,
       run: async (world) => {
         const { kube } = world;
@@ -173,7 +173,7 @@ export const stories: readonly Story[] = [
     },
   }),
   ...withKubectl({
-    "a lab of one's own with kubectl: apply, get, wide, wait, describe, events, apply of a change, delete": {
+    "a workspace of one's own with kubectl: apply, get, wide, wait, describe, events, apply of a change, delete": {
       policy: policyOf,
       run: async (world) => {
         const { kubectl } = world;
@@ -202,7 +202,7 @@ export const stories: readonly Story[] = [
         expect(await ok(kubectl('get', 'namespaces', '-o', 'name'))).not.toContain('ws-lab1');
       },
     },
-    "the users' own manifest of a lab applies as it stands, and says what it waits for": {
+    "the users' own manifest of a workspace applies as it stands, and says what it waits for": {
       smoke: true,
       run: async (world) => {
         const { kubectl } = world;

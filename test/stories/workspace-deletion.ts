@@ -40,7 +40,7 @@ async function expectNothingLeft({ kube }: World): Promise<void> {
 }
 
 export const stories = byName<Story>({
-  'a lab deleted while its image downloads leaves nothing, and stops the download': {
+  'a workspace deleted while its image downloads leaves nothing, and stops the download': {
     policy: policyOf,
     run: async (world) => {
       world.store.limitTo(32 * 1024);
@@ -52,7 +52,7 @@ export const stories = byName<Story>({
       await expectNothingLeft(world);
     },
   },
-  'a lab deleted as soon as it is created leaves nothing': {
+  'a workspace deleted as soon as it is created leaves nothing': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -62,7 +62,7 @@ export const stories = byName<Story>({
       await expectNothingLeft(world);
     },
   },
-  'a lab deleted while its machine starts leaves nothing': {
+  'a workspace deleted while its machine starts leaves nothing': {
     policy: policyOf,
     simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'unschedulable', forMs: 600_000 }] } },
     run: async (world) => {
@@ -74,7 +74,8 @@ export const stories = byName<Story>({
       await expectNothingLeft(world);
     },
   },
-  'a Ready lab deleted leaves nothing, and takes the image that was made for it along': {
+  'a Ready workspace deleted leaves nothing, and takes the image that was made for it along': {
+    provesPermissions: {},
     smoke: true,
     policy: policyOf,
     run: async (world) => {
@@ -85,7 +86,7 @@ export const stories = byName<Story>({
       await expectNothingLeft(world);
     },
   },
-  'a lab deleted and created again within workspaceImagesKeptFor downloads nothing': {
+  'a workspace deleted and created again within workspaceImagesKeptFor downloads nothing': {
     quick: true,
     smoke: true,
     policy: { ...policyOf, workspaceImagesKeptFor: '1h' },
@@ -105,7 +106,7 @@ export const stories = byName<Story>({
       await untilGone(world, VMDiskImage, image(world));
     },
   },
-  'a Failed lab deleted leaves nothing': {
+  'a Failed workspace deleted leaves nothing': {
     policy: { ...policyOf, retryLimit: '0' },
     run: async (world) => {
       await createWorkspace(world, 'lab1', aLab(world));
@@ -129,8 +130,9 @@ export const stories = byName<Story>({
       await untilGone(world, VMDiskImage, image(world));
     },
   },
-  'a lab that waits counts as a reference: its image is not pruned, and no image that users created is deleted with it':
+  'a workspace that waits counts as a reference: its image is not pruned, and no image that users created is deleted with it':
     {
+      provesPermissions: {},
       policy: { ...policyOf, prune: 'WhenUnreferenced', pruneAfter: '1h' },
       run: async (world) => {
         // An image is counted at its end, too: when another one is, the first is not read again until the lab exists.
@@ -150,7 +152,7 @@ export const stories = byName<Story>({
         expect(left?.metadata.deletionTimestamp).toBeUndefined();
       },
     },
-  'a child that is not deleted is reported, with who holds it, and the lab is deleted when that is released': {
+  'a child that is not deleted is reported, with who holds it, and the workspace is deleted when that is released': {
     quick: true,
     policy: policyOf,
     run: async (world) => {
@@ -167,7 +169,7 @@ export const stories = byName<Story>({
       await expectNothingLeft(world);
     },
   },
-  'a lab deleted and created again under its name is Ready again': {
+  'a workspace deleted and created again under its name is Ready again': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');

@@ -26,7 +26,7 @@ import {
 import { byName, type Story, untilGone } from './world.ts';
 
 export const stories = byName<Story>({
-  'an image that cannot be downloaded fails the lab with its cause on top, and the lab heals with it': {
+  'an image that cannot be downloaded fails the workspace with its cause on top, and the workspace heals with it': {
     policy: { ...policyOf, retryLimit: '0' },
     run: async (world) => {
       const { kube } = world;
@@ -44,7 +44,7 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'a machine that fails fails the lab, and the lab heals with it': {
+  'a machine that fails fails the workspace, and the workspace heals with it': {
     policy: { ...policyOf, machineUnschedulableAfter: '0s' },
     simulators: { kubevirt: { faults: [{ match: 'vm', mode: 'unschedulable', forMs: 3000 }] } },
     run: async (world) => {
@@ -57,25 +57,26 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'a container whose image is missing: the lab reports it in the words of its Pod, and heals with another image': {
-    policy: policyOf,
-    local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
-    run: async (world) => {
-      const broken = aCluster('app', { containers: [{ name: 'main', image: 'localhost/not-there:1' }] });
-      await createWorkspace(world, 'lab1', { containerClusters: [broken] });
-      const troubled = await untilTrouble(
-        world,
-        'lab1',
-        ['ContainerCluster', 'app'],
-        ['ErrImagePull', 'ImagePullBackOff'],
-      );
-      expect(troubled.status?.message).toContain('app');
-      await changeWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
-      await untilWorkspace(world, 'lab1', 'Ready');
-      await deleteWorkspace(world, 'lab1');
+  'a container whose image is missing: the workspace reports it in the words of its Pod, and heals with another image':
+    {
+      policy: policyOf,
+      local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
+      run: async (world) => {
+        const broken = aCluster('app', { containers: [{ name: 'main', image: 'localhost/not-there:1' }] });
+        await createWorkspace(world, 'lab1', { containerClusters: [broken] });
+        const troubled = await untilTrouble(
+          world,
+          'lab1',
+          ['ContainerCluster', 'app'],
+          ['ErrImagePull', 'ImagePullBackOff'],
+        );
+        expect(troubled.status?.message).toContain('app');
+        await changeWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
+        await untilWorkspace(world, 'lab1', 'Ready');
+        await deleteWorkspace(world, 'lab1');
+      },
     },
-  },
-  'a container that ends again and again is no Ready lab until it has run for a while': {
+  'a container that ends again and again is no Ready workspace until it has run for a while': {
     localOnly: 'a simulated container ends on demand',
     policy: { ...policyOf, machineFailedAfter: '2s' },
     local: { workloads: { faults: [{ match: 'app', mode: 'exits', exitCode: 1, times: 4 }] } },
@@ -86,7 +87,7 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'a volume whose driver does not create it at first: the lab waits for it, reports it, and heals with it': {
+  'a volume whose driver does not create it at first: the workspace waits for it, reports it, and heals with it': {
     policy: policyOf,
     simulators: { cdi: { faults: [{ match: 'config', mode: 'provisionError', times: 1 }] } },
     run: async (world) => {
@@ -105,7 +106,7 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'a network that kube-ovn refuses, in its words; the lab heals when it takes it': {
+  'a network that kube-ovn refuses, in its words; the workspace heals when it takes it': {
     policy: policyOf,
     simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused', times: 1 }] } },
     run: async (world) => {
@@ -113,7 +114,8 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'a network that kube-ovn sets up late: the lab waits for it, and continues as soon as it exists': {
+  'a network that kube-ovn sets up late: the workspace waits for it, and continues as soon as it exists': {
+    provesPermissions: { of: ['source-kube-ovn'] },
     policy: policyOf,
     simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'controllerDown', forMs: 3000 }] } },
     run: async (world) => {
@@ -123,7 +125,7 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  "a foreign Namespace of the lab's name is left alone, and the lab says who is in the way": {
+  "a foreign Namespace of the workspace's name is left alone, and the workspace says who is in the way": {
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -138,25 +140,26 @@ export const stories = byName<Story>({
       await untilGone(world, Namespace, { name: 'ws-lab1' });
     },
   },
-  'a network that is still in use is not taken away, and the lab says by whom; it is deleted with its last member': {
-    policy: policyOf,
-    run: async (world) => {
-      await putImage(world, 'base');
-      const vm = aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.7/24') });
-      await readyWorkspace(world, 'lab1', { networks: [controlNet], vms: [vm] });
-      await changeWorkspace(world, 'lab1', { networks: [] });
-      const refused = await untilCondition(world, 'lab1', 'SpecValid', 'SpecInvalid');
-      expect(refused.status?.message).toContain(controlNet.name);
-      expect(refused.status?.message).toContain('vms vm');
-      const definition = { namespace: 'ws-lab1', name: controlNet.name };
-      expect(await world.kube.get(NetworkAttachmentDefinition, definition)).toBeDefined();
-      expect(await world.kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' })).toBeDefined();
-      await changeWorkspace(world, 'lab1', { networks: [], vms: [] });
-      await untilGone(world, NetworkAttachmentDefinition, definition);
-      await untilWorkspace(world, 'lab1', 'Ready');
-      await deleteWorkspace(world, 'lab1');
+  'a network that is still in use is not taken away, and the workspace says by whom; it is deleted with its last member':
+    {
+      policy: policyOf,
+      run: async (world) => {
+        await putImage(world, 'base');
+        const vm = aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.7/24') });
+        await readyWorkspace(world, 'lab1', { networks: [controlNet], vms: [vm] });
+        await changeWorkspace(world, 'lab1', { networks: [] });
+        const refused = await untilCondition(world, 'lab1', 'SpecValid', 'SpecInvalid');
+        expect(refused.status?.message).toContain(controlNet.name);
+        expect(refused.status?.message).toContain('vms vm');
+        const definition = { namespace: 'ws-lab1', name: controlNet.name };
+        expect(await world.kube.get(NetworkAttachmentDefinition, definition)).toBeDefined();
+        expect(await world.kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' })).toBeDefined();
+        await changeWorkspace(world, 'lab1', { networks: [], vms: [] });
+        await untilGone(world, NetworkAttachmentDefinition, definition);
+        await untilWorkspace(world, 'lab1', 'Ready');
+        await deleteWorkspace(world, 'lab1');
+      },
     },
-  },
   'a spec with faults: all are reported together, nothing is begun, and a better spec heals it': {
     policy: policyOf,
     run: async (world) => {

@@ -41,7 +41,7 @@ const annotate = ({ kube }: World, name: string, annotations: Record<string, str
 const inLab = (name: string) => ({ namespace: 'ws-lab1', name });
 
 export const stories = byName<Story>({
-  'a lab that hibernates: machines and containers stop, disks stay; woken, what ran runs again and what a user had stopped stays stopped':
+  'a workspace that hibernates: machines and containers stop, disks stay; woken, what ran runs again and what a user had stopped stays stopped':
     {
       policy: policyOf,
       run: async (world) => {
@@ -69,8 +69,9 @@ export const stories = byName<Story>({
         await deleteWorkspace(world, 'lab1');
       },
     },
-  'a lab that expires: warned of, put off by an extension, then deleted with everything in it': {
+  'a workspace that expires: warned of, put off by an extension, then deleted with everything in it': {
     smoke: true,
+    provesPermissions: { byTimers: true },
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -92,8 +93,9 @@ export const stories = byName<Story>({
       await untilRecorded(world, created, 'Expired');
     },
   },
-  'a lab that is booked: its images are there before its start, the rest is made then': {
+  'a workspace that is booked: its images are there before its start, the rest is made then': {
     smoke: true,
+    provesPermissions: { byTimers: true },
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -113,7 +115,7 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'a lab that is booked and whose image fails: it is reported to be late before its start, and on time once it is mended':
+  'a workspace that is booked and whose image fails: it is reported to be late before its start, and on time once it is mended':
     {
       policy: policyOf,
       run: async (world) => {

@@ -56,45 +56,46 @@ async function oneComesBack({ kube }: World, resource: Resource, within: object)
 }
 
 export const stories = byName<Story>({
-  'with every event dropped the audit alone brings back whatever is deleted of a lab, and takes the lab down': {
-    localOnly: 'a real Broker drops nothing on demand',
-    local: dropsAllButTimers,
-    policy: { ...policyOf, ansibleRunnerImage: workloadImage, ansibleCredentials: 'true' },
-    run: async (world) => {
-      const { kube } = world;
-      await createSiteKey(kube);
-      await putImage(world, 'base');
-      await readyWorkspace(world, 'lab1', {
-        networks: [controlNet, { name: 'unused-net', cidr: '10.10.1.0/24' }],
-        volumes: [{ name: 'config', size: '1Gi' }],
-        vms: [
-          aMachine(world, 'vm', 'base', {
-            interfaces: onControlNet('10.10.0.161/24'),
-            ansible: { roles: { deploy: [{ role: 'router' }] } },
-          }),
-        ],
-        containerClusters: [
-          aCluster('app', {
-            interfaces: onControlNet('10.10.0.141/24'),
-            containers: [
-              { name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] },
-            ],
-          }),
-        ],
-      });
-      for (const resource of kinds) await oneComesBack(world, resource, { namespace });
-      await untilWorkspace(world, 'lab1', 'Ready');
-      const unused = (await kube.list(Subnet)).find(({ metadata }) => metadata.name.startsWith('ws-lab1-unused'));
-      await comesBack(world, Subnet, { name: unused?.metadata.name ?? '' });
-      await untilWorkspace(world, 'lab1', 'Ready');
-      await comesBack(world, Namespace, { name: namespace });
-      await untilWorkspace(world, 'lab1', 'Ready');
-      await deleteWorkspace(world, 'lab1');
-      expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
-      expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
+  'with every event dropped the audit alone brings back whatever is deleted of a workspace, and takes the workspace down':
+    {
+      localOnly: 'a real Broker drops nothing on demand',
+      local: dropsAllButTimers,
+      policy: { ...policyOf, ansibleRunnerImage: workloadImage, ansibleCredentials: 'true' },
+      run: async (world) => {
+        const { kube } = world;
+        await createSiteKey(kube);
+        await putImage(world, 'base');
+        await readyWorkspace(world, 'lab1', {
+          networks: [controlNet, { name: 'unused-net', cidr: '10.10.1.0/24' }],
+          volumes: [{ name: 'config', size: '1Gi' }],
+          vms: [
+            aMachine(world, 'vm', 'base', {
+              interfaces: onControlNet('10.10.0.161/24'),
+              ansible: { roles: { deploy: [{ role: 'router' }] } },
+            }),
+          ],
+          containerClusters: [
+            aCluster('app', {
+              interfaces: onControlNet('10.10.0.141/24'),
+              containers: [
+                { name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] },
+              ],
+            }),
+          ],
+        });
+        for (const resource of kinds) await oneComesBack(world, resource, { namespace });
+        await untilWorkspace(world, 'lab1', 'Ready');
+        const unused = (await kube.list(Subnet)).find(({ metadata }) => metadata.name.startsWith('ws-lab1-unused'));
+        await comesBack(world, Subnet, { name: unused?.metadata.name ?? '' });
+        await untilWorkspace(world, 'lab1', 'Ready');
+        await comesBack(world, Namespace, { name: namespace });
+        await untilWorkspace(world, 'lab1', 'Ready');
+        await deleteWorkspace(world, 'lab1');
+        expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
+        expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
+      },
     },
-  },
-  'with every event delivered twice and late a lab gets Ready, is changed, and goes': {
+  'with every event delivered twice and late a workspace gets Ready, is changed, and goes': {
     localOnly: 'a real Broker repeats nothing on demand',
     local: { faults: { duplicate: 'all', reorder: { seed: 11, withinMs: 100 } } },
     policy: policyOf,

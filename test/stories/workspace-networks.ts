@@ -62,7 +62,7 @@ export const stories = byName<Story>({
         await untilGone(world, NetworkAttachmentDefinition, { namespace, name: 'control-net' });
       },
     },
-  'a container without an address on a bridge, which gives none: the lab reports it and begins nothing': {
+  'a container without an address on a bridge, which gives none: the workspace reports it and begins nothing': {
     policy: { ...policyOf, networkProvider: 'bridge' },
     run: async (world) => {
       await createWorkspace(world, 'lab1', {

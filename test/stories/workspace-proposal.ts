@@ -7,7 +7,7 @@ import type { Shown } from './proposal.ts';
 import { aCluster, aMachine, componentOf, deleteWorkspace, policyOf, readyWorkspace } from './workspaces.ts';
 import { byName, type Story, untilGone } from './world.ts';
 
-const exist = '"VMDIs Exist": a lab whose images exist is Ready on them, without another download';
+const exist = '"VMDIs Exist": a workspace whose images exist is Ready on them, without another download';
 const missing = '"VMDIs Missing": the image is made from the template, says for whom, and is downloaded once';
 
 /** The flow chart of the users' design of workspaces, branch by branch. */
@@ -17,37 +17,37 @@ const branches: readonly Shown[] = [
   [
     'StandUpVMDIs → Provisioning: VMDIs Ready',
     'nothing else of the lab is begun before',
-    'an image that is still syncing at apply: nothing of the lab is begun before it exists',
+    'an image that is still syncing at apply: nothing of the workspace is begun before it exists',
   ],
   [
     'Provisioning → WorkspaceReady: Success',
     'each stage has a condition, Ready sums them up',
-    'from apply to Ready: machine, container and network of a lab, with one status',
+    'from apply to Ready: machine, container and network of a workspace, with one status',
   ],
   [
     'Should this step fail the workspace will be moved into a Failed state',
     'with the first cause on top, and back out of it when that heals',
-    'a machine that fails fails the lab, and the lab heals with it',
+    'a machine that fails fails the workspace, and the workspace heals with it',
   ],
   [
     'WorkspaceReady → WorkspaceDeleted: Delete Triggered',
     'at any time, not only when it is Ready',
-    'a lab deleted as soon as it is created leaves nothing',
+    'a workspace deleted as soon as it is created leaves nothing',
   ],
   [
     'CheckRef → RemoveVMDIs: Last Reference',
     'images that were created for workspaces are deleted after the last reference, those that were downloaded when workspaceImagesKeptFor is over',
-    'a Ready lab deleted leaves nothing, and takes the image that was made for it along',
+    'a Ready workspace deleted leaves nothing, and takes the image that was made for it along',
   ],
   [
     'CheckRef → FinalizeCleanup: Reference Exists',
     'the image stays as long as a lab or a machine uses it',
-    'two copies of one lab side by side: the same addresses, the same image, nothing of the other',
+    'two copies of one workspace side by side: the same addresses, the same image, nothing of the other',
   ],
   [
     'FinalizeCleanup → end',
     'the finalizer goes last, with nothing left',
-    'a child that is not deleted is reported, with who holds it, and the lab is deleted when that is released',
+    'a child that is not deleted is reported, with who holds it, and the workspace is deleted when that is released',
   ],
 ];
 
@@ -56,19 +56,19 @@ const questions: readonly Shown[] = [
   [
     'Difficult to know when old resources are ready to be removed',
     'what the spec says no more goes',
-    'a changed lab: parts are added, changed and taken away',
+    'a changed workspace: parts are added, changed and taken away',
   ],
   ['No self healing', 'what is deleted comes back', 'whatever is deleted comes back'],
-  ['No self healing', 'what is edited is mended', 'whatever is edited is as the lab says again'],
+  ['No self healing', 'what is edited is mended', 'whatever is edited is as the workspace says again'],
   [
     'No unified status: an admin must inspect each component',
     'one status with the first cause of a failure in its words',
-    'an image that cannot be downloaded fails the lab with its cause on top, and the lab heals with it',
+    'an image that cannot be downloaded fails the workspace with its cause on top, and the workspace heals with it',
   ],
   [
     'A workspace stood up while a VMDiskImage is syncing gets stuck',
     'it waits, and continues by itself',
-    'an image that cannot be created: the lab says which is missing, and continues as soon as a user creates it',
+    'an image that cannot be created: the workspace says which is missing, and continues as soon as a user creates it',
   ],
 ];
 

@@ -63,7 +63,8 @@ const children = async ({ kube }: World): Promise<[Resource, ObjectReference][]>
 };
 
 export const stories = byName<Story>({
-  'a label that a user changes on any part of a lab is as it was': {
+  'a label that a user changes on any part of a workspace is as it was': {
+    provesPermissions: {},
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -77,7 +78,8 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'parts that a lab says no more are taken away, whatever they are; a volume grows no sooner than it is bound': {
+  'parts that a workspace says no more are taken away, whatever they are; a volume grows no sooner than it is bound': {
+    provesPermissions: {},
     policy: policyOf,
     run: async (world) => {
       await readyWorkspace(world, 'lab1', parts);

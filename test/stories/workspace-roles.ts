@@ -52,7 +52,7 @@ const nameOfJob = (workspace: Workspace) =>
 const failedIn = (role: string) => JSON.stringify({ ok: 3, changed: 1, failed: 1, unreachable: 0, role });
 
 export const stories = byName<Story>({
-  'deploy roles without a runner: the lab is Ready, and says that they were not run, and why': {
+  'deploy roles without a runner: the workspace is Ready, and says that they were not run, and why': {
     policy: policyOf,
     run: async (world) => {
       await putImage(world, 'base');
@@ -68,6 +68,7 @@ export const stories = byName<Story>({
     },
   },
   'a runner that the policy names: deploy roles run once the machine is Ready, and once more for each change of them': {
+    provesPermissions: {},
     smoke: true,
     policy: runner,
     run: async (world) => {
@@ -120,7 +121,7 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'a role that fails fails the lab, which names it, and other roles heal it': {
+  'a role that fails fails the workspace, which names it, and other roles heal it': {
     policy: runner,
     local: {
       workloads: {
@@ -139,8 +140,9 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  "a key of the lab's own: its machine waits for the site's, gets the public one, and the private one goes when it is wanted no more":
+  "a key of the workspace's own: its machine waits for the site's, gets the public one, and the private one goes when it is wanted no more":
     {
+      provesPermissions: { byTimers: true },
       policy: { ...runner, ansibleCredentials: 'true' },
       run: async (world) => {
         const { kube } = world;
@@ -194,7 +196,7 @@ export const stories = byName<Story>({
       await kube.delete(ConfigMap, site);
     },
   },
-  'a site that runs deploy roles itself: nothing is run, and the lab is Ready': {
+  'a site that runs deploy roles itself: nothing is run, and the workspace is Ready': {
     policy: { ...runner, ansible: 'External' },
     run: async (world) => {
       await putImage(world, 'base');

@@ -37,7 +37,7 @@ const ofTen = (world: World) => ({
 
 /** Labs of ten components are created at once, on one missing image: all get Ready, with one download. */
 export const manyWorkspaces = (count: number, withinMs: number): Story => ({
-  name: `${count} labs of ten components each, at once`,
+  name: `${count} workspaces of ten components each, at once`,
   policy: policyOf,
   run: async (world) => {
     await putImage(world, 'base');

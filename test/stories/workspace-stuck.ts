@@ -47,7 +47,7 @@ async function untilHeld({ kube }: World, ...words: readonly string[]): Promise<
 
 /** A Ready lab is deleted while a finalizer holds one of its children: the lab reports it, and is deleted when that is removed. */
 const held = (kind: string, resource: Resource, ref: ObjectReference): Story => ({
-  name: `a ${kind} that is held when its lab is deleted: the lab says which and who, and is deleted when it is released`,
+  name: `a ${kind} that is held when its workspace is deleted: the workspace says which and who, and is deleted when it is released`,
   policy: policyOf,
   run: async (world) => {
     const { kube } = world;
@@ -77,7 +77,7 @@ export const stories: readonly Story[] = [
   held('Subnet', Subnet, { name: subnetName('lab1', controlNet.name) }),
   held('Vpc', Vpc, { name: namespace }),
   ...byName<Story>({
-    'a foreign object that holds the namespace of a deleted lab: the lab says which, and is deleted when it is released':
+    'a foreign object that holds the namespace of a deleted workspace: the workspace says which, and is deleted when it is released':
       {
         policy: policyOf,
         run: async (world) => {
@@ -92,7 +92,7 @@ export const stories: readonly Story[] = [
           expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
         },
       },
-    'a lab deleted while its network is being set up leaves nothing': {
+    'a workspace deleted while its network is being set up leaves nothing': {
       policy: policyOf,
       simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused' }] } },
       run: async (world) => {
@@ -105,7 +105,7 @@ export const stories: readonly Story[] = [
         expect((await kube.list(Subnet)).filter(({ metadata }) => metadata.name.startsWith('ws-lab1'))).toEqual([]);
       },
     },
-    'a lab deleted while its containers start leaves nothing': {
+    'a workspace deleted while its containers start leaves nothing': {
       policy: policyOf,
       local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
       run: async (world) => {
@@ -116,7 +116,7 @@ export const stories: readonly Story[] = [
         expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
       },
     },
-    'a lab deleted while its deploy roles run leaves nothing': {
+    'a workspace deleted while its deploy roles run leaves nothing': {
       policy: { ...policyOf, ansibleRunnerImage: workloadImage },
       local: { workloads: { faults: [{ match: 'vm-roles', mode: 'hangs' }] } },
       run: async (world) => {

@@ -44,7 +44,7 @@ async function example(): Promise<Workspace> {
 }
 
 export const stories = byName<Story>({
-  "the users' own lab: each of its parts gets Ready, and the lab with the last of them": {
+  "the users' own workspace: each of its parts gets Ready, and the workspace with the last of them": {
     smoke: true,
     policy: policyOf,
     run: async (world) => {
@@ -75,7 +75,7 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, metadata.name);
     },
   },
-  'from apply to Ready: machine, container and network of a lab, with one status': {
+  'from apply to Ready: machine, container and network of a workspace, with one status': {
     quick: true,
     policy: policyOf,
     run: async (world) => {
@@ -93,7 +93,8 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'an image that is still syncing at apply: nothing of the lab is begun before it exists': {
+  'an image that is still syncing at apply: nothing of the workspace is begun before it exists': {
+    provesPermissions: {},
     policy: policyOf,
     run: async (world) => {
       const { kube, store } = world;
@@ -117,7 +118,7 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'an image that cannot be created: the lab says which is missing, and continues as soon as a user creates it': {
+  'an image that cannot be created: the workspace says which is missing, and continues as soon as a user creates it': {
     policy: policyOf,
     run: async (world) => {
       const { vmDiskImageTemplate: _, ...machine } = aMachine(world, 'vm', 'base');
@@ -132,7 +133,7 @@ export const stories = byName<Story>({
       expect(await world.kube.get(VMDiskImage, { namespace: world.namespace, name: 'base' })).toBeDefined();
     },
   },
-  'two copies of one lab side by side: the same addresses, the same image, nothing of the other': {
+  'two copies of one workspace side by side: the same addresses, the same image, nothing of the other': {
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -178,7 +179,8 @@ export const stories = byName<Story>({
       expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
     },
   },
-  'whatever is edited is as the lab says again': {
+  'whatever is edited is as the workspace says again': {
+    provesPermissions: {},
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;
@@ -204,7 +206,8 @@ export const stories = byName<Story>({
       await deleteWorkspace(world, 'lab1');
     },
   },
-  'a changed lab: parts are added, changed and taken away': {
+  'a changed workspace: parts are added, changed and taken away': {
+    provesPermissions: {},
     policy: policyOf,
     run: async (world) => {
       const { kube } = world;

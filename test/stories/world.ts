@@ -32,6 +32,10 @@ export interface Story {
    * same on every cluster, and `npm run test:cluster:slow` runs all stories.
    */
   smoke?: boolean;
+  /** Each CI run runs it with Deployments in place of Knative Services, too: what those have to do otherwise. */
+  onDeployments?: boolean;
+  /** It proves that permissions are needed. */
+  provesPermissions?: ProvesPermissions | undefined;
   /** It is skipped, and reported as skipped, where kubectl is not on the PATH. */
   needsKubectl?: boolean;
   /** Why it runs on the local cluster only. */
@@ -53,6 +57,16 @@ export interface Story {
   /** The invariants that a person breaks in it, by their numbers: all others are judged at its end. */
   allows?: readonly string[];
   run(world: World): Promise<void>;
+}
+
+/** Each permission is used by a story that has this, and one of them fails without it. */
+export interface ProvesPermissions {
+  /** ServiceAccounts whose permissions other stories use, and mostly do not need: this one is tried first. */
+  of?: readonly string[];
+  /** Timers run in it, because no event reports what it is about. */
+  byTimers?: true;
+  /** It is also run with each of these timers alone: every other event is dropped. */
+  alsoBy?: readonly ('sweep' | 'audit')[];
 }
 
 /** Stories by name; a story that has only its run is that function. */

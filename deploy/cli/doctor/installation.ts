@@ -1,4 +1,4 @@
-import { leaseName } from '../../../shared/images/slots.ts';
+import { leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { functionOf } from '../../../shared/kinds/eventing/trigger.ts';
@@ -6,6 +6,7 @@ import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.t
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
 import { parsePolicy } from '../../../shared/policy.ts';
+import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import { generatedFolders, manifestKey, openStackFolders, readManifests } from '../../manifests.ts';
 import { check } from '../install/check.ts';
 import type { Cluster } from '../install/cluster.ts';
@@ -26,7 +27,6 @@ import {
 import { type Requirement, servedAt } from '../install/requirement.ts';
 import { runnable } from '../install/skipped.ts';
 import { getOf, listOf } from '../install/wait.ts';
-import { readPolicyMap } from '../read-policy.ts';
 import { credentialsIn, type ExistingSecrets, hasPublicationKey, hasSiteKey, secretOf, secretsAt } from '../secrets.ts';
 import { listEverywhere, listIfAny, type OnOpenStack, onOpenStackKinds } from '../target.ts';
 
@@ -95,7 +95,7 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
   const [storageProfiles, policy, lease, images, namespaces] = await Promise.all([
     isProfiled ? listOf(kube, StorageProfile) : undefined,
     readPolicyMap(kube),
-    kube.get(Lease, { ...operator, name: leaseName }),
+    kube.get(Lease, leaseRef),
     listEverywhere<VMDiskImage>(kube, 'image'),
     listOf(kube, Namespace),
   ]);

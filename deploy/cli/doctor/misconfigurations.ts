@@ -2,8 +2,9 @@ import { publicationKeysRef } from '../../../shared/images/signature.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import { operatorNamespace, publicBroker } from '../../../shared/operator.ts';
-import { policyName } from '../../../shared/policy.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
+import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import { siteKeyRef } from '../../../shared/workspaces/site-key.ts';
 import { createPublicationKey, createSiteKey } from '../../keys.ts';
 import { applyManifests } from '../../manifests.ts';
@@ -50,8 +51,7 @@ const AdmissionPolicyBinding = anyOf('admissionregistration.k8s.io/v1', 'Validat
   namespaced: false,
 });
 const ours = (name: string) => ({ namespace: operatorNamespace, name });
-const policy = ours(policyName);
-const set = (data: Record<string, string | null>) => (kube: Kube) => kube.patch(ConfigMap, policy, { data });
+const set = (data: Record<string, string | null>) => (kube: Kube) => kube.patch(ConfigMap, policyRef, { data });
 
 const images = { name: 'vmdiskimages.pelotech.ot' };
 
@@ -265,6 +265,6 @@ interface Workload {
 }
 
 /** The policy, which the caller restores: no manifest contains it. */
-export const keptPolicy = async (kube: Kube) => (await kube.get(ConfigMap, policy))?.data ?? {};
+export const keptPolicy = async (kube: Kube) => (await readPolicyMap(kube))?.data ?? {};
 export const restorePolicy = (kube: Kube, data: Readonly<Record<string, string>>) =>
-  kube.patch(ConfigMap, policy, { data });
+  kube.patch(ConfigMap, policyRef, { data });

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
-import { policyRef } from '../../../shared/policy.ts';
+import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import { classOf, isBroker } from './broker-class.ts';
 import type { Cluster } from './cluster.ts';
 import { assertStoredVersionsStay } from './install.ts';
@@ -200,11 +200,11 @@ async function classes({ kube }: Cluster): Promise<Requirement> {
   const [storage, snapshot, policy] = await Promise.all([
     listOf(kube, StorageClass),
     listOf(kube, VolumeSnapshotClass),
-    kube.get(ConfigMap, policyRef),
+    readPolicyMap(kube),
   ]);
   const drivers = new Set(snapshot.map((object) => (object as { driver?: string }).driver));
   const pairs = storage.filter((object) => drivers.has((object as { provisioner?: string }).provisioner));
-  const named = (policy?.data ?? {}) as { imageStorageClass?: string; imageSnapshotClass?: string };
+  const named = policy?.data ?? {};
   const isThere = (name: string | undefined, among: readonly AnyObject[]) =>
     name === undefined || among.some(({ metadata }) => metadata.name === name);
   const found = `${namesOf(storage)}; ${namesOf(snapshot)}`;

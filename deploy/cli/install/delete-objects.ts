@@ -1,5 +1,6 @@
 import { imageUidLabel, managedBy } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../../shared/kinds/resource.ts';
+import { isOwnedByKind } from '../../../shared/kubernetes/ownership.ts';
 import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
@@ -44,11 +45,8 @@ async function deleteSnapshotsOf(cluster: Cluster, uids: ReadonlySet<string>): P
 const madeKinds = [anyOf('kubevirt.io/v1', 'VirtualMachine'), DataVolume, VolumeSnapshot, anyOf('v1', 'Secret')];
 
 /** By its label, or by its owner reference, which the garbage collector follows only while the owner's kind is served. */
-const isMadeFor =
-  ({ apiVersion, kind }: Resource, uids: ReadonlySet<string>) =>
-  ({ metadata }: AnyObject) =>
-    uids.has(metadata.labels?.[imageUidLabel] ?? '') ||
-    (metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false);
+const isMadeFor = (resource: Resource, uids: ReadonlySet<string>) => (object: AnyObject) =>
+  uids.has(object.metadata.labels?.[imageUidLabel] ?? '') || isOwnedByKind(resource, object);
 
 function assertNoneLeft({ timeoutMs }: Cluster, what: string, left: readonly AnyObject[]): void {
   if (left.length === 0) return;

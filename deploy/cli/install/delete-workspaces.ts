@@ -1,16 +1,9 @@
 import { managedBy } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace, workspaceFinalizer, workspaceUidLabel } from '../../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { formatObject, Namespace } from './kinds.ts';
 import { leftOf, listOf } from './wait.ts';
-
-/** Whether an object belongs to a workspace; deleting the workspace deletes it. */
-export const isOfWorkspace = ({ metadata }: KubernetesObject) =>
-  metadata.ownerReferences?.some(
-    ({ apiVersion, kind }) => apiVersion === Workspace.apiVersion && kind === Workspace.kind,
-  ) ?? false;
 
 /** A workspace without its functions looks healthy although nothing reconciles it; so its owner must agree to the deletion. */
 export async function assertNoWorkspace({ kube }: Cluster): Promise<void> {

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { inImagesRole, partOf } from '../../../shared/operator.ts';
-import { parsePolicy, policyName, policyRef } from '../../../shared/policy.ts';
+import { parsePolicy, policyName } from '../../../shared/policy.ts';
+import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import type { Cluster } from './cluster.ts';
 import { ConfigMap, Namespace } from './kinds.ts';
 
@@ -16,7 +17,7 @@ export async function bindingsInImageNamespaces(
   if (accounts.length === 0) return [];
   const isPolicy = ({ kind, metadata }: KubernetesObject) => kind === ConfigMap.kind && metadata.name === policyName;
   // An existing policy is the admin's, and is left as it is.
-  const policy = (await kube.get(ConfigMap, policyRef)) ?? wanted.find(isPolicy);
+  const policy = (await readPolicyMap(kube)) ?? wanted.find(isPolicy);
   const { imageNamespaces } = parsePolicy(policy as Parameters<typeof parsePolicy>[0]).values;
   const bindings: KubernetesObject[] = [];
   for (const namespace of imageNamespaces) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { leaseName } from '../../../shared/images/slots.ts';
+import { leaseRef } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
 import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
@@ -187,9 +187,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     await uninstall(cluster, { ...options, shipped: await readShipped() });
     expect(Object.values(await inventoryOf(cluster)).flat()).toEqual([]);
     expect(await cluster.kube.get(Broker, { ...operator, name: 'default' })).toBeUndefined();
-    expect(
-      await cluster.kube.get(anyOf('coordination.k8s.io/v1', 'Lease'), { ...operator, name: leaseName }),
-    ).toBeUndefined();
+    expect(await cluster.kube.get(anyOf('coordination.k8s.io/v1', 'Lease'), leaseRef)).toBeUndefined();
     await cluster.kube.delete(VMDiskImage, image);
     expect(await cluster.kube.get(VMDiskImage, image)).toBeUndefined();
   });

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { leaseName } from '../../../shared/images/slots.ts';
+import { leaseRef } from '../../../shared/images/slots.ts';
 import { operatorNamespace, partOf } from '../../../shared/operator.ts';
-import { policyName, policyRef } from '../../../shared/policy.ts';
+import { policyName } from '../../../shared/policy.ts';
+import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import type { Cluster } from './cluster.ts';
-import { type AnyObject, anyOf, ConfigMap, formatObject, Namespace } from './kinds.ts';
+import { type AnyObject, anyOf, formatObject, Namespace } from './kinds.ts';
 import { removeAll } from './remove.ts';
 import { listOf } from './wait.ts';
 
@@ -11,7 +12,7 @@ const Lease = anyOf('coordination.k8s.io/v1', 'Lease');
 
 /** Deletes the Lease of slots, which start-sync makes again from the downloads that run. */
 export async function removeLease(cluster: Cluster): Promise<void> {
-  const lease = await cluster.kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
+  const lease = await cluster.kube.get(Lease, leaseRef);
   if (lease) await removeAll(cluster, [lease]);
 }
 
@@ -38,7 +39,7 @@ const isLabelled = ({ metadata }: AnyObject) =>
 
 /** Deletes the policy if the installer created it, and prints what an admin changed in it. */
 async function removePolicy(cluster: Cluster, shipped: readonly AnyObject[]): Promise<void> {
-  const policy = await cluster.kube.get(ConfigMap, policyRef);
+  const policy = await readPolicyMap(cluster.kube);
   if (!policy || !isLabelled(policy)) return;
   const before = shipped.find(({ kind, metadata }) => kind === policy.kind && metadata.name === policyName);
   if (!isDeepStrictEqual(policy.data, before?.data)) cluster.say(`the policy was ${JSON.stringify(policy.data)}`);

@@ -1,4 +1,5 @@
 import { policyRef } from '../../../shared/policy.ts';
+import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import { exit, type Outcome } from '../command.ts';
 import { classFault } from './broker-class.ts';
 import { check, isMet } from './check.ts';
@@ -56,8 +57,8 @@ export async function run(cluster: Cluster, options: Options): Promise<Outcome> 
 
 /** Adds the lines that the policy lacks. If it has no line, prints what that means. */
 async function allowSources({ kube, say }: Cluster, lines: readonly string[]): Promise<void> {
-  const policy = await kube.get(ConfigMap, policyRef);
-  const before = (policy?.data as Record<string, string> | undefined)?.allowedSources ?? '';
+  const policy = await readPolicyMap(kube);
+  const before = policy?.data?.allowedSources ?? '';
   const added = lines.filter((line) => !before.split('\n').some((one) => one.trim() === line.trim()));
   if (added.length > 0) {
     const allowedSources = [before.trim(), ...added].filter(Boolean).join('\n');

@@ -1,10 +1,11 @@
 import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, managedBy } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import { isOwnedByKind } from '../../../shared/kubernetes/ownership.ts';
 import { labelSelector } from '../../../shared/kubernetes/selectors.ts';
 import { type Cluster, InstallError } from './cluster.ts';
 import { deleteObjects } from './delete-objects.ts';
-import { assertNoWorkspace, deleteWorkspaces, isOfWorkspace } from './delete-workspaces.ts';
+import { assertNoWorkspace, deleteWorkspaces } from './delete-workspaces.ts';
 import { kindsDefinedBy, removeFinalizers } from './finalizers.ts';
 import { inventoryOf } from './inventory.ts';
 import { type AnyObject, DataVolume, formatPlace, workloads } from './kinds.ts';
@@ -131,7 +132,9 @@ async function keptOf({ kube }: Cluster, definitions: readonly AnyObject[]) {
     (await Promise.all(kindsDefinedBy(some).map((resource) => listOf(kube, resource)))).flat();
   return {
     // Machines of workspaces are deleted by then.
-    machines: (await objectsOf(definitions.filter(definesMachines))).filter((machine) => !isOfWorkspace(machine)),
+    machines: (await objectsOf(definitions.filter(definesMachines))).filter(
+      (machine) => !isOwnedByKind(Workspace, machine),
+    ),
     others: await objectsOf(definitions.filter(definesOthers)),
   };
 }

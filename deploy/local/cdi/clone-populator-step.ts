@@ -71,8 +71,8 @@ function choose(target: Claim, strategy: CloneStrategy): Write[] {
     ...(strategy.type === 'copy' ? { [annotation.cloneFallbackReason]: strategy.because } : {}),
   };
   const { type } = strategy;
-  const told: Write[] = type === 'copy' ? [noted(target, 'Warning', 'NoVolumeExpansion', strategy.because)] : [];
-  return [patchOf(Claim, target, { metadata: { annotations } }), ...told];
+  const warnings: Write[] = type === 'copy' ? [noted(target, 'Warning', 'NoVolumeExpansion', strategy.because)] : [];
+  return [patchOf(Claim, target, { metadata: { annotations } }), ...warnings];
 }
 
 function restore(observed: ObservedCloneTarget): Write[] {
@@ -123,8 +123,8 @@ function resize({ spec }: Claim, temporary: Claim): Write[] {
 function copy({ target, pod }: ObservedCloneTarget, temporary: Claim): Write[] | undefined {
   const isCopied = target.metadata.annotations?.[annotation.populatorProgress] === copiedWhole;
   if (!pod && isCopied) return undefined;
-  const told = say(target, 'HostClone', pod && runningOf(pod));
-  if (told.length > 0) return told;
+  const writes = say(target, 'HostClone', pod && runningOf(pod));
+  if (writes.length > 0) return writes;
   if (!pod) return [{ do: 'create', resource: Pod, object: uploadPodFor(temporary) }];
   if (pod.status?.phase !== 'Succeeded') return [];
   if (isCopied) return removed(Pod, pod);

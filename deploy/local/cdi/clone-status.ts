@@ -20,9 +20,9 @@ const phases: Record<string, string> = {
  */
 export function clonePhase(phase: string, claim: Claim, { dataVolume, waitsForConsumer }: StatusInput): PhaseChange {
   if (claim.status?.phase === 'Lost') return claimLost(claim);
-  const told = claim.metadata.annotations?.[annotation.clonePhase] ?? '';
-  if (told !== 'Succeeded' && waitsForConsumer) return silent('PendingPopulation');
-  const next = phases[told];
+  const copied = claim.metadata.annotations?.[annotation.clonePhase] ?? '';
+  if (copied !== 'Succeeded' && waitsForConsumer) return silent('PendingPopulation');
+  const next = phases[copied];
   return next === undefined ? silent(phase) : { phase: next, event: eventFor(next, dataVolume) };
 }
 

@@ -53,11 +53,11 @@ const isDone = ({ dataVolume, claim }: ObservedClone) =>
 /** The steps before the claim. The checks run again at each reconcile, and their result is never a phase. */
 function firstSteps(observed: ObservedClone): Write[] {
   const { dataVolume, rendered, snapshot, nowMs } = observed;
-  if ('refused' in rendered) return hindered(observed, '', 'ErrClaimNotValid', rendered.refused, rendered.told);
+  if ('refused' in rendered) return hindered(observed, '', 'ErrClaimNotValid', rendered.refused, rendered.event);
   const before = dataVolume.status ?? { phase: '', conditions: [] };
   const problem = cloneProblem(dataVolume, snapshot, rendered.spec);
   if (problem)
-    return said(
+    return statusWrites(
       dataVolume,
       hinderedStatus(dataVolume, before.phase, problem.reason, problem.message, nowMs),
       undefined,
@@ -66,7 +66,7 @@ function firstSteps(observed: ObservedClone): Write[] {
     const { phase, event } = scheduled(dataVolume);
     // While no claim exists, CDI shows the phase in Bound and Ready, too.
     const next = hinderedStatus(dataVolume, phase, event?.reason ?? '', event?.message ?? '', nowMs);
-    return [withFinalizer(DataVolume, dataVolume, crossNamespaceFinalizer), ...said(dataVolume, next, event)];
+    return [withFinalizer(DataVolume, dataVolume, crossNamespaceFinalizer), ...statusWrites(dataVolume, next, event)];
   }
   const spec = populatedBy(
     requestOf(dataVolume.spec) === undefined ? sized(rendered.spec, snapshot) : rendered.spec,
@@ -100,10 +100,10 @@ function status(observed: ObservedClone): Write[] {
   const { dataVolume } = observed;
   if (dataVolume.metadata.deletionTimestamp) return [];
   const { status: next, phaseEvent } = nextStatus({ ...observed, prime: undefined, usePopulator: true }, clonePhase);
-  return said(dataVolume, next, phaseEvent);
+  return statusWrites(dataVolume, next, phaseEvent);
 }
 
-function said(dataVolume: DataVolume, next: DataVolumeStatus, phaseEvent: EventText | undefined): Write[] {
+function statusWrites(dataVolume: DataVolume, next: DataVolumeStatus, phaseEvent: EventText | undefined): Write[] {
   if (!saysMore(dataVolume.status, next)) return [];
   return withEvents(dataVolume, next, eventsOf(dataVolume.status, next, phaseEvent, true), component);
 }

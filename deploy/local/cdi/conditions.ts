@@ -57,8 +57,8 @@ export function conditionsOf(
 function boundText(claim: Claim | undefined, missing: { reason: string; message: string }): ConditionText {
   if (!claim) return text('False', missing.reason || 'NotFound', missing.message || 'No PVC found');
   const { name, annotations = {} } = claim.metadata;
-  const told = annotations[annotation.bound];
-  const hindered = told !== undefined && told !== 'true';
+  const bound = annotations[annotation.bound];
+  const hindered = bound !== undefined && bound !== 'true';
   const reason = annotations[annotation.boundReason] ?? '';
   const message = annotations[annotation.boundMessage] ?? '';
   switch (claim.status?.phase ?? 'Pending') {

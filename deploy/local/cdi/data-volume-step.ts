@@ -30,7 +30,7 @@ export function nextForDataVolume(observed: ObservedDataVolume, variants: CdiVar
   const { dataVolume, claim, rendered, importSource } = observed;
   const phase = dataVolume.status?.phase ?? '';
   if (!claim && 'refused' in rendered)
-    return hindered(observed, '', 'ErrClaimNotValid', rendered.refused, rendered.told);
+    return hindered(observed, '', 'ErrClaimNotValid', rendered.refused, rendered.event);
   const populator = dataVolume.metadata.annotations?.[annotation.usePopulator];
   if (populator === undefined) {
     const value = String(observed.csi && !variants.classic);
@@ -58,12 +58,12 @@ export function hindered(
   phase: string,
   reason: string,
   message: string,
-  told = message,
+  event = message,
 ) {
   const status = hinderedStatus(dataVolume, phase, reason, message, nowMs);
   if (!saysMore(dataVolume.status, status)) return [];
   return withEvents(dataVolume, status, [
-    { type: 'Warning', reason, message: told },
+    { type: 'Warning', reason, message: event },
     { type: 'Normal', reason, message },
   ]);
 }

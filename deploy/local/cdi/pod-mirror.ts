@@ -24,19 +24,19 @@ interface Mirrored {
  */
 export function mirrorPod(before: Annotations, pod: Pod): Mirrored {
   const status = pod.status?.containerStatuses[0];
-  const said = terminationOf(status);
-  const replace = said?.scratchSpaceRequired === true || isOldScratch(status) || isOutOfMemory(status);
+  const termination = terminationOf(status);
+  const replace = termination?.scratchSpaceRequired === true || isOldScratch(status) || isOutOfMemory(status);
   const annotations: Annotations = {
     [annotation.importPod]: pod.metadata.name,
     [annotation.podSchedulable]: isUnschedulable(pod) ? 'false' : 'true',
     ...(replace ? {} : { [annotation.podPhase]: pod.status?.phase ?? 'Pending' }),
-    ...(status ? containerAnnotations(before, status, said, pod.spec.containers[0]?.image ?? '') : {}),
+    ...(status ? containerAnnotations(before, status, termination, pod.spec.containers[0]?.image ?? '') : {}),
     ...(isOutOfMemory(status) ? { [annotation.requiresDirectIo]: 'true' } : {}),
   };
   const terminated = status?.state?.terminated;
   const failure = terminated && terminated.exitCode > 0 ? terminated.message : undefined;
   return {
-    annotations: said?.message?.includes('checksum mismatch') ? fatal(annotations) : annotations,
+    annotations: termination?.message?.includes('checksum mismatch') ? fatal(annotations) : annotations,
     replace,
     failure,
   };
@@ -53,7 +53,7 @@ const fatal = (annotations: Annotations): Annotations => ({
 function containerAnnotations(
   before: Annotations,
   status: ContainerStatus,
-  said: TerminationMessage | undefined,
+  termination: TerminationMessage | undefined,
   image: string,
 ): Annotations {
   const counted = isOldScratch(status) ? status.restartCount + 1 : status.restartCount;
@@ -65,11 +65,11 @@ function containerAnnotations(
   if (state?.waiting && state.waiting.reason !== 'CrashLoopBackOff')
     return { ...restarts, ...running('false', state.waiting.reason, simplify(state.waiting.message ?? '')) };
   if (!state?.terminated) return { ...restarts, [annotation.running]: 'false' };
-  if (said?.scratchSpaceRequired || isOldScratch(status)) {
-    const reason = said ? 'Scratch space required' : 'Error';
+  if (termination?.scratchSpaceRequired || isOldScratch(status)) {
+    const reason = termination ? 'Scratch space required' : 'Error';
     return { ...restarts, [annotation.requiresScratch]: 'true', ...running('false', reason, scratchRequired) };
   }
-  const message = said ? (said.message ?? '') : simplify(state.terminated.message ?? '');
+  const message = termination ? (termination.message ?? '') : simplify(state.terminated.message ?? '');
   const reason = message.includes('failed to pull image') ? 'ImagePullFailed' : state.terminated.reason;
   return { ...restarts, ...running('false', reason, message) };
 }

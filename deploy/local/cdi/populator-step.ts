@@ -71,13 +71,13 @@ function primeWrites({ target, importSource, waitsForConsumer }: ObservedTarget)
 
 function wantedAnnotations(observed: ObservedTarget, prime: Claim): Record<string, string | undefined> {
   const { target, primeEvent } = observed;
-  const told = prime.metadata.annotations ?? {};
+  const found = prime.metadata.annotations ?? {};
   const bound = target.status?.phase === 'Bound';
   const message = bound ? undefined : (primeEvent?.message ?? target.metadata.annotations?.[annotation.boundMessage]);
   return {
-    ...Object.fromEntries(copied.map((name) => [name, told[name]])),
+    ...Object.fromEntries(copied.map((name) => [name, found[name]])),
     // A new claim says "0" of itself, before any pod could.
-    [annotation.podRestarts]: told[annotation.podRestarts] ?? '0',
+    [annotation.podRestarts]: found[annotation.podRestarts] ?? '0',
     [annotation.pvcPrime]: prime.metadata.name,
     [annotation.bound]: message === undefined ? undefined : 'false',
     [annotation.boundReason]: message === undefined ? undefined : 'Pending',

@@ -62,7 +62,7 @@ const isRunning = (status: string, reason: string, message?: string) => (dataVol
 };
 
 /** Phase, progress and Bound, Ready, Running as status:reason of every status in order, without repetitions. */
-const told = () => {
+const history = () => {
   const lines = dataVolumes.events.map(({ object }) => {
     const { phase = '-', progress = '-', conditions = [] } = object.status ?? {};
     return [phase, progress, ...conditions.map(({ status, reason = '' }) => `${status}:${reason}`)].join(' ');
@@ -86,7 +86,7 @@ describe('an import with populators', () => {
   test('of raw data tells every step, and Succeeded before Bound', async () => {
     await importing({ importImage: ends(done) });
     await dataVolumes.until(isDone);
-    expect(told()).toEqual([
+    expect(history()).toEqual([
       '- -',
       'Pending - False:NotFound False: False:',
       'Pending N/A False:Pending False: False:',
@@ -101,7 +101,7 @@ describe('an import with populators', () => {
   test('of a qcow2 image uses a second pod with scratch space, without counting a restart', async () => {
     await importing({ importImage: qcow2 });
     const last = await dataVolumes.until(isDone);
-    expect(told().slice(3, 8)).toEqual([
+    expect(history().slice(3, 8)).toEqual([
       'ImportScheduled N/A False:Pending False: False:ContainerCreating',
       'ImportInProgress N/A False:Pending False:TransferRunning True:Pod is running',
       'ImportInProgress N/A False:Pending False: False:Scratch space required',
@@ -196,7 +196,7 @@ describe('an import with populators', () => {
 test('without populators the claim is bound first and the importer is named after the DataVolume', async () => {
   await importing({ importImage: ends(done), variants: { classic: true } });
   await dataVolumes.until(isDone);
-  expect(told().slice(2)).toEqual([
+  expect(history().slice(2)).toEqual([
     'Pending N/A False:Pending False: False:',
     'PVCBound N/A True:Bound False: False:',
     'ImportScheduled N/A True:Bound False: False:ContainerCreating',

@@ -52,8 +52,8 @@ describe('a storage stanza', () => {
     const missing = 'PVC spec is missing accessMode and no storageClass to choose profile';
     expect(render({ storage: { storageClassName: 'fast', ...size('1Gi') } })).toEqual({ refused: missing });
     const unknown = 'no accessMode specified in StorageProfile nfs';
-    const told = 'Spec is missing accessMode and volumeMode, cannot get access mode from StorageProfile nfs';
-    expect(render({ storage: { storageClassName: 'nfs', ...size('1Gi') } })).toEqual({ refused: unknown, told });
+    const event = 'Spec is missing accessMode and volumeMode, cannot get access mode from StorageProfile nfs';
+    expect(render({ storage: { storageClassName: 'nfs', ...size('1Gi') } })).toEqual({ refused: unknown, event });
   });
 });
 

@@ -38,7 +38,7 @@ export const waitsForConsumer = (storageClass: StorageClass | undefined) =>
   storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
 
 /** The spec of a claim, or why CDI creates none, and the message of the Event if that differs. */
-export type Rendered = { spec: ClaimSpec } | { refused: string; told?: string };
+export type Rendered = { spec: ClaimSpec } | { refused: string; event?: string };
 
 /** The spec of a DataVolume's claim: `pvc` as it stands, `storage` completed from class and profile. */
 export function renderClaimSpec(
@@ -59,7 +59,7 @@ export function renderClaimSpec(
     const name = storageClass.metadata.name;
     return {
       refused: `no accessMode specified in StorageProfile ${name}`,
-      told: `Spec is missing accessMode and volumeMode, cannot get access mode from StorageProfile ${name}`,
+      event: `Spec is missing accessMode and volumeMode, cannot get access mode from StorageProfile ${name}`,
     };
   }
   const volumeMode = storage.volumeMode ?? profile?.volumeMode ?? 'Filesystem';

@@ -2,7 +2,7 @@ import type { Condition } from './kinds.ts';
 import { timestamp } from './write.ts';
 
 /** The contents of a condition, without its times. */
-export type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+export type Contents = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 export const without = <C extends { type: string }>(conditions: readonly C[], ...types: string[]) =>
   conditions.filter(({ type }) => !types.includes(type));

@@ -23,8 +23,8 @@ test('a list that was read before a write of ours was answered does not undo it'
     return new Promise<void>((resolve) => abort.signal.addEventListener('abort', () => resolve()));
   };
   const informer = startInformer({ pages, watch } as unknown as Kube, Claim, abort.signal);
-  const told: string[] = [];
-  informer.onChange(({ metadata }) => told.push(`${metadata.name} ${metadata.resourceVersion}`));
+  const notified: string[] = [];
+  informer.onChange(({ metadata }) => notified.push(`${metadata.name} ${metadata.resourceVersion}`));
   informer.learn(claim('prime', 10, asked));
   informer.learn(claim('made', 11));
   informer.learn(claim('deleted', 8));
@@ -35,7 +35,7 @@ test('a list that was read before a write of ours was answered does not undo it'
     ['other', '7'],
     ['made', '11'],
   ]);
-  expect(told).toEqual(['prime 10', 'other 7', 'made 11', 'deleted 8']);
+  expect(notified).toEqual(['prime 10', 'other 7', 'made 11', 'deleted 8']);
   abort.abort();
   await informer.done;
 });

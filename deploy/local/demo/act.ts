@@ -1,6 +1,6 @@
 import type { DemoImage } from './images.ts';
 import type { DemoWorld } from './set-up.ts';
-import type { Told, Watch, Watcher } from './watcher.ts';
+import type { StepReport, Watch, Watcher } from './watcher.ts';
 
 /** Where an act plays. */
 export interface Stage {
@@ -9,7 +9,7 @@ export interface Stage {
   /** What has been seen of the kinds that the act watches. */
   seen: Watcher;
   /** Reports a step of a part of an object. */
-  tell(told: Told): void;
+  report(step: StepReport): void;
   /** Shows what a user would type now. */
   command(command: string): void;
   /** Aborts when the act is over. */

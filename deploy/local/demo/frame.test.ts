@@ -106,7 +106,7 @@ const workspaceView: WorkspaceView = {
   ],
 };
 
-test('the display of the workspace shows how much of the lab is ready, what it waits for, and a line for each part', () => {
+test('the display of the workspace shows how much of it is ready, what it waits for, and a line for each part', () => {
   expect(linesOf(workspaceFrame(workspaceView), plain)).toEqual([
     '21.3s  lab  Provisioning  ██████████░░░░░░░░░░ 1/2',
     'VirtualMachine vm: Waiting for VMDiskImage base.',

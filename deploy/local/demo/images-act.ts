@@ -1,4 +1,4 @@
-import { holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
@@ -7,7 +7,6 @@ import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-di
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { imageNameOf } from '../../../shared/kubernetes/names.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import { applyManifests } from '../../manifests.ts';
 import { type Act, type Stage, secondsBetween } from './act.ts';
 import { brokenLink, type DemoImage, manifestOf } from './images.ts';
@@ -19,7 +18,7 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
   const { seen } = stage;
   const imageOf = (name: string) => seen.one(VMDiskImage, { namespace: where.namespace, name });
   const downloaded = ({ bucket, key }: DemoImage) => store.bytesSent(`${bucket}/${key}`);
-  const holders = () => holdersOf(seen.one(Lease, { namespace: operatorNamespace, name: leaseName })?.object) ?? [];
+  const holders = () => holdersOf(seen.one(Lease, leaseRef)?.object) ?? [];
   const snapshotted = () =>
     seen.all(VolumeSnapshot).flatMap(({ metadata, status }) => (status?.readyToUse ? imageNameOf(metadata.name) : []));
   /** What stands beside the images: DataVolumes, claims and importers that are still there, and held slots. */
@@ -102,7 +101,7 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
       watchOf({ kind: VolumeSnapshot }),
       watchOf({
         kind: VMDiskImage,
-        said: ({ status }) => ({ phase: status?.phase ?? '' }),
+        state: ({ status }) => ({ phase: status?.phase ?? '' }),
         shown: (image) => ({ phase: image.status?.phase ?? '', remark: remarkOn(image, seen.all(VMDiskImage)) }),
         saw: (image, before) => {
           const { name } = image.metadata;

@@ -132,7 +132,7 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       watchOf({ kind: Event }),
       watchOf({
         kind: VMDiskImage,
-        said: saidByImage,
+        state: stateOfImage,
         shown: shownImage,
         saw: ({ metadata }, before, isGone) => {
           if (!before && !isGone) made.set(metadata.name, (made.get(metadata.name) ?? new Set()).add(metadata.uid));
@@ -140,7 +140,7 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       }),
       watchOf({
         kind: VirtualMachine,
-        said: saidByMachine,
+        state: stateOfMachine,
         shown: shownMachine,
         saw: ({ metadata, status }, before) => {
           const steps = machineOf(metadata.name)?.steps ?? [];
@@ -182,7 +182,7 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       deletion: {
         image: heldImage,
         askedAtSeconds: secondsBetween(startedMs, askedMs.get(heldImage)),
-        /** What DeletionHeld said, whenever that changed, and the machines it named. */
+        /** The message of DeletionHeld at each change, and the machines it named. */
         held: held().map(({ atMs, message }) => ({
           atSeconds: secondsBetween(startedMs, atMs),
           by: holdersIn(message),
@@ -232,7 +232,7 @@ function isInUse({ kind, metadata }: KubernetesObject, images: readonly VMDiskIm
   );
 }
 
-/** It said that it waited for its image. */
+/** A message said that it waited for its image. */
 export const hasWaited = (steps: readonly Step[]) =>
   steps.some(({ phase, message }) => phase === 'Provisioning' && message?.startsWith('Waiting for VMDiskImage'));
 
@@ -240,26 +240,26 @@ export const hasWaited = (steps: readonly Step[]) =>
 const holdersIn = (message = ''): string[] =>
   [...message.matchAll(new RegExp(`${machineNamespace}/[a-z0-9-]+`, 'g'))].map(([name]) => name);
 
-const saidByMachine = ({ metadata, status }: VirtualMachine) => ({
+const stateOfMachine = ({ metadata, status }: VirtualMachine) => ({
   phase: status?.phase ?? '',
   message: status?.message ?? '',
   isTerminating: metadata.deletionTimestamp !== undefined,
 });
 
 function shownMachine(machine: VirtualMachine): Shown {
-  const { phase, message, isTerminating } = saidByMachine(machine);
+  const { phase, message, isTerminating } = stateOfMachine(machine);
   if (isTerminating) return { phase: 'Terminating', remark: '' };
   return { phase, remark: phase === '' ? 'applied' : message };
 }
 
-function saidByImage(image: VMDiskImage) {
+function stateOfImage(image: VMDiskImage) {
   const message = heldMessage(image);
   const isTerminating = image.metadata.deletionTimestamp !== undefined;
   return { phase: image.status?.phase ?? '', isTerminating, ...(message === undefined ? {} : { message }) };
 }
 
 function shownImage(image: VMDiskImage): Shown {
-  const { phase, isTerminating, message = '' } = saidByImage(image);
+  const { phase, isTerminating, message = '' } = stateOfImage(image);
   if (isTerminating) return { phase: 'Terminating', remark: message };
   if (phase === '') return { phase, remark: `made for ${image.metadata.labels?.[requestedByLabel] ?? 'nobody'}` };
   return { phase, remark: phase === 'Succeeded' ? 'ready to clone' : '' };

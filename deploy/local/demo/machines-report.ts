@@ -104,7 +104,7 @@ export function machinesFaults({ machines, tooEarly, made, late, deletion, leftO
 function machineFaults({ name, expected, phase, message, ...seen }: MachineResult): string[] {
   if (seen.readyAfterSeconds === null)
     return [`${name}: expected Ready, found ${phase || 'no phase'}${message ? ` (${message})` : ''}`];
-  const told = seen.warnings.map(({ reason }) => reason).join(', ') || 'none';
+  const found = seen.warnings.map(({ reason }) => reason).join(', ') || 'none';
   const mismatches = seen.warnings.filter(({ reason }) => reason === 'TemplateMismatch');
   const unnamed = expected.contradicted.filter((field) => !mismatches[0]?.message.includes(` ${field} (`));
   const warned = expected.contradicted.length > 0;
@@ -115,7 +115,7 @@ function machineFaults({ name, expected, phase, message, ...seen }: MachineResul
     !expected.isDeleted && phase !== 'Ready' && `${name}: expected to stay Ready, found ${phase} (${message})`,
     !expected.isDeleted && seen.ipAddress === '' && `${name}: expected an address, found none`,
     seen.warnings.length !== (warned ? 1 : 0) &&
-      `${name}: expected ${warned ? 'one Warning, TemplateMismatch' : 'no Warning'}, found ${told}`,
+      `${name}: expected ${warned ? 'one Warning, TemplateMismatch' : 'no Warning'}, found ${found}`,
     mismatches.length > 0 && unnamed.length > 0 && `${name}: expected TemplateMismatch to name ${unnamed.join(', ')}`,
   );
 }

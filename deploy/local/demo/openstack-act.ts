@@ -81,7 +81,7 @@ const watchOfPhase = (kind: Resource): Watch => {
     (object as { status?: { phase?: string; message?: string } }).status ?? {};
   return watchOf({
     kind,
-    said: (object) => ({ phase: statusOf(object).phase ?? '' }),
+    state: (object) => ({ phase: statusOf(object).phase ?? '' }),
     shown: (object) => {
       const { phase, message = '' } = statusOf(object);
       return phase ? { phase, remark: message } : undefined;

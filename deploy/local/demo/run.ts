@@ -11,7 +11,7 @@ import { playOpenStack, setUpOpenStack } from './openstack-act.ts';
 import { type OpenStackResult, openStackFaults } from './openstack-report.ts';
 import { type DemoResult, faultsOf } from './report.ts';
 import { setUp } from './set-up.ts';
-import { type Told, watcher } from './watcher.ts';
+import { type StepReport, watcher } from './watcher.ts';
 import { readWorkspace } from './workspace.ts';
 import { playWorkspace } from './workspace-act.ts';
 import { workspaceFrame } from './workspace-report.ts';
@@ -22,7 +22,7 @@ export interface DemoOptions {
   /** There is something else to show from now on. */
   onReady(lines: (look: Look) => string[]): void;
   /** An object or a part of one took a step, so long after the beginning. */
-  onStep(told: Told, elapsedMs: number): void;
+  onStep(step: StepReport, elapsedMs: number): void;
   /** What a user would type to do what is done now. */
   onCommand(command: string, elapsedMs: number): void;
 }
@@ -79,10 +79,10 @@ function stageFor({ signal, onReady, onStep, onCommand }: DemoOptions, late?: Ab
     frameOf: (view: View) => Block[],
   ): Promise<Result> {
     const ends = new AbortController();
-    const tell = (told: Told) => onStep(told, elapsedMs());
+    const report = (step: StepReport) => onStep(step, elapsedMs());
     const command = (what: string) => onCommand(what, elapsedMs());
-    const seen = watcher(tell);
-    const act = begin({ startedMs, seen, tell, command, signal: ends.signal });
+    const seen = watcher(report);
+    const act = begin({ startedMs, seen, report, command, signal: ends.signal });
     try {
       await seen.watch(kube, act.watches, ends.signal);
       onReady((look) => linesOf(frameOf(act.view()), look));

@@ -7,15 +7,15 @@ import { reflect } from '../eventing/reflect.ts';
 /** A kind that an act watches. */
 export interface Watch<T extends KubernetesObject = KubernetesObject> {
   kind: Resource<T>;
-  /** What counts as a step of an object: each change of this. */
-  said?(object: T): Said;
+  /** Each change of this is a step of the object. */
+  state?(object: T): State;
   /** How a step is displayed; undefined: not at all. */
   shown?(object: T): Shown | undefined;
   /** Called for each change, before its step is reported; `before` is the previous state of the same object. */
   saw?(object: T, before: T | undefined, isGone: boolean): void;
 }
 
-export interface Said {
+export interface State {
   phase: ShownPhase;
   message?: string;
   isTerminating?: boolean;
@@ -27,14 +27,14 @@ export interface Shown {
 }
 
 /** A step of an object, or of a part of one, as it is displayed. */
-export interface Told extends Shown {
+export interface StepReport extends Shown {
   kind: string;
   name: string;
 }
 
-export type Step = Said & { atMs: number };
+export type Step = State & { atMs: number };
 
-interface Seen<T extends KubernetesObject = KubernetesObject> {
+interface ObjectHistory<T extends KubernetesObject = KubernetesObject> {
   /** Its latest state, kept after its deletion. */
   object: T;
   steps: readonly Step[];
@@ -47,22 +47,22 @@ export const watchOf = <T extends KubernetesObject>(watch: Watch<T>) => watch as
 export type Watcher = ReturnType<typeof watcher>;
 
 /** Records what happens to the objects of several kinds. */
-export function watcher(tell: (told: Told) => void) {
-  const kinds = new Map<unknown, Map<string, Seen>>();
+export function watcher(report: (report: StepReport) => void) {
+  const kinds = new Map<unknown, Map<string, ObjectHistory>>();
   const checks = new Set<() => void>();
-  const seenOf = <T extends KubernetesObject>(kind: Resource<T>) => {
-    const found = kinds.get(kind) ?? new Map<string, Seen>();
+  const historiesOf = <T extends KubernetesObject>(kind: Resource<T>) => {
+    const found = kinds.get(kind) ?? new Map<string, ObjectHistory>();
     kinds.set(kind, found);
-    return found as Map<string, Seen<T>>;
+    return found as Map<string, ObjectHistory<T>>;
   };
 
   /** Records the new state of an object; returns whether it is a step. */
-  function keep({ kind, said }: Watch, object: KubernetesObject, isGone: boolean): boolean {
-    const known = seenOf(kind).get(keyOf(object.metadata));
+  function keep({ kind, state }: Watch, object: KubernetesObject, isGone: boolean): boolean {
+    const known = historiesOf(kind).get(keyOf(object.metadata));
     const steps = known?.object.metadata.uid === object.metadata.uid ? known.steps : [];
-    const next = said?.(object);
+    const next = state?.(object);
     const isStep = next !== undefined && !isGone && !isSame(steps.at(-1), next);
-    seenOf(kind).set(keyOf(object.metadata), {
+    historiesOf(kind).set(keyOf(object.metadata), {
       object: isGone && known ? known.object : object,
       steps: isStep ? [...steps, { ...next, atMs: Date.now() }] : steps,
       goneAtMs: isGone ? Date.now() : undefined,
@@ -71,20 +71,21 @@ export function watcher(tell: (told: Told) => void) {
   }
 
   function see(watch: Watch, object: KubernetesObject, isGone = false): void {
-    const before = seenOf(watch.kind).get(keyOf(object.metadata))?.object;
+    const before = historiesOf(watch.kind).get(keyOf(object.metadata))?.object;
     const isStep = keep(watch, object, isGone);
     watch.saw?.(object, before?.metadata.uid === object.metadata.uid ? before : undefined, isGone);
     const shown = watch.shown && (isGone ? { phase: 'Gone', remark: '' } : isStep && watch.shown(object));
-    if (shown) tell({ kind: object.kind, name: object.metadata.name, ...shown });
+    if (shown) report({ kind: object.kind, name: object.metadata.name, ...shown });
     for (const check of checks) check();
   }
 
   return {
     see,
     all: <T extends KubernetesObject>(kind: Resource<T>): T[] =>
-      [...seenOf(kind).values()].flatMap(({ object, goneAtMs }) => (goneAtMs === undefined ? [object] : [])),
+      [...historiesOf(kind).values()].flatMap(({ object, goneAtMs }) => (goneAtMs === undefined ? [object] : [])),
     /** What has been seen of an object, also if it is deleted by now. */
-    one: <T extends KubernetesObject>(kind: Resource<T>, object: ObjectReference) => seenOf(kind).get(keyOf(object)),
+    one: <T extends KubernetesObject>(kind: Resource<T>, object: ObjectReference) =>
+      historiesOf(kind).get(keyOf(object)),
     /** Resolves as soon as `find` finds something; it is called after each change. */
     until: <Found>(find: () => Found | undefined | false) =>
       new Promise<Found>((resolve) => {
@@ -109,7 +110,7 @@ export function watcher(tell: (told: Told) => void) {
           {
             replaced: (items) => {
               const there = new Set(items.map(({ metadata }) => keyOf(metadata)));
-              const gone = [...seenOf(watch.kind)].filter(([key, { goneAtMs }]) => !goneAtMs && !there.has(key));
+              const gone = [...historiesOf(watch.kind)].filter(([key, { goneAtMs }]) => !goneAtMs && !there.has(key));
               for (const item of items) isFirst ? keep(watch, item, false) : see(watch, item);
               for (const [, { object }] of gone) see(watch, object, true);
               isFirst = false;
@@ -123,5 +124,5 @@ export function watcher(tell: (told: Told) => void) {
   };
 }
 
-const isSame = (one: Said | undefined, other: Said) =>
+const isSame = (one: State | undefined, other: State) =>
   one?.phase === other.phase && one.message === other.message && one.isTerminating === other.isTerminating;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Component, Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { DemoWorld } from './set-up.ts';
-import { type Told, watcher } from './watcher.ts';
+import { type StepReport, watcher } from './watcher.ts';
 import type { DemoWorkspace } from './workspace.ts';
 import { playWorkspace } from './workspace-act.ts';
 
@@ -12,13 +12,13 @@ const lab = { name: 'lab', image: 'base', parts: [volume], fragile: volume } as 
 
 /** The act, and what was reported of a lab that had these parts one after the other. */
 function seeing(...states: [parts: Component[], metadata?: object][]) {
-  const told: Told[] = [];
-  const tell = (step: Told) => void told.push(step);
-  const seen = watcher(tell);
+  const reports: StepReport[] = [];
+  const report = (step: StepReport) => void reports.push(step);
+  const seen = watcher(report);
   const act = playWorkspace(world, lab, {
     startedMs: 0,
     seen,
-    tell,
+    report,
     command: () => {},
     signal: new AbortController().signal,
   });
@@ -33,11 +33,11 @@ function seeing(...states: [parts: Component[], metadata?: object][]) {
     });
     if (watch) seen.see(watch, object);
   }
-  return { act, told: told.map(({ kind, phase }) => `${kind} ${phase}`) };
+  return { act, reports: reports.map(({ kind, phase }) => `${kind} ${phase}`) };
 }
 
 test('each part takes a step where its phase is another, whatever other part has its name', () => {
-  const { told } = seeing(
+  const { reports } = seeing(
     [
       [
         { ...volume, phase: 'Provisioning' },
@@ -57,19 +57,19 @@ test('each part takes a step where its phase is another, whatever other part has
       ],
     ],
   );
-  expect(told).toEqual(['Volume Provisioning', 'VirtualMachine Waiting', 'Workspace Provisioning', 'Volume Ready']);
+  expect(reports).toEqual(['Volume Provisioning', 'VirtualMachine Waiting', 'Workspace Provisioning', 'Volume Ready']);
 });
 
-test('of a lab that is being deleted its parts stay known as they were before', () => {
-  const { act, told } = seeing(
+test('of a workspace that is being deleted its parts stay known as they were before', () => {
+  const { act, reports } = seeing(
     [[{ ...volume, phase: 'Ready' }]],
     [[{ ...machine, phase: 'Terminating' }], { deletionTimestamp: '2026-11-22T00:00:01Z' }],
   );
   expect(act.result().parts.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual(['Volume Ready']);
-  expect(told.slice(2)).toEqual(['VirtualMachine Terminating', 'Workspace Terminating']);
+  expect(reports.slice(2)).toEqual(['VirtualMachine Terminating', 'Workspace Terminating']);
 });
 
-test('another lab of that name begins anew', () => {
-  const { told } = seeing([[{ ...volume, phase: 'Ready' }]], [[{ ...volume, phase: 'Ready' }], { uid: 'another' }]);
-  expect(told.filter((step) => step === 'Volume Ready')).toHaveLength(2);
+test('another workspace of that name begins anew', () => {
+  const { reports } = seeing([[{ ...volume, phase: 'Ready' }]], [[{ ...volume, phase: 'Ready' }], { uid: 'another' }]);
+  expect(reports.filter((step) => step === 'Volume Ready')).toHaveLength(2);
 });

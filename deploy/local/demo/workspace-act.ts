@@ -95,7 +95,7 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
       }),
       watchOf({
         kind: Workspace,
-        said: ({ metadata, status }) => ({
+        state: ({ metadata, status }) => ({
           phase: status?.phase ?? '',
           isTerminating: metadata.deletionTimestamp !== undefined,
         }),
@@ -106,7 +106,7 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
           for (const { kind, name, phase, message } of now) {
             if (before?.status?.components?.find((one) => isSame(one, { kind, name }))?.phase === phase) continue;
             if (phase === 'Ready' && !readyMs.has(`${kind} ${name}`)) readyMs.set(`${kind} ${name}`, Date.now());
-            stage.tell({ kind, name, phase, remark: `${kind}: ${message}` });
+            stage.report({ kind, name, phase, remark: `${kind}: ${message}` });
           }
           if (!metadata.deletionTimestamp) parts = now;
         },

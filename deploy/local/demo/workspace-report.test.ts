@@ -33,7 +33,7 @@ const result = (more: Partial<WorkspaceResult> = {}): WorkspaceResult => ({
   ...more,
 });
 
-test('a lab that got Ready, mended itself and went without a trace has no fault', () => {
+test('a workspace that got Ready, mended itself and went without a trace has no fault', () => {
   expect(workspaceFaults(result())).toEqual([]);
 });
 
@@ -64,7 +64,7 @@ test.each<[string, Partial<WorkspaceResult>]>([
   expect(workspaceFaults(result(more))).toEqual([fault]);
 });
 
-test('the report has a line for each part, and what was done to the lab', () => {
+test('the report has a line for each part, and what was done to the workspace', () => {
   const parts = [part({ readyAfterSeconds: 2.5 }), part({ ...unReady, kind: 'VirtualMachine', name: 'vm' })];
   expect(linesOf(workspaceReport(result({ parts, readyAfterSeconds: 3.14 })), plain)).toEqual([
     'PART OF THE LAB  NAME  READY AFTER',

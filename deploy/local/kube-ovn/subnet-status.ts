@@ -1,4 +1,4 @@
-import type { Said } from '../controller/conditions.ts';
+import type { Contents } from '../controller/conditions.ts';
 import type { Condition } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
 import { cidrIn, countIn } from './cidr.ts';
@@ -6,10 +6,10 @@ import { countExcluded } from './format-subnet.ts';
 import type { SubnetSpec, SubnetStatus } from './kinds.ts';
 
 /** Sets conditions where they stand; a new one comes last. Go writes no empty message. */
-function withConditions(before: readonly Condition[], said: readonly Said[], nowMs: number): Condition[] {
+function withConditions(before: readonly Condition[], next: readonly Contents[], nowMs: number): Condition[] {
   const now = timestamp(nowMs);
   const conditions = [...before];
-  for (const { type, status, reason, message } of said) {
+  for (const { type, status, reason, message } of next) {
     const at = conditions.findIndex((condition) => condition.type === type);
     const old = conditions[at];
     if (old?.status === status && old.reason === reason && old.message === message) continue;
@@ -35,17 +35,17 @@ export const validated = (status: SubnetStatus, nowMs: number): SubnetStatus => 
   ),
 });
 
-/** Something is wrong with the Subnet, or went wrong with it. That there was an Error stays said for ever. */
+/** Something is wrong with the Subnet, or went wrong with it. An Error condition is never removed. */
 export function failed(status: SubnetStatus, reason: string, message: string, nowMs: number): SubnetStatus {
   const isRefused = reason === 'ValidateLogicalSwitchFailed';
-  const said: Said[] = [
+  const next: Contents[] = [
     { type: 'Error', status: 'True', reason, message },
     isRefused
       ? { type: 'Validated', status: 'False', reason, message }
       : { type: 'Validated', status: 'True', reason, message: undefined },
     { type: 'Ready', status: 'False', reason, message },
   ];
-  return { ...status, conditions: withConditions(status.conditions ?? [], said, nowMs) };
+  return { ...status, conditions: withConditions(status.conditions ?? [], next, nowMs) };
 }
 
 /** The network exists. */
@@ -53,13 +53,13 @@ export function ready(status: SubnetStatus, reason: string, nowMs: number): Subn
   const before = status.conditions ?? [];
   const unseen = ['Ready', 'Validated', 'Error']
     .filter((type) => !before.some((condition) => condition.type === type))
-    .map((type): Said => ({ type, status: 'Unknown', reason: 'Init', message: 'Not Observed' }));
-  const said: Said[] = [
+    .map((type): Contents => ({ type, status: 'Unknown', reason: 'Init', message: 'Not Observed' }));
+  const next: Contents[] = [
     ...unseen,
     { type: 'Validated', status: 'True', reason, message: undefined },
     { type: 'Ready', status: 'True', reason, message: undefined },
   ];
-  return { ...status, conditions: withConditions(before, said, nowMs) };
+  return { ...status, conditions: withConditions(before, next, nowMs) };
 }
 
 /** How many addresses are taken, and how many are left. */

@@ -40,7 +40,7 @@ export function nextForSubnet(observed: ObservedSubnet): SubnetStep {
   const wrong = refusal ?? refusalOf(subnet);
   if (wrong !== undefined) return refused(subnet, status, 'ValidateLogicalSwitchFailed', wrong, nowMs);
   const valid = counted(validated(status, nowMs), spec, using);
-  const before = [...said(subnet, status, valid), ...hold(observed)];
+  const before = [...statusWrites(subnet, status, valid), ...hold(observed)];
   if (subnet.metadata.deletionTimestamp && using === 0) return { writes: before };
   const rest = connect(observed, valid);
   return { ...rest, writes: [...before, ...rest.writes] };
@@ -63,7 +63,7 @@ function withoutVersion(write: Write): Write {
 function connect(observed: ObservedSubnet, status: SubnetStatus): SubnetStep {
   const { subnet, vpc, others, ovnError, forgivesConflicts, nowMs } = observed;
   const { spec } = subnet;
-  if (!isOvn(subnet)) return { writes: said(subnet, status, ready(status, 'SetNonOvnSubnetSuccess', nowMs)) };
+  if (!isOvn(subnet)) return { writes: statusWrites(subnet, status, ready(status, 'SetNonOvnSubnetSuccess', nowMs)) };
   // A missing Vpc is not reported in the object.
   if (!vpc) return { writes: [], retry: `vpc.kubeovn.io "${spec.vpc}" not found` };
   if (!vpc.status?.standby) return { writes: [], retry: `the vpc '${vpc.metadata.name}' not standby yet` };
@@ -72,22 +72,24 @@ function connect(observed: ObservedSubnet, status: SubnetStatus): SubnetStep {
     return { writes: [], retry: `namespace '${stranger}' is out of range to custom vpc '${vpc.metadata.name}'` };
   }
   const conflict = conflictOf(subnet, others);
-  const told =
+  const conflicting =
     conflict === undefined ? undefined : refused(subnet, status, 'ValidateLogicalSwitchFailed', conflict, nowMs);
-  if (told && !forgivesConflicts) return told;
+  if (conflicting && !forgivesConflicts) return conflicting;
   const reached = conflict === undefined ? status : failed(status, 'ValidateLogicalSwitchFailed', conflict, nowMs);
   const what = spec.private ? 'SetPrivateLogicalSwitch' : 'ResetLogicalSwitchAcl';
   if (ovnError !== undefined) return refused(subnet, reached, `${what}Failed`, ovnError, nowMs);
-  return { writes: [...(told?.writes ?? []), ...said(subnet, reached, ready(reached, `${what}Success`, nowMs))] };
+  return {
+    writes: [...(conflicting?.writes ?? []), ...statusWrites(subnet, reached, ready(reached, `${what}Success`, nowMs))],
+  };
 }
 
 function refused(subnet: Subnet, status: SubnetStatus, reason: string, message: string, nowMs: number): SubnetStep {
-  const writes = said(subnet, status, failed(status, reason, message, nowMs));
+  const writes = statusWrites(subnet, status, failed(status, reason, message, nowMs));
   const event: Write = { do: 'event', about: subnet, from: 'kube-ovn-controller', type: 'Warning', reason, message };
   return { writes: [...writes, event], retry: message };
 }
 
-function said(subnet: Subnet, before: SubnetStatus, after: SubnetStatus): Write[] {
+function statusWrites(subnet: Subnet, before: SubnetStatus, after: SubnetStatus): Write[] {
   const patch = statusPatch(before, after);
   return patch ? [statusOf(Subnet, subnet, patch)] : [];
 }

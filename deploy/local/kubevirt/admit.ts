@@ -51,11 +51,11 @@ export async function admitMachine(
 
 function refuse(problems: readonly string[]): never {
   const more = problems.length > 10 ? `, and ${problems.length - 10} more validation errors` : '';
-  const said = `${problems.slice(0, 10).join(', ')}${more}`;
+  const message = `${problems.slice(0, 10).join(', ')}${more}`;
   throw new ApiError(
     422,
     'Invalid',
-    `admission webhook "virtualmachine-validator.kubevirt.io" denied the request: ${said}`,
+    `admission webhook "virtualmachine-validator.kubevirt.io" denied the request: ${message}`,
   );
 }
 

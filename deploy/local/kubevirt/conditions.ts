@@ -1,17 +1,22 @@
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import type { Said } from '../controller/conditions.ts';
+import type { Contents } from '../controller/conditions.ts';
 import { timestamp } from '../controller/write.ts';
 import type { Condition } from './kinds.ts';
 
 /** Whether a condition of this type has that status and, where one is given, that reason. */
-export function isSaid(conditions: readonly Condition[] | undefined, type: string, status: string, reason?: string) {
+export function hasCondition(
+  conditions: readonly Condition[] | undefined,
+  type: string,
+  status: string,
+  reason?: string,
+) {
   const found = conditionOf(conditions, type);
   return found?.status === status && (reason === undefined || found.reason === reason);
 }
 
 /** Sets conditions: the time moves with the status, a new one comes last. */
-export function withConditions(before: readonly Condition[], said: readonly Said[], nowMs: number): Condition[] {
-  const timed = said.map((one): Condition => {
+export function withConditions(before: readonly Condition[], next: readonly Contents[], nowMs: number): Condition[] {
+  const timed = next.map((one): Condition => {
     const previous = conditionOf(before, one.type);
     const kept = previous?.status === one.status ? previous.lastTransitionTime : undefined;
     return { ...one, lastTransitionTime: kept ?? timestamp(nowMs) };

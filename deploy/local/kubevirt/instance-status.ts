@@ -1,8 +1,8 @@
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import type { Said } from '../controller/conditions.ts';
+import type { Contents } from '../controller/conditions.ts';
 import type { Claim, DataVolume, Pod } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
-import { isSaid, withConditions } from './conditions.ts';
+import { hasCondition, withConditions } from './conditions.ts';
 import { interfacesOf, withAgent } from './guest-network.ts';
 import {
   type Condition,
@@ -85,7 +85,7 @@ function nextConditions(observed: ObservedForInstanceStatus, phase: string, erro
   const { instance, pod, nowMs, isEarly } = observed;
   const before = instance.status?.conditions ?? [];
   const scheduling = podScheduled(pod, phase, error);
-  const said = [
+  const next = [
     readiness(instance, pod),
     ...dataVolumesReady(observed),
     ...(phase === 'Pending' && isEarly ? [{ type: 'Provisioning', status: 'True' }] : []),
@@ -95,36 +95,36 @@ function nextConditions(observed: ObservedForInstanceStatus, phase: string, erro
   ];
   const isOver = (type: string) =>
     ['Synchronized', 'PodScheduled', 'Provisioning', 'AgentConnected'].includes(type) &&
-    !said.some((one) => one.type === type);
+    !next.some((one) => one.type === type);
   const kept = before.filter(({ type }) => !isOver(type));
   // The same reason again does not update the message.
-  const isKnown = error && isSaid(before, 'Synchronized', 'False', error.reason);
-  return withConditions(kept, isKnown ? said.filter(({ type }) => type !== 'Synchronized') : said, nowMs);
+  const isKnown = error && hasCondition(before, 'Synchronized', 'False', error.reason);
+  return withConditions(kept, isKnown ? next.filter(({ type }) => type !== 'Synchronized') : next, nowMs);
 }
 
-const notReady = (reason: string, message: string): Said => ({ type: 'Ready', status: 'False', reason, message });
+const notReady = (reason: string, message: string): Contents => ({ type: 'Ready', status: 'False', reason, message });
 
 /** Ready as the launcher tells it, and only while the guest runs. */
-function readiness(instance: VirtualMachineInstance, pod: Pod | undefined): Said {
+function readiness(instance: VirtualMachineInstance, pod: Pod | undefined): Contents {
   if (!pod) return notReady('PodNotExists', 'virt-launcher pod has not yet been scheduled');
   if (pod.metadata.deletionTimestamp || isDown(pod))
     return notReady('PodTerminating', 'virt-launcher pod is terminating');
   if (phaseOf(instance) !== 'Running') return notReady('GuestNotRunning', 'Guest VM is not reported as running');
-  const told = readyConditionOf(pod);
-  if (!told) return notReady('PodConditionMissing', 'virt-launcher pod is missing the Ready condition');
-  const { status, reason, message } = told;
+  const condition = readyConditionOf(pod);
+  if (!condition) return notReady('PodConditionMissing', 'virt-launcher pod is missing the Ready condition');
+  const { status, reason, message } = condition;
   return { type: 'Ready', status, ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
 }
 
-function podScheduled(pod: Pod | undefined, phase: string, error: SyncError | undefined): Said | undefined {
+function podScheduled(pod: Pod | undefined, phase: string, error: SyncError | undefined): Contents | undefined {
   if (phase === 'Pending' && error?.reason === 'FailedPvcNotFound')
     return { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: error.message };
   if (phase !== 'Scheduling' && phase !== 'Pending') return undefined;
-  const told = pod?.status?.conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
-  return told && { type: 'PodScheduled', status: 'False', reason: told.reason, message: told.message };
+  const condition = pod?.status?.conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  return condition && { type: 'PodScheduled', status: 'False', reason: condition.reason, message: condition.message };
 }
 
-function dataVolumesReady({ dataVolumes }: ObservedForInstanceStatus): Said[] {
+function dataVolumesReady({ dataVolumes }: ObservedForInstanceStatus): Contents[] {
   if (dataVolumes.length === 0) return [];
   const all = dataVolumes.map(({ status }) => conditionOf(status?.conditions, 'Ready')?.status);
   if (all.every((status) => status === 'True')) {
@@ -136,7 +136,7 @@ function dataVolumesReady({ dataVolumes }: ObservedForInstanceStatus): Said[] {
   return [{ type: 'DataVolumesReady', status, reason: 'NotAllDVsReady', message }];
 }
 
-function running({ instance, claims, hasAgent }: ObservedForInstanceStatus): Said[] {
+function running({ instance, claims, hasAgent }: ObservedForInstanceStatus): Contents[] {
   const own = (instance.spec.volumes ?? []).map(claimNameOf);
   const alone = claims.find(
     ({ metadata, spec }) => own.includes(metadata.name) && !spec.accessModes?.includes('ReadWriteMany'),

@@ -88,7 +88,7 @@ function launching({ instance, volumes, temporary, suffix }: ObservedInstance): 
     const isKnown = instance.status?.conditions?.some(
       ({ type, message: said }) => type === 'Synchronized' && said === message,
     );
-    return { writes: isKnown ? [] : [told(instance, 'Normal', error.reason, message)], error };
+    return { writes: isKnown ? [] : [eventOn(instance, 'Normal', error.reason, message)], error };
   }
   if (!volumes.every(isReadyToAttach)) return {};
   const early = volumes.some(isEarly);
@@ -96,7 +96,7 @@ function launching({ instance, volumes, temporary, suffix }: ObservedInstance): 
   if (!early && temporary)
     return { writes: temporary.metadata.deletionTimestamp ? [] : [deletionOf(PodResource, temporary)] };
   const pod = launcherPodFor(instance, suffix, early);
-  const event = told(instance, 'Normal', 'SuccessfulCreate', `Created virtual machine pod ${pod.metadata.name}`);
+  const event = eventOn(instance, 'Normal', 'SuccessfulCreate', `Created virtual machine pod ${pod.metadata.name}`);
   return { writes: [{ do: 'create', resource: PodResource, object: pod }, event], done: true };
 }
 
@@ -174,9 +174,9 @@ function write(observed: ObservedInstance, phase: string, error: SyncError | und
 }
 
 function phaseEvents({ instance }: ObservedInstance, phase: string): Write[] {
-  if (phase === 'Running') return [told(instance, 'Normal', 'Started', 'VirtualMachineInstance started.')];
-  if (phase === 'Succeeded') return [told(instance, 'Normal', 'ShuttingDown', 'Signaled Graceful Shutdown')];
-  return phase === 'Failed' ? [told(instance, 'Warning', 'Stopped', 'The VirtualMachineInstance crashed.')] : [];
+  if (phase === 'Running') return [eventOn(instance, 'Normal', 'Started', 'VirtualMachineInstance started.')];
+  if (phase === 'Succeeded') return [eventOn(instance, 'Normal', 'ShuttingDown', 'Signaled Graceful Shutdown')];
+  return phase === 'Failed' ? [eventOn(instance, 'Warning', 'Stopped', 'The VirtualMachineInstance crashed.')] : [];
 }
 
 /** The end of an instance: its launchers go, then it is final, then its finalizers go, the machine's own if it has none. */
@@ -204,9 +204,9 @@ const guard = (instance: VirtualMachineInstance): Write => {
   });
 };
 
-const told = (instance: VirtualMachineInstance, type: EventText['type'], reason: string, message: string): Write => ({
+const eventOn = (about: VirtualMachineInstance, type: EventText['type'], reason: string, message: string): Write => ({
   do: 'event',
-  about: instance,
+  about,
   from: 'virtualmachine-controller',
   type,
   reason,

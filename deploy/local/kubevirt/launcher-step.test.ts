@@ -40,7 +40,7 @@ const look = (also: Partial<ObservedLauncher>) =>
 
 type Status = NonNullable<Pod['status']>;
 /** What it says of the Pod: phase and why its container waits. */
-const told = (also: Partial<ObservedLauncher>) => {
+const reported = (also: Partial<ObservedLauncher>) => {
   const [write] = look(also).writes;
   if (write?.do !== 'patch' || write.subresource !== 'status') return undefined;
   const { phase, containerStatuses } = write.patch.status as Status;
@@ -50,12 +50,12 @@ const told = (also: Partial<ObservedLauncher>) => {
 describe('a launcher gets a node', () => {
   test('after a moment, and not while none takes it', () => {
     expect(look({ stateMs: 5 })).toEqual({ writes: [], waitMs: 15 });
-    expect(told({ unschedulableMs: 70 })).toBe('Pending');
+    expect(reported({ unschedulableMs: 70 })).toBe('Pending');
     expect(look({ unschedulableMs: 70 }).waitMs).toBe(70);
-    expect(told({})).toBe('Pending ContainerCreating');
+    expect(reported({})).toBe('Pending ContainerCreating');
   });
 
-  test('which the claims that wait for one are told, and then are waited for', () => {
+  test('which the claims that wait for one are reported, and then are waited for', () => {
     const late = aClaim('Pending');
     expect(look({ claims: [late], lateClaims: [late] }).writes).toMatchObject([
       { do: 'patch', ref: { name: 'root' }, patch: { metadata: { annotations: {} } } },
@@ -63,7 +63,7 @@ describe('a launcher gets a node', () => {
     const chosen = aClaim('Pending', { 'volume.kubernetes.io/selected-node': 'node' });
     expect(look({ claims: [chosen], lateClaims: [chosen] }).writes).toEqual([]);
     expect(look({ claims: [], hasAllClaims: false }).writes).toEqual([]);
-    expect(told({ claims: [aClaim('Bound')] })).toBe('Pending ContainerCreating');
+    expect(reported({ claims: [aClaim('Bound')] })).toBe('Pending ContainerCreating');
   });
 });
 
@@ -76,7 +76,7 @@ test.each<[string, Partial<ObservedLauncher>, string | undefined]>([
   ['waits for another pull', { pod: isWaiting('ErrImagePull') }, 'Pending ImagePullBackOff'],
   ['is pulled at last', { pod: isWaiting('ImagePullBackOff') }, 'Running'],
 ])('its container %s', (_, observed, expected) => {
-  expect(told(observed)).toBe(expected);
+  expect(reported(observed)).toBe(expected);
 });
 
 describe('a launcher that runs', () => {
@@ -85,7 +85,7 @@ describe('a launcher that runs', () => {
   test('stays until its guest powers itself off', () => {
     expect(look({ pod, isGuestUp: true })).toEqual({ writes: [] });
     expect(look({ pod, isGuestUp: true, shutdownAfterMs: 30, upMs: 10 })).toEqual({ writes: [], waitMs: 20 });
-    expect(told({ pod, isGuestUp: true, shutdownAfterMs: 30, upMs: 30 })).toBe('Succeeded');
+    expect(reported({ pod, isGuestUp: true, shutdownAfterMs: 30, upMs: 30 })).toBe('Succeeded');
   });
 
   test('is not heard of any more when its node is lost, and removed in the end', () => {

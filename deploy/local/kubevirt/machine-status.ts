@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { type Said, without } from '../controller/conditions.ts';
+import { type Contents, without } from '../controller/conditions.ts';
 import { replaced, withConditions } from './conditions.ts';
 import { hasRun, type MachineStatus, type VirtualMachine, type VirtualMachineInstance, word } from './kinds.ts';
 import { type ObservedForPrinting, printableStatus } from './printable-status.ts';
@@ -56,16 +56,16 @@ function nextStartFailure({ machine, instance, backOffScale, nowMs }: ObservedFo
 
 const notCopied = ['Ready', 'Failure', 'RestartRequired'];
 
-/** Ready and Failure of its own, the rest copied from the instance; what an instance said stays when that has gone. */
+/** Ready and Failure of its own, the rest copied from the instance; what an instance reported stays when it is gone. */
 function nextConditions({ machine, instance, failure, nowMs }: ObservedForStatus) {
-  const said = [readiness(instance), ...(failure ? [{ type: 'Failure', status: 'True', ...failure }] : [])];
+  const next = [readiness(instance), ...(failure ? [{ type: 'Failure', status: 'True', ...failure }] : [])];
   const before = machine.status?.conditions ?? [];
   const kept = failure ? before : without(before, 'Failure');
   // KubeVirt removes the condition as soon as the restart begins.
-  if (!instance) return withConditions(without(kept, 'RestartRequired'), said, nowMs);
+  if (!instance) return withConditions(without(kept, 'RestartRequired'), next, nowMs);
   const copied = (instance.status?.conditions ?? []).filter(({ type }) => !notCopied.includes(type));
   const fresh = kept.filter(({ type }) => notCopied.includes(type) || copied.some((one) => one.type === type));
-  const all = replaced(withConditions(fresh, said, nowMs), copied);
+  const all = replaced(withConditions(fresh, next, nowMs), copied);
   const message = 'a non-live-updatable field was changed in the template spec';
   return isOutdated(machine, instance) && !instance.metadata.deletionTimestamp
     ? withConditions(all, [{ type: 'RestartRequired', status: 'True', message }], nowMs)
@@ -79,7 +79,7 @@ export const isOutdated = (machine: VirtualMachine, instance: VirtualMachineInst
     (field) => machine.spec[field]?.name !== instance.metadata.annotations?.[word[field]],
   );
 
-function readiness(instance: VirtualMachineInstance | undefined): Said {
+function readiness(instance: VirtualMachineInstance | undefined): Contents {
   if (!instance) return { type: 'Ready', status: 'False', reason: 'VMINotExists', message: 'VMI does not exist' };
   const { status, reason, message } = conditionOf(instance.status?.conditions, 'Ready') ?? {
     status: 'False',

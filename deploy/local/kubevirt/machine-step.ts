@@ -61,8 +61,8 @@ export function refusedMachine(observed: ObservedMachine, writes: readonly Write
   const disk = writes.find((write) => write.do === 'create' && write.resource === DataVolume);
   const name = disk?.do === 'create' ? disk.object.metadata.name : '';
   const event = disk
-    ? told(machine, 'Warning', 'FailedDataVolumeCreate', `Error creating DataVolume ${name}: ${cause}`)
-    : told(machine, 'Warning', 'FailedCreate', `Error creating virtual machine instance: ${cause}`);
+    ? eventOn(machine, 'Warning', 'FailedDataVolumeCreate', `Error creating DataVolume ${name}: ${cause}`)
+    : eventOn(machine, 'Warning', 'FailedCreate', `Error creating virtual machine instance: ${cause}`);
   const message = disk
     ? `Error encountered while creating DataVolumes: failed to create DataVolume: ${cause}`
     : `Failure while starting VMI: ${cause}`;
@@ -105,7 +105,7 @@ function run(observed: ObservedMachine): Result {
   return {
     writes: [
       { do: 'create', resource: VirtualMachineInstance, object: instanceFor(machine) },
-      told(machine, 'Normal', 'SuccessfulCreate', message),
+      eventOn(machine, 'Normal', 'SuccessfulCreate', message),
     ],
     starting: true,
   };
@@ -121,7 +121,7 @@ function disksOf({ machine, dataVolume, refusals }: ObservedMachine): Result & {
     if (!found && refusal !== undefined) return unauthorized(machine, name, refusal);
     if (!found) {
       const object = dataVolumeFor(machine, template);
-      const event = told(machine, 'Normal', 'SuccessfulDataVolumeCreate', `Created DataVolume ${name}`);
+      const event = eventOn(machine, 'Normal', 'SuccessfulDataVolumeCreate', `Created DataVolume ${name}`);
       return { writes: [{ do: 'create', resource: DataVolume, object }, event], ready: false };
     }
     ready &&= ['Succeeded', 'WaitForFirstConsumer', 'PendingPopulation'].includes(found.status?.phase ?? '');
@@ -134,7 +134,7 @@ function unauthorized(machine: VirtualMachine, name: string, refusal: string): R
   const isKnown = machine.status?.conditions?.some((one) => one.type === 'Failure' && one.message === message);
   const text = `Not authorized to create DataVolume ${name}: ${refusal}`;
   return {
-    writes: isKnown ? [] : [told(machine, 'Warning', 'UnauthorizedDataVolumeCreate', text)],
+    writes: isKnown ? [] : [eventOn(machine, 'Warning', 'UnauthorizedDataVolumeCreate', text)],
     failure: { reason: 'FailedCreate', message },
     ready: false,
   };
@@ -143,7 +143,7 @@ function unauthorized(machine: VirtualMachine, name: string, refusal: string): R
 function stop(machine: VirtualMachine, instance: VirtualMachineInstance): Write[] {
   if (instance.metadata.deletionTimestamp) return [];
   const message = `Stopped the virtual machine by deleting the virtual machine instance ${instance.metadata.uid}`;
-  return [deletionOf(VirtualMachineInstance, instance), told(machine, 'Normal', 'SuccessfulDelete', message)];
+  return [deletionOf(VirtualMachineInstance, instance), eventOn(machine, 'Normal', 'SuccessfulDelete', message)];
 }
 
 /** Whether the machine has changed in something that its instance need not hear of. */
@@ -157,7 +157,7 @@ const generationOf = ({ metadata }: VirtualMachine, instance: VirtualMachineInst
     metadata: { annotations: { [word.generation]: String(metadata.generation) } },
   });
 
-const told = (machine: VirtualMachine, type: EventText['type'], reason: string, message: string): Write => ({
+const eventOn = (machine: VirtualMachine, type: EventText['type'], reason: string, message: string): Write => ({
   do: 'event',
   about: machine,
   from: 'virtualmachine-controller',

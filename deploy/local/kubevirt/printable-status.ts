@@ -1,5 +1,5 @@
 import type { Claim, DataVolume } from '../controller/kinds.ts';
-import { isSaid } from './conditions.ts';
+import { hasCondition } from './conditions.ts';
 import {
   claimNameOf,
   isFinal,
@@ -33,7 +33,7 @@ const isInPhase =
 const notSynchronized =
   (reason: string): Test =>
   (observed) =>
-    isSaid(conditionsOf(observed), 'Synchronized', 'False', reason);
+    hasCondition(conditionsOf(observed), 'Synchronized', 'False', reason);
 
 const volumesOf = ({ machine }: ObservedForPrinting) => machine.spec.template.spec.volumes ?? [];
 
@@ -72,7 +72,7 @@ const tests: readonly (readonly [string, Test])[] = [
   ['Running', isInPhase('Running')],
   ['ErrorPvcNotFound', notSynchronized('FailedPvcNotFound')],
   ['DataVolumeError', hasDataVolumeError],
-  ['ErrorUnschedulable', (observed) => isSaid(conditionsOf(observed), 'PodScheduled', 'False', 'Unschedulable')],
+  ['ErrorUnschedulable', (observed) => hasCondition(conditionsOf(observed), 'PodScheduled', 'False', 'Unschedulable')],
   ['Provisioning', isProvisioning],
   [
     'WaitingForVolumeBinding',

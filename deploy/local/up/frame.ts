@@ -16,8 +16,8 @@ interface Room {
 export function roomIn(rows: number, { images, machines, facts }: ClusterView): Room {
   const forFacts = machines.length > 0 && rows < 12 ? 0 : Math.min(6, Math.floor(rows / 3));
   const titles = machines.length > 0 ? 4 : 2;
-  const told = Math.min(forFacts, facts.length);
-  const left = rows - (told > 0 ? told + 1 : 0) - titles;
+  const shown = Math.min(forFacts, facts.length);
+  const left = rows - (shown > 0 ? shown + 1 : 0) - titles;
   if (images.length + machines.length <= left) {
     return { images: images.length, machines: machines.length, facts: forFacts };
   }

@@ -1,5 +1,5 @@
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { type Said, without } from '../controller/conditions.ts';
+import { type Contents, without } from '../controller/conditions.ts';
 import type { Condition } from '../controller/kinds.ts';
 import { timed, withCondition } from './conditions.ts';
 import type { Deployment, DeploymentStatus, ReplicaSet } from './kinds.ts';
@@ -46,16 +46,16 @@ function withAvailability({ deployment, nowMs }: Rollout, { availableReplicas = 
   // A quarter may be away in a rolling update, rounded down.
   const mayBeAway = strategy?.type === 'Recreate' ? 0 : Math.floor(replicas / 4);
   const isAvailable = availableReplicas >= replicas - mayBeAway;
-  const said = {
+  const next = {
     type: 'Available',
     status: isAvailable ? 'True' : 'False',
     reason: isAvailable ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
     message: `Deployment ${isAvailable ? 'has' : 'does not have'} minimum availability.`,
   };
-  return withCondition(deployment.status?.conditions ?? [], said, nowMs);
+  return withCondition(deployment.status?.conditions ?? [], next, nowMs);
 }
 
-const progressing = (status: string, reason: string, message: string): Said => ({
+const progressing = (status: string, reason: string, message: string): Contents => ({
   type: 'Progressing',
   status,
   reason,
@@ -69,13 +69,13 @@ function withProgress(rollout: Rollout, status: DeploymentStatus, conditions: Co
   const isDone = status.replicas === status.updatedReplicas && current?.reason === 'NewReplicaSetAvailable';
   if (isDone) return conditions;
   if (isComplete(deployment, status)) {
-    const said = progressing('True', 'NewReplicaSetAvailable', `${name} has successfully progressed.`);
-    return withCondition(conditions, said, nowMs);
+    const next = progressing('True', 'NewReplicaSetAvailable', `${name} has successfully progressed.`);
+    return withCondition(conditions, next, nowMs);
   }
   if (hasProgressed(deployment.status ?? {}, status)) {
-    const said = progressing('True', 'ReplicaSetUpdated', `${name} is progressing.`);
+    const next = progressing('True', 'ReplicaSetUpdated', `${name} is progressing.`);
     // Updated even with the same message: the deadline counts from the last progress.
-    return [...without(conditions, 'Progressing'), timed(said, current, nowMs)];
+    return [...without(conditions, 'Progressing'), timed(next, current, nowMs)];
   }
   const isLate = current !== undefined && current.reason !== 'NewReplicaSetAvailable' && stalledMs >= deadlineMs;
   if (!isLate) return conditions;

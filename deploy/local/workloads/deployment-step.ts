@@ -67,8 +67,8 @@ function create(observed: ObservedDeployment, old: ReplicaSet[], hash: string): 
   const name = `${metadata.name}-${hash}`;
   const number = String(1 + Math.max(0, ...old.map((each) => Number(each.metadata.annotations?.[revision] ?? 0))));
   const message = `Created new replica set "${name}"`;
-  const said = { type: 'Progressing', status: 'True', reason: 'NewReplicaSetCreated', message };
-  const conditions = withCondition(status?.conditions ?? [], said, nowMs);
+  const next = { type: 'Progressing', status: 'True', reason: 'NewReplicaSetCreated', message };
+  const conditions = withCondition(status?.conditions ?? [], next, nowMs);
   return [
     { do: 'create', resource: ReplicaSet, object: replicaSetFor(deployment, name, hash, number) },
     patchOf(Deployment, deployment, { metadata: { annotations: { [revision]: number } } }),

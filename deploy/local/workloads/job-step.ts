@@ -93,12 +93,14 @@ function countedPods({ job, pods }: ObservedJob): Pod[] {
 
 const positive = (number: number) => (number > 0 ? number : undefined);
 
-/** What the Job has come to, as it said before or as it stands now. */
+/** What the Job has come to, as its status says or as its Pods stand now. */
 function verdictOn({ job, pods, activeMs, deadlineMs }: ObservedJob, counted: Count): Verdict | undefined {
-  const said = counted.status.conditions?.find(({ type }) => type === 'FailureTarget' || type === 'SuccessCriteriaMet');
-  if (said) {
-    const { reason = '', message = '' } = said;
-    return { type: said.type === 'FailureTarget' ? 'Failed' : 'Complete', reason, message };
+  const found = counted.status.conditions?.find(
+    ({ type }) => type === 'FailureTarget' || type === 'SuccessCriteriaMet',
+  );
+  if (found) {
+    const { reason = '', message = '' } = found;
+    return { type: found.type === 'FailureTarget' ? 'Failed' : 'Complete', reason, message };
   }
   const { completions = 1, backoffLimit } = job.spec;
   // Where containers start again in their Pod, that is a try as well.
@@ -136,7 +138,7 @@ function finish(observed: ObservedJob, counted: Count, verdict: Verdict, active:
   if (pods.some((pod) => !isOver(pod))) return { writes: [] };
   add(type);
   const completionTime = type === 'Complete' ? { completionTime: timestamp(nowMs) } : {};
-  return { writes: [...say(job, { ...counted.status, ...completionTime, conditions }), told(job, verdict)] };
+  return { writes: [...say(job, { ...counted.status, ...completionTime, conditions }), eventOn(job, verdict)] };
 }
 
 const jobCondition = (type: string, reason: string, message: string, nowMs: number): Condition => ({
@@ -148,15 +150,15 @@ const jobCondition = (type: string, reason: string, message: string, nowMs: numb
   message,
 });
 
-const told = (about: Job, { type, reason, message }: Verdict): Write =>
+const eventOn = (about: Job, { type, reason, message }: Verdict): Write =>
   type === 'Complete'
     ? { do: 'event', about, from: 'job-controller', type: 'Normal', reason: 'Completed', message: 'Job completed' }
     : { do: 'event', about, from: 'job-controller', type: 'Warning', reason, message };
 
 function run(observed: ObservedJob, counted: Count, active: readonly Pod[]): Step {
   const { job, activeMs, deadlineMs, sinceFailureMs, backOffMs } = observed;
-  const said = say(job, counted.status);
-  if (said.length > 0) return { writes: said };
+  const writes = say(job, counted.status);
+  if (writes.length > 0) return { writes };
   const going = countedPods(observed).flatMap(released);
   if (going.length > 0) return { writes: going };
   const deadline = deadlineMs === undefined ? [] : [Math.max(1, deadlineMs - activeMs)];

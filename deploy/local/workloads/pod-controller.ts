@@ -48,7 +48,7 @@ async function observe(context: WorkloadContext, pod: Pod): Promise<ObservedPod>
     unschedulableMs: unschedulable ? unschedulable.forMs - times.msIn(`${uid} pod`, 'new') : 0,
     waitedMs: times.msIn(`${uid} wait`, 'new'),
     blocked,
-    isBlockedSaid: times.hasSeen(`${uid} blocked`, blocked?.message ?? ''),
+    isBlockReported: times.hasSeen(`${uid} blocked`, blocked?.message ?? ''),
     containers,
     deletedMs: times.msIn(`${uid} deleted`, deletionTimestamp ?? ''),
     graceMs: stuck ? stuck.forMs : Math.min(timings.shutdownMs, grace),

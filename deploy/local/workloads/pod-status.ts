@@ -12,7 +12,8 @@ export function podIPFor({ metadata }: Pod): string {
   return `10.${244 + (a % 4)}.${b}.${1 + (c % 254)}`;
 }
 
-interface Said {
+/** The contents of a condition of a Pod, without its times. */
+interface Contents {
   type: string;
   status: boolean;
   reason?: string;
@@ -20,8 +21,8 @@ interface Said {
 }
 
 /** Conditions with these among them: the time moves with the status. */
-function withPodConditions(before: readonly Condition[], said: readonly Said[], nowMs: number): Condition[] {
-  const next = said.map(({ type, status, reason, message }): Condition => {
+function withPodConditions(before: readonly Condition[], contents: readonly Contents[], nowMs: number): Condition[] {
+  const next = contents.map(({ type, status, reason, message }): Condition => {
     const text = status ? 'True' : 'False';
     const old = before.find((condition) => condition.type === type);
     const kept = old?.status === text ? old.lastTransitionTime : undefined;
@@ -61,7 +62,11 @@ export function podStatus(pod: Pod, containers: ContainerStatus[], hasSandbox: b
   const why = isOver
     ? { reason: phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }
     : { reason: 'ContainersNotReady', message: `containers with unready status: [${unready.join(' ')}]` };
-  const ready = (type: string): Said => ({ type, status: unready.length === 0, ...(unready.length > 0 ? why : {}) });
+  const ready = (type: string): Contents => ({
+    type,
+    status: unready.length === 0,
+    ...(unready.length > 0 ? why : {}),
+  });
   const podIP = before.podIP ?? podIPFor(pod);
   return {
     phase,

@@ -22,8 +22,8 @@ export interface ObservedPod {
   waitedMs: number;
   /** Why its containers cannot even be tried: a network or something it mounts that is not there. */
   blocked: { reason: 'FailedMount' | 'FailedCreatePodSandBox'; message: string } | undefined;
-  /** Whether that was said already. */
-  isBlockedSaid: boolean;
+  /** Whether that was writes already. */
+  isBlockReported: boolean;
   containers: ObservedContainer[];
   /** How long it has been asked to go, and how long it takes it; undefined for ever. */
   deletedMs: number;
@@ -109,16 +109,16 @@ const warning = (about: Pod, from: string, reason: string, message: string): Wri
 });
 
 function run(observed: ObservedPod): Step {
-  const { pod, blocked, containers, isBlockedSaid, pollMs, nowMs } = observed;
+  const { pod, blocked, containers, isBlockReported, pollMs, nowMs } = observed;
   const isFresh = containers.every(({ before }) => before === undefined || isCreating(before));
   if (isFresh && blocked) {
     const creating = containers.map(
       ({ container, before }) => before ?? waiting(container, before, 'ContainerCreating'),
     );
     const isShown = containers.every(({ before }) => before !== undefined);
-    const said = isBlockedSaid ? [] : [warning(pod, 'kubelet', blocked.reason, blocked.message)];
-    if (isShown) return { writes: said, waitMs: pollMs };
-    return { writes: [statusOf(Pod, pod, podStatus(pod, creating, false, nowMs)), ...said] };
+    const writes = isBlockReported ? [] : [warning(pod, 'kubelet', blocked.reason, blocked.message)];
+    if (isShown) return { writes: writes, waitMs: pollMs };
+    return { writes: [statusOf(Pod, pod, podStatus(pod, creating, false, nowMs)), ...writes] };
   }
   const steps = containers.map((each) => ({ ...nextForContainer(each), each }));
   const waits = steps.flatMap(({ waitMs }) => waitMs ?? []);

@@ -50,7 +50,7 @@ function counted({ replicaSet, readyMs, minReadyMs }: ObservedReplicaSet, active
     conditions: undefined,
   };
   const due = ready.filter((pod) => !available.includes(pod)).map((pod) => minReadyMs - readyMs(pod));
-  return { writes: said(replicaSet, status), ...(due.length > 0 ? { waitMs: Math.min(...due) } : {}) };
+  return { writes: statusWrites(replicaSet, status), ...(due.length > 0 ? { waitMs: Math.min(...due) } : {}) };
 }
 
 /** Go writes no zero where a field is optional. */
@@ -61,14 +61,14 @@ export function refusedReplicaSet({ replicaSet, pods, nowMs }: ObservedReplicaSe
   const condition = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message };
   const before = conditionOf(replicaSet, condition.type);
   const { lastUpdateTime: _, ...kept } = timed(condition, before, nowMs);
-  return said(replicaSet, {
+  return statusWrites(replicaSet, {
     observedGeneration: replicaSet.metadata.generation,
     replicas: pods.filter((pod) => !isGoing(pod) && !isOver(pod)).length,
     conditions: [kept],
   });
 }
 
-function said(replicaSet: ReplicaSet, status: Record<string, unknown>): Write[] {
+function statusWrites(replicaSet: ReplicaSet, status: Record<string, unknown>): Write[] {
   const before: Record<string, unknown> = replicaSet.status ?? {};
   const changed = Object.entries(status).filter(([field, value]) => !isDeepStrictEqual(before[field], value));
   if (changed.length === 0) return [];

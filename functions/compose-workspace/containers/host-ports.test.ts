@@ -8,7 +8,7 @@ const portMappings = [{ containerPort: 53, hostPort: 53, protocol: 'UDP' }];
 const cluster = { name: 'app', containers: [{ name: 'app', image: 'app:1', portMappings }] } as ContainerCluster;
 const reasonOf = (status: ComponentStatus) => withoutHostPorts(status, cluster, parsePolicy(undefined)).reason;
 
-test('a container cluster that runs lacks its host ports, and one that is stopped, as while its lab hibernates, lacks none', () => {
+test('a container cluster that runs lacks its host ports, and one that is stopped, as while its workspace hibernates, lacks none', () => {
   expect(reasonOf({ phase: 'Ready', reason: 'Running', message: 'It runs.' })).toBe('HostPortNotAllowed');
   expect(reasonOf({ phase: 'Ready', reason: 'Halted', message: 'Stopped, because the workspace hibernates.' })).toBe(
     'Halted',

@@ -3,7 +3,8 @@ import { type Holder, holdersOf, leaseName } from '../../../shared/images/slots.
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
-import { type Policy, parsePolicy, policyRef } from '../../../shared/policy.ts';
+import { type Policy, parsePolicy } from '../../../shared/policy.ts';
+import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import type { Reader } from './reader.ts';
 
 /** What the policy and the Lease say of the slots. */
@@ -28,7 +29,7 @@ export async function cachedSlots({ cached, nowMs }: Reader): Promise<Slots | un
 
 export async function readSlots({ kube, nowMs }: Reader): Promise<Slots> {
   const [policyMap, lease] = await Promise.all([
-    kube.get(ConfigMap, policyRef),
+    readPolicyMap(kube),
     kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
   ]);
   return slotsIn(policyMap, lease, nowMs);

@@ -34,7 +34,7 @@ const followSync = 'functions/follow-sync/decide.test.ts';
 /** Mistakes that the tests once did not notice, or that an invariant built on the same rules cannot notice. */
 export const mutants: readonly Mutant[] = [
   ...of('functions/compose-workspace/namespace/plan.ts', composeWorkspace, {
-    "labs reach the cluster's network": ["['Ingress', 'Egress']", "['Ingress']"],
+    "workspaces reach the cluster's network": ["['Ingress', 'Egress']", "['Ingress']"],
     'Pods of that label bypass the network policy': [
       "['containerized-data-importer']",
       "['containerized-data-importer', 'app']",
@@ -53,7 +53,7 @@ export const mutants: readonly Mutant[] = [
     ],
   }),
   ...of('functions/provision-vm/network/networks.ts', 'functions/provision-vm/guest/cloud-init.test.ts', {
-    'two labs on one bridge have the same MAC addresses': [
+    'two workspaces on one bridge have the same MAC addresses': [
       "macAddressOf(metadata.namespace ?? '', metadata.name",
       "macAddressOf('', metadata.name",
     ],

@@ -2,7 +2,7 @@ import { SubjectAccessReview } from '../../../deploy/local/eventing/access-check
 import type { LocalCluster } from '../../../deploy/local/start.ts';
 import { ClusterRole } from '../../../shared/kinds/rbac/cluster-role.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
+import { inImagesRole, inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
 import { inWords, rulesFor } from './granted.ts';
 
 const prefix = `system:serviceaccount:${operatorNamespace}:`;
@@ -59,8 +59,7 @@ export async function refusals(cluster: LocalCluster): Promise<Refusals> {
   for (const { account, verb, what, status = '' } of answersOf(cluster)) {
     if (!['400', '403', '422'].includes(status)) continue;
     const asked = { account, verb, what };
-    const isLack =
-      status === '403' && !(await mayEverywhere(cluster, asked)) && !(await mayInWorkspaces(cluster, asked));
+    const isLack = status === '403' && !(await mayEverywhere(cluster, asked)) && !(await mayWhereBound(cluster, asked));
     (isLack ? refused : declined).add(`${account} ${verb} ${what}`);
   }
   return { refused, declined };
@@ -68,10 +67,11 @@ export async function refusals(cluster: LocalCluster): Promise<Refusals> {
 
 type Asked = Record<'account' | 'verb' | 'what', string>;
 
-/** What it binds itself in a workspace, whose Namespace may be gone by now. */
-async function mayInWorkspaces({ kube }: LocalCluster, { account, verb, what }: Asked): Promise<boolean> {
-  const role = await kube.get<KubernetesObject>(ClusterRole, { name: inWorkspaceRole(account) });
-  const rules = role ? rulesFor(account, role) : [];
+/** What it binds itself in a workspace, whose Namespace may be gone by now, or what an admin binds in namespaces of images. */
+async function mayWhereBound({ kube }: LocalCluster, { account, verb, what }: Asked): Promise<boolean> {
+  const names = [inWorkspaceRole(account), inImagesRole(account)];
+  const roles = await Promise.all(names.map((name) => kube.get<KubernetesObject>(ClusterRole, { name })));
+  const rules = roles.flatMap((role) => (role ? rulesFor(account, role) : []));
   return rules.some((rule) => inWords(rule) === `${account} ${verb} ${what}`);
 }
 

@@ -7,6 +7,7 @@ import type { Story } from '../../stories/world.ts';
 /** The story as one on a cluster of its own, beside a simulated OpenStack of its own. */
 export const onOpenStack = (story: OpenStackStory): Story => ({
   name: story.name,
+  provesPermissions: story.provesPermissions,
   simulators: false,
   local: { openStack: true },
   policy: { serverRecoverAfter: '1s', unreachableHostRecoverAfter: '1s', retryBackoffDuration: '1s' },

@@ -13,27 +13,21 @@ export interface Recorded {
 export const record = (stories: readonly Story[], atOnce: number): Promise<Recorded[]> =>
   mapConcurrently(stories, atOnce, async (story) => ({ story, run: await runStory(story, { withinMs: 120_000 }) }));
 
-/** The stories that used the rule and got to their end, in order; those about its account first. */
-export function usersOf(rule: Rule, recorded: readonly Recorded[], tellers: Tellers = {}): Recorded[] {
-  const isToldBy = ({ story }: Recorded) => tellers[rule.account]?.test(story.name) ?? false;
-  const users = recorded.filter(({ run }) => run.failure === undefined && run.used.has(inWords(rule)));
-  return [...users.filter(isToldBy), ...users.filter((one) => !isToldBy(one))];
+/** The stories that used the rule and got to their end: those that prove the permissions of its account, then the quickest. */
+export function usersOf(rule: Rule, recorded: readonly Recorded[]): Recorded[] {
+  const isOther = ({ story }: Recorded) => Number(!story.provesPermissions?.of?.includes(rule.account));
+  return recorded
+    .filter(({ run }) => run.failure === undefined && run.used.has(inWords(rule)))
+    .sort((a, b) => isOther(a) - isOther(b) || a.run.tookMs - b.run.tookMs);
 }
-
-/** Stories, by a part of their names, that do not get on without an account. */
-export type Tellers = Readonly<Record<string, RegExp>>;
 
 /**
  * The name of the first story that fails without the rule and with all the others; undefined where each that uses it
  * passes nevertheless. A story has twice what it took with the rule and some more; one that was cut off before
  * it came to the rule has shown nothing, and has more time once. The lack of that rule and of no other has to show.
  */
-export async function proofOf(
-  rule: Rule,
-  recorded: readonly Recorded[],
-  tellers?: Tellers,
-): Promise<string | undefined> {
-  for (const { story, run } of usersOf(rule, recorded, tellers)) {
+export async function proofOf(rule: Rule, recorded: readonly Recorded[]): Promise<string | undefined> {
+  for (const { story, run } of usersOf(rule, recorded)) {
     for (const withinMs of timesFor(rule, run)) {
       const { failure, refused, declined, stopped } = await runStory(story, { lacking: rule, withinMs });
       const others = [...refused].filter((what) => !isRefusalOf(rule, what));

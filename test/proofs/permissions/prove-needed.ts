@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Story } from '../../stories/world.ts';
 import { describeRule, type Rule } from './granted.ts';
-import { proofOf, type Recorded, record, type Tellers, usersOf } from './proofs.ts';
+import { proofOf, type Recorded, record, usersOf } from './proofs.ts';
 
 /** How many run at once without slowing each other, while the stories are timed. */
 const recordedAtOnce = 3;
 
 interface Proven {
   stories: readonly Story[];
-  tellers: Tellers;
   granted: readonly Rule[];
 }
 
 /** Declares that a story uses each of the rules, and that a story fails without it. */
-export function proveNeeded(title: string, { stories, tellers, granted }: Proven): void {
+export function proveNeeded(title: string, { stories, granted }: Proven): void {
   describe(title, () => {
     let recorded: Recorded[] = [];
     // A function that is refused what it needs logs it at every event.
@@ -37,7 +36,7 @@ export function proveNeeded(title: string, { stories, tellers, granted }: Proven
     test.concurrent.each(granted.map((rule) => [describeRule(rule), rule] as const))(
       'is needed: a story fails without "%s"',
       async (_, rule) => {
-        expect(await proofOf(rule, recorded, tellers), 'a story that fails without it').toBeDefined();
+        expect(await proofOf(rule, recorded), 'a story that fails without it').toBeDefined();
       },
       1_800_000,
     );

@@ -3,6 +3,7 @@ import type { LocalCluster, LocalOptions } from '../../../deploy/local/start.ts'
 import { ClusterRole } from '../../../shared/kinds/rbac/cluster-role.ts';
 import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { inImagesRole, inWorkspaceRole, operatorNamespace } from '../../../shared/operator.ts';
+import type { Groups } from '../../stories/all.ts';
 import { onLocalCluster } from '../../stories/local-world.ts';
 import type { Story } from '../../stories/world.ts';
 import { askedFor, noteUnasked, type Refusals, refusals } from './answers.ts';
@@ -63,6 +64,13 @@ export const withoutTimers = (story: Story): Story => {
   const schedules: LocalOptions['schedules'] = { sweep: never, audit: never };
   return { ...story, name: `${story.name}, with no timer`, local: { ...story.local, schedules } };
 };
+
+/** The stories of these groups that prove permissions, with no timer in those that are about none. */
+export const provingPermissions = (groups: Groups): Story[] =>
+  Object.values(groups)
+    .flat()
+    .filter(({ provesPermissions }) => provesPermissions)
+    .map((story) => (story.provesPermissions?.byTimers ? story : withoutTimers(story)));
 
 async function stoppedSources({ kube }: LocalCluster): Promise<string[]> {
   const sources = await kube.list(ApiServerSource, { namespace: operatorNamespace });

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
 export interface Rest {
@@ -46,7 +45,7 @@ async function unrested(kube: Kube): Promise<string[]> {
   const [images, machines, lease] = await Promise.all([
     kube.list(VMDiskImage),
     kube.list(VirtualMachine),
-    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+    kube.get(Lease, leaseRef),
   ]);
   const ready = new Set(images.filter(isReady).map(({ metadata }) => keyOf(metadata)));
   return [

@@ -73,7 +73,7 @@ test.each<[string, readonly Seen[], RegExp]>([
   expect(violations(changes).join()).toMatch(violation);
 });
 
-test('it believes a lab that was reported late', () => {
+test('it believes a workspace that was reported late', () => {
   expect(
     violations(
       without(0, workspace(0, 'Scheduled', true))

@@ -1,4 +1,4 @@
-/** Simulates a week of 200 labs and prints what it came to: node test/proofs/week/main.ts [SEED] [--deaf] */
+/** Simulates a week of 200 labs and prints what it came to: npm run test:week -- [SEED] [--deaf] */
 import { bookingsOf } from './bookings.ts';
 import { judge } from './judge.ts';
 import { concurrency, simulateWeek, startMs } from './simulate-week.ts';

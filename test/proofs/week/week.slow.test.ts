@@ -3,7 +3,7 @@ import { bookingsOf } from './bookings.ts';
 import { judge } from './judge.ts';
 import { concurrency, simulateWeek, startMs } from './simulate-week.ts';
 
-test('a week of 200 labs: none is late of which no one was told, nothing is left, each content is downloaded once', async () => {
+test('a week of 200 workspaces: none is late of which no one was told, nothing is left, each content is downloaded once', async () => {
   const week = bookingsOf(1, startMs);
   const { violations, figures } = judge(week, await simulateWeek(week, { seed: 1 }), concurrency);
   console.log(JSON.stringify(figures));

@@ -1,6 +1,5 @@
-import { leaseName } from '../../../shared/images/slots.ts';
+import { leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import { recordHistory } from '../../stories/history.ts';
 import { check, compare, describeViolation } from '../invariants/check.ts';
 import type { History } from '../invariants/history.ts';
@@ -73,7 +72,7 @@ interface Run {
 const isOfLease = (point: WritePoint) => point.includes('leases');
 
 async function runOnce(parts: SetUp, { fault, withoutLease }: { fault?: Fault; withoutLease?: boolean }): Promise<Run> {
-  if (withoutLease) await parts.kube.delete(Lease, { namespace: operatorNamespace, name: leaseName });
+  if (withoutLease) await parts.kube.delete(Lease, leaseRef);
   const history = await recordHistory(parts.kube);
   try {
     parts.proxy.begin(fault);

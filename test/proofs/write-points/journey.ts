@@ -1,4 +1,4 @@
-import { holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
@@ -6,7 +6,6 @@ import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import { createImage, until, untilGone, untilPhase } from '../../stories/world.ts';
 import type { SetUp } from './set-up.ts';
 
@@ -41,8 +40,7 @@ async function untilNone(parts: SetUp, ...kinds: readonly Resource[]): Promise<v
 }
 
 async function untilSlotsAreFree(parts: SetUp): Promise<void> {
-  const ref = { namespace: operatorNamespace, name: leaseName };
-  await until(parts, Lease, ref, (lease) => holdersOf(lease)?.length === 0);
+  await until(parts, Lease, leaseRef, (lease) => holdersOf(lease)?.length === 0);
 }
 
 const mostRounds = 20;

@@ -25,7 +25,7 @@ async function callsOf(count: number): Promise<ReadonlyMap<string, number>> {
 }
 
 test(
-  'twenty labs of ten components at once cost no more calls each than five do',
+  'twenty workspaces of ten components at once cost no more calls each than five do',
   () => expectFlatCost(callsOf),
   600_000,
 );

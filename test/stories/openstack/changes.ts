@@ -52,16 +52,19 @@ export const stories = byName<OpenStackStory>({
     await untilMachine(world, 'vm', (machine) => isReady(machine) && !machine.status?.ip?.includes('net-a'));
     expect((await contentOf(await projectOf(world))).ports).toHaveLength(1);
   },
-  async 'volumes are attached and detached while it runs'(world) {
-    const { status } = await runningMachine(world);
-    await createVolume(world, 'data');
-    await changeMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }, { name: 'data' }] });
-    await untilSo(world, Volume, 'data', isPhase('InUse'));
-    const attached = await untilMachine(world, 'vm', isReady);
-    expect(attached.status?.id).toBe(status?.id);
-    await changeMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }] });
-    await untilMachine(world, 'vm', isReady);
-    await untilSo(world, Volume, 'data', isPhase('Available'));
+  'volumes are attached and detached while it runs': {
+    provesPermissions: {},
+    async run(world) {
+      const { status } = await runningMachine(world);
+      await createVolume(world, 'data');
+      await changeMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }, { name: 'data' }] });
+      await untilSo(world, Volume, 'data', isPhase('InUse'));
+      const attached = await untilMachine(world, 'vm', isReady);
+      expect(attached.status?.id).toBe(status?.id);
+      await changeMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }] });
+      await untilMachine(world, 'vm', isReady);
+      await untilSo(world, Volume, 'data', isPhase('Available'));
+    },
   },
   'the disk it booted from stays with it, also if the spec no longer names it, and that is reported': {
     isLong: true,

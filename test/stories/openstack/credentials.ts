@@ -96,52 +96,58 @@ async function expectProjectToGo({ kube, namespace, admin }: OpenStackWorld) {
 
 /** Whose account makes things, and what becomes of it. */
 export const stories = byName<OpenStackStory>({
-  async "a namespace's own account, a member's: it takes an existing flavor, sees no host, and its Secret stays as long as it is needed"(
-    world,
-  ) {
-    const { kube, namespace } = world;
-    const { login, leave } = await aMember(world);
-    await kube.create(Secret, secretOf(world, cloudsYaml(login)));
-    await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
-    await createMachine(world, 'vm', { vcpu: 11, diskAttachments: [{ name: 'disk' }] });
-    const waiting = await untilMachine(world, 'vm', isWaitingFor('FlavorMissing'));
-    expect(waiting.status?.message).toContain('11 vcpus, 64 MiB memory');
-    const removeFlavor = await flavorByHand(world, 11);
-    const { status } = await untilMachine(world, 'vm', isReady);
-    expect(status?.node).toBeUndefined();
-    const ref = { namespace, name: credentialsName };
-    expect((await kube.get(Secret, ref))?.metadata.finalizers).toEqual([credentialsFinalizer]);
-    await kube.delete(Secret, ref);
-    await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
-    await untilGone(world, KupenStackMachine, 'vm');
-    expect(await kube.get(Secret, ref)).toBeDefined();
-    await kube.delete(Volume, { namespace, name: 'disk' });
-    await until({ kube }, Secret, ref, (secret) => secret === undefined, 60_000);
-    await expectUnsaid(world, login.password);
-    await removeFlavor();
-    await leave();
-  },
-  async 'a machine alone, a volume alone or a network alone keeps the account of its namespace, and lets it go'(world) {
-    const { kube, namespace } = world;
-    const { login, leave } = await aMember(world);
-    const ref = { namespace, name: credentialsName };
-    await kube.create(Secret, secretOf(world, cloudsYaml(login)));
-    const isKept = (secret?: Secret) => secret?.metadata.finalizers?.includes(credentialsFinalizer) ?? false;
-    const untilLetGo = () => until({ kube }, Secret, ref, (secret) => secret !== undefined && !isKept(secret), 60_000);
-    await createMachine(world, 'vm', { diskAttachments: [{ name: 'none' }] });
-    await untilMachine(world, 'vm', isWaitingFor('VolumeMissing'));
-    await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
-    await untilLetGo();
-    await createVolume(world, 'disk');
-    await untilSo(world, Volume, 'disk', ({ status }) => status?.id !== undefined);
-    await kube.delete(Volume, { namespace, name: 'disk' });
-    await untilLetGo();
-    await createNetwork(world, 'net');
-    await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
-    await kube.delete(VirtualNetwork, { namespace, name: 'net' });
-    await untilLetGo();
-    await kube.delete(Secret, ref);
-    await leave();
+  "a namespace's own account, a member's: it takes an existing flavor, sees no host, and its Secret stays as long as it is needed":
+    {
+      smoke: true,
+      async run(world) {
+        const { kube, namespace } = world;
+        const { login, leave } = await aMember(world);
+        await kube.create(Secret, secretOf(world, cloudsYaml(login)));
+        await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
+        await createMachine(world, 'vm', { vcpu: 11, diskAttachments: [{ name: 'disk' }] });
+        const waiting = await untilMachine(world, 'vm', isWaitingFor('FlavorMissing'));
+        expect(waiting.status?.message).toContain('11 vcpus, 64 MiB memory');
+        const removeFlavor = await flavorByHand(world, 11);
+        const { status } = await untilMachine(world, 'vm', isReady);
+        expect(status?.node).toBeUndefined();
+        const ref = { namespace, name: credentialsName };
+        expect((await kube.get(Secret, ref))?.metadata.finalizers).toEqual([credentialsFinalizer]);
+        await kube.delete(Secret, ref);
+        await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
+        await untilGone(world, KupenStackMachine, 'vm');
+        expect(await kube.get(Secret, ref)).toBeDefined();
+        await kube.delete(Volume, { namespace, name: 'disk' });
+        await until({ kube }, Secret, ref, (secret) => secret === undefined, 60_000);
+        await expectUnsaid(world, login.password);
+        await removeFlavor();
+        await leave();
+      },
+    },
+  'a machine alone, a volume alone or a network alone keeps the account of its namespace, and lets it go': {
+    provesPermissions: { alsoBy: ['audit'] },
+    async run(world) {
+      const { kube, namespace } = world;
+      const { login, leave } = await aMember(world);
+      const ref = { namespace, name: credentialsName };
+      await kube.create(Secret, secretOf(world, cloudsYaml(login)));
+      const isKept = (secret?: Secret) => secret?.metadata.finalizers?.includes(credentialsFinalizer) ?? false;
+      const untilLetGo = () =>
+        until({ kube }, Secret, ref, (secret) => secret !== undefined && !isKept(secret), 60_000);
+      await createMachine(world, 'vm', { diskAttachments: [{ name: 'none' }] });
+      await untilMachine(world, 'vm', isWaitingFor('VolumeMissing'));
+      await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
+      await untilLetGo();
+      await createVolume(world, 'disk');
+      await untilSo(world, Volume, 'disk', ({ status }) => status?.id !== undefined);
+      await kube.delete(Volume, { namespace, name: 'disk' });
+      await untilLetGo();
+      await createNetwork(world, 'net');
+      await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+      await kube.delete(VirtualNetwork, { namespace, name: 'net' });
+      await untilLetGo();
+      await kube.delete(Secret, ref);
+      await leave();
+    },
   },
   async 'credentials that are missing, or wrong, are reported without a word of them, and heal when they are repaired'(
     world,
@@ -207,44 +213,51 @@ export const stories = byName<OpenStackStory>({
     await session.send({ ...identity, method: 'DELETE', path: `${path}/${credential.id}` });
     await leave();
   },
-  async 'a namespace that is deleted with its own account in it: the Secret goes last, and nothing is left in the project'(
-    world,
-  ) {
-    const { kube, namespace } = world;
-    const { login, session, leave } = await aMember(world);
-    await kube.create(Secret, secretOf(world, cloudsYaml(login)));
-    const removeFlavor = await flavorByHand(world, 13);
-    await createNetwork(world, 'net');
-    await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
-    await createMachine(world, 'vm', { vcpu: 13, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
-    await untilMachine(world, 'vm', isReady);
-    await kube.delete(Namespace, { name: namespace });
-    await until({ kube }, Secret, { namespace, name: credentialsName }, (secret) => secret === undefined, 90_000);
-    expect(await kube.list(KupenStackMachine, { namespace })).toEqual([]);
-    expect(await kube.list(Volume, { namespace })).toEqual([]);
-    expect(await kube.list(VirtualNetwork, { namespace })).toEqual([]);
-    expect(await contentOf(session)).toEqual({
-      servers: [],
-      volumes: [],
-      networks: [],
-      ports: [],
-      images: [],
-      keyPairs: [],
-    });
-    await until({ kube }, Namespace, { name: namespace }, (found) => found === undefined, 90_000);
-    await removeFlavor();
-    await leave();
+  'a namespace that is deleted with its own account in it: the Secret goes last, and nothing is left in the project': {
+    smoke: true,
+    async run(world) {
+      const { kube, namespace } = world;
+      const { login, session, leave } = await aMember(world);
+      await kube.create(Secret, secretOf(world, cloudsYaml(login)));
+      const removeFlavor = await flavorByHand(world, 13);
+      await createNetwork(world, 'net');
+      await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
+      await createMachine(world, 'vm', { vcpu: 13, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+      await untilMachine(world, 'vm', isReady);
+      await kube.delete(Namespace, { name: namespace });
+      await until({ kube }, Secret, { namespace, name: credentialsName }, (secret) => secret === undefined, 90_000);
+      expect(await kube.list(KupenStackMachine, { namespace })).toEqual([]);
+      expect(await kube.list(Volume, { namespace })).toEqual([]);
+      expect(await kube.list(VirtualNetwork, { namespace })).toEqual([]);
+      expect(await contentOf(session)).toEqual({
+        servers: [],
+        volumes: [],
+        networks: [],
+        ports: [],
+        images: [],
+        keyPairs: [],
+      });
+      await until({ kube }, Namespace, { name: namespace }, (found) => found === undefined, 90_000);
+      await removeFlavor();
+      await leave();
+    },
   },
-  async 'a namespace with nothing but a network is deleted, and its project goes after it'(world) {
-    await createNetwork(world, 'net');
-    await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
-    await expectProjectToGo(world);
+  'a namespace with nothing but a network is deleted, and its project goes after it': {
+    provesPermissions: { byTimers: true },
+    async run(world) {
+      await createNetwork(world, 'net');
+      await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
+      await expectProjectToGo(world);
+    },
   },
-  async 'a namespace that is deleted takes machines, volumes and networks down, and its project goes after it'(world) {
-    await createNetwork(world, 'net');
-    await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
-    await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
-    await untilMachine(world, 'vm', isReady);
-    await expectProjectToGo(world);
+  'a namespace that is deleted takes machines, volumes and networks down, and its project goes after it': {
+    smoke: true,
+    async run(world) {
+      await createNetwork(world, 'net');
+      await createVolume(world, 'disk', { source: { image: world.imageUrl('disk.raw') } });
+      await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
+      await untilMachine(world, 'vm', isReady);
+      await expectProjectToGo(world);
+    },
   },
 });

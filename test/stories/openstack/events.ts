@@ -37,21 +37,28 @@ async function untilTold({ kube, namespace }: OpenStackWorld, uid: string): Prom
 
 /** What `kubectl describe` shows of an object's life. */
 export const stories = byName<OpenStackStory>({
-  async 'a network, a volume and a machine that get Ready tell so in an Event each'(world) {
-    await createNetwork(world, 'net');
-    await createVolume(world, 'disk');
-    await makeBootable(world, 'disk');
-    await createMachine(world, 'vm', { running: false, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
-    const ready = [
-      await untilSo(world, VirtualNetwork, 'net', isPhase('Available')),
-      await untilSo(world, Volume, 'disk', isPhase('Available')),
-      await untilMachine(world, 'vm', isPhase('Stopped')),
-    ];
-    const told = await Promise.all(ready.map(({ metadata }) => untilTold(world, metadata.uid)));
-    expect(told).toMatchObject([
-      { type: 'Normal', reason: 'Available', source: { component: 'provision-network' } },
-      { type: 'Normal', reason: 'Available', source: { component: 'provision-volume' } },
-      { type: 'Normal', reason: 'NotStarted', source: { component: 'provision-server' } },
-    ]);
+  'a network, a volume and a machine that get Ready tell so in an Event each': {
+    provesPermissions: { alsoBy: ['audit', 'sweep'] },
+    async run(world) {
+      await createNetwork(world, 'net');
+      await createVolume(world, 'disk');
+      await makeBootable(world, 'disk');
+      await createMachine(world, 'vm', {
+        running: false,
+        virtualNetworks: ['net'],
+        diskAttachments: [{ name: 'disk' }],
+      });
+      const ready = [
+        await untilSo(world, VirtualNetwork, 'net', isPhase('Available')),
+        await untilSo(world, Volume, 'disk', isPhase('Available')),
+        await untilMachine(world, 'vm', isPhase('Stopped')),
+      ];
+      const told = await Promise.all(ready.map(({ metadata }) => untilTold(world, metadata.uid)));
+      expect(told).toMatchObject([
+        { type: 'Normal', reason: 'Available', source: { component: 'provision-network' } },
+        { type: 'Normal', reason: 'Available', source: { component: 'provision-volume' } },
+        { type: 'Normal', reason: 'NotStarted', source: { component: 'provision-server' } },
+      ]);
+    },
   },
 });

@@ -43,21 +43,24 @@ async function projectId({ kube, namespace, admin }: OpenStackWorld): Promise<st
 
 /** What goes wrong in OpenStack, or is done to it behind our back. */
 export const stories = byName<OpenStackStory>({
-  async 'a server that a user deletes comes back from the same volumes, and its restarts are counted on'(world) {
-    const before = await runningMachine(world);
-    const project = await projectOf(world);
-    await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
-      reboot: { type: 'HARD' },
-    });
-    await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.restartCount === 1);
-    await asAdministrator(project, 'compute', 'DELETE', `/servers/${before.status?.id}`);
-    const after = await untilMachine(
-      world,
-      'vm',
-      (machine) => isReady(machine) && machine.status?.id !== before.status?.id,
-    );
-    expect(after.status?.restartCount).toBe(1);
-    expect((await contentOf(project)).volumes).toMatchObject([{ name: 'disk', status: 'in-use' }]);
+  'a server that a user deletes comes back from the same volumes, and its restarts are counted on': {
+    smoke: true,
+    async run(world) {
+      const before = await runningMachine(world);
+      const project = await projectOf(world);
+      await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
+        reboot: { type: 'HARD' },
+      });
+      await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.restartCount === 1);
+      await asAdministrator(project, 'compute', 'DELETE', `/servers/${before.status?.id}`);
+      const after = await untilMachine(
+        world,
+        'vm',
+        (machine) => isReady(machine) && machine.status?.id !== before.status?.id,
+      );
+      expect(after.status?.restartCount).toBe(1);
+      expect((await contentOf(project)).volumes).toMatchObject([{ name: 'disk', status: 'in-use' }]);
+    },
   },
   async 'a server in ERROR for longer than the policy allows is created again'(world) {
     const before = await runningMachine(world);

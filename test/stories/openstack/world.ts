@@ -14,7 +14,7 @@ import { CinderVolume, listVolumes } from '../../../shared/kinds/openstack/volum
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Session } from '../../../shared/runtime/openstack/session.ts';
-import { until } from '../world.ts';
+import { type ProvesPermissions, until } from '../world.ts';
 
 /** A cluster and an OpenStack as a story sees them. */
 export interface OpenStackWorld {
@@ -44,6 +44,10 @@ export interface OpenStackStory {
   simulatedOnly?: string;
   /** Takes too long on real services for each CI run: only `--mode slow` runs it there. */
   isLong?: true;
+  /** Runs on a real cluster, too: together these use every permission that is granted. */
+  smoke?: true;
+  /** It proves that permissions are needed. */
+  provesPermissions?: ProvesPermissions;
   run(world: OpenStackWorld): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 const agent = new Agent({ keepAlive: true });
 
 /** `fetch` as far as OpenStack is asked with it, at half its cost: for lives that are lived by the dozen. */
-export const quickFetch = (async (url: string, { method = 'GET', headers, body }: RequestInit = {}) => {
+export const lightFetch = (async (url: string, { method = 'GET', headers, body }: RequestInit = {}) => {
   const answer = await new Promise<{ status: number; headers: Record<string, string>; body: Buffer }>(
     (resolve, fail) => {
       const options = { agent, method, headers: headers as Record<string, string> };

@@ -26,7 +26,7 @@ import { openSession, type Session } from '../../../shared/runtime/openstack/ses
 import { telemetryOf } from '../../../shared/runtime/telemetry/telemetry.ts';
 import { allowedSources } from '../builders/images.ts';
 import { type Account, aCredentialsSecret, cloudsYamlOf, type SecretOptions } from '../builders/openstack.ts';
-import { quickFetch } from './light-fetch.ts';
+import { lightFetch } from './light-fetch.ts';
 import { memoryKube } from './memory-kube.ts';
 
 /** What each stage of anything takes on the simulated OpenStack. */
@@ -127,7 +127,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
   function begin(options: { diesAfterWrites?: number; fetch?: typeof fetch } = {}): Process & { isDead(): boolean } {
     const life = mortal(
       options.diesAfterWrites ?? Number.POSITIVE_INFINITY,
-      options.fetch ?? (isQuick ? quickFetch : fetch),
+      options.fetch ?? (isQuick ? lightFetch : fetch),
     );
     const alive = life.guarding(noting(client, reads));
     const actions: Action[] = [];

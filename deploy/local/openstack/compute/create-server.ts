@@ -136,10 +136,10 @@ export function checkQuota(
     (name) => more[name] > 0 && quotas.isOver(project, name, used[name], more[name]),
   );
   if (over.length === 0) return;
-  const told = (numbers: Readonly<Record<string, number>>) => over.map((name) => String(numbers[name])).join(', ');
+  const numbersOf = (numbers: Readonly<Record<string, number>>) => over.map((name) => String(numbers[name])).join(', ');
   throw new Refusal(
     403,
-    `Quota exceeded for ${over.join(', ')}: Requested ${told(more)}, but already used ${told(used)} of ${told(quotas.of(project))} ${over.join(', ')}`,
+    `Quota exceeded for ${over.join(', ')}: Requested ${numbersOf(more)}, but already used ${numbersOf(used)} of ${numbersOf(quotas.of(project))} ${over.join(', ')}`,
   );
 }
 

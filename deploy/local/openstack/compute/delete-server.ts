@@ -17,19 +17,19 @@ export function deleteServer(cloud: Cloud, server: Server, asked: Asked): Answer
   change(cloud, id, { taskState: 'deleting', work: work + 1, ...confirmed });
   // Nova itself deletes a server that has no host, or whose host is down.
   if (host === null || !cloud.host.isUp) {
-    letGo(cloud, id);
+    releaseAll(cloud, id);
     cloud.compute.servers.delete(id);
     return done();
   }
   cloud.clock.after(cloud.times.deleteServer, () => {
-    letGo(cloud, id);
+    releaseAll(cloud, id);
     change(cloud, id, { vmState: 'deleted', taskState: null, powerState: 0 });
     cloud.clock.after(cloud.times.deleteServer / 3, () => cloud.compute.servers.delete(id));
   });
   return done();
 }
 
-function letGo(cloud: Cloud, id: string) {
+function releaseAll(cloud: Cloud, id: string) {
   const { volumes, ports } = cloud.compute.servers.get(id) ?? { volumes: [], ports: [] };
   for (const port of ports) unbindPort(cloud, port);
   for (const { volumeId, deleteOnTermination } of volumes) {

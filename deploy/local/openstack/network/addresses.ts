@@ -97,7 +97,7 @@ export function isUsable({ cidr }: Subnet, address: string): boolean {
   return range.bits === 128 || range.prefix >= 31 || (value !== range.value && value !== broadcastOf(range));
 }
 
-export const takenIn = (subnet: string, ports: Iterable<{ fixed_ips: readonly FixedIp[] }>) =>
+export const addressesIn = (subnet: string, ports: Iterable<{ fixed_ips: readonly FixedIp[] }>) =>
   new Set(
     [...ports].flatMap(({ fixed_ips }) =>
       fixed_ips.filter(({ subnet_id }) => subnet_id === subnet).map(({ ip_address }) => ip_address),

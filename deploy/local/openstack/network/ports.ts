@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Cloud } from '../cloud.ts';
 import type { Caller } from '../identity/state.ts';
 import type { Route } from '../route.ts';
-import { freeAddress, isUsable, takenIn } from './addresses.ts';
+import { addressesIn, freeAddress, isUsable } from './addresses.ts';
 import { neutronBody } from './neutron-body.ts';
 import { changed, newOwned, ownedRoutes, sees } from './owned.ts';
 import { neutronRefusals } from './refusals.ts';
@@ -81,7 +81,7 @@ function addressesFor(
     const family = own.filter(({ ip_version }) => ip_version === version);
     if (family.length === 0) return [];
     for (const subnet of family) {
-      const ip_address = freeAddress(subnet, takenIn(subnet.id, others));
+      const ip_address = freeAddress(subnet, addressesIn(subnet.id, others));
       if (ip_address !== undefined) return [{ subnet_id: subnet.id, ip_address }];
     }
     throw neutronRefusals.noAddress(network);
@@ -103,7 +103,7 @@ function addressFor(
   if (!subnet && ip_address !== undefined && subnet_id === undefined)
     throw neutronRefusals.badAddressAnywhere(ip_address);
   if (!subnet) throw neutronRefusals.notFound('Subnet', subnet_id ?? '');
-  const taken = takenIn(subnet.id, others);
+  const taken = addressesIn(subnet.id, others);
   if (ip_address !== undefined && !isUsable(subnet, ip_address)) throw neutronRefusals.badAddress(ip_address);
   if (ip_address !== undefined && taken.has(ip_address)) throw neutronRefusals.addressTaken(ip_address, subnet.id);
   const given = ip_address ?? freeAddress(subnet, taken);

@@ -2,9 +2,6 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 
-/** The policy's ConfigMap; undefined if it does not exist and all keys have their defaults. */
-export const readPolicyMap = (kube: Kube): Promise<ConfigMap | undefined> => kube.get(ConfigMap, policyRef);
-
 /**
  * Writes keys of the policy (null removes a key) and annotations. Fails with a 409 if another user wrote the ConfigMap since it was read.
  */
