@@ -539,7 +539,7 @@ describe('an object the API server refuses for what it is', () => {
     const { post, writes } = served({
       observe: async ({ refusals }) => [refusals],
       decide: (refusals) => {
-        const refusal = (refusals as Refusals).get('Widget /w');
+        const refusal = (refusals as Refusals).get('Widget w');
         known.push(refusal);
         return refusal ? [status] : [makes('w'), status];
       },
