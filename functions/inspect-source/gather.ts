@@ -56,8 +56,12 @@ export async function gather(context: Context, batch: Batch): Promise<(Observed 
   const rest = batch.sweep ? due.slice(perReconcile).map(referenceOf) : unread;
   const later = rest.map((ref): Observed => ({ postponed: { namespace: ref.namespace, name: ref.name }, afterMs: 0 }));
   const once = { ...context, kube: { ...kube, get: readOnce(kube) } };
-  const observed = await mapConcurrently(due.slice(0, perReconcile), atOnce, (image) => observe(once, image, policy));
-  return [...observed, ...later, ...(await refreshes(once, batch, policy)), ...unreadable];
+  const queued = due.slice(0, perReconcile);
+  const observed = await mapConcurrently(queued, atOnce, (image) => observe(once, image, policy));
+  // An audit may name an image that was queued since.
+  const inspected = new Set(queued.map(({ metadata }) => keyOf(metadata)));
+  const audited = (batch.audited ?? []).filter((ref) => !inspected.has(keyOf(ref)));
+  return [...observed, ...later, ...(await refreshes(once, audited, policy)), ...unreadable];
 }
 
 /** Most images name the same Secret: a reconcile reads it once. */
@@ -90,9 +94,13 @@ function dueOrInvalid(image: VMDiskImage, nowMs: number): true | { invalid: stri
 }
 
 /** Inspects the sources again that an audit named. */
-async function refreshes(context: Context, batch: Batch, policy: Policy): Promise<(Observed | Unreadable)[]> {
+async function refreshes(
+  context: Context,
+  audited: readonly Subject[],
+  policy: Policy,
+): Promise<(Observed | Unreadable)[]> {
   const { kube, nowMs } = context;
-  const named = await Promise.all((batch.audited ?? []).map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
+  const named = await Promise.all(audited.map((ref) => orUnreadable(ref, kube.get(VMDiskImage, ref))));
   const { read: images, unreadable } = partition(named);
   const looked = await mapConcurrently(images, atOnce, async (image): Promise<Observed | Unreadable | undefined> => {
     const due = dueOrInvalid(image, nowMs);
