@@ -60,18 +60,19 @@ const networksIn = ({ metadata: { namespace }, spec }: KupenStackMachine): Objec
 const volumesIn = ({ metadata: { namespace }, spec }: KupenStackMachine): ObjectReference[] =>
   spec.diskAttachments.map(({ name }) => ({ namespace, name }));
 
-/** What machines name in their namespaces. A sweep looks at all machines: then a list of each namespace costs less. */
+/** What machines name in their namespaces. A sweep and an audit look at all machines: then a list of each namespace costs less. */
 async function siblings<T extends KubernetesObject>(
   kube: Context['kube'],
-  { sweep }: Batch,
+  { sweep, audited }: Batch,
   resource: Resource<T>,
   machines: readonly KupenStackMachine[],
   refsIn: typeof networksIn,
 ): Promise<(machine: KupenStackMachine) => T[]> {
   const namespaces = [...new Set(machines.map(({ metadata }) => metadata.namespace ?? ''))];
-  const found = sweep
-    ? (await Promise.all(namespaces.map((namespace) => kube.list(resource, { namespace })))).flat()
-    : await getNamed(kube, resource, distinct(machines.flatMap(refsIn), keyOf));
+  const found =
+    sweep || audited
+      ? (await Promise.all(namespaces.map((namespace) => kube.list(resource, { namespace })))).flat()
+      : await getNamed(kube, resource, distinct(machines.flatMap(refsIn), keyOf));
   const byName = new Map(found.map((one) => [keyOf(one.metadata), one]));
   return (machine) =>
     refsIn(machine)

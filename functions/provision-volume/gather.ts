@@ -1,10 +1,10 @@
-import { uniqueByName } from '../../shared/distinct.ts';
+import { distinct, uniqueByName } from '../../shared/distinct.ts';
 import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { GlanceImage, ImageMember, listImages, listMembers } from '../../shared/kinds/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
-import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
 import { onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
@@ -72,17 +72,21 @@ async function isUsable(cloud: Cloud, { id, owner, visibility }: GlanceImage, is
 /** Those of a machine that changed, too: it may have one now, or have let one go. */
 async function concerned({ kube }: Context, batch: Batch): Promise<Volume[]> {
   const named = await openOrNamed(kube, batch, Volume);
-  const ofMachines = subjectsOf(batch, KupenStackMachine).map((ref) => volumesOf(kube, ref));
+  const byNamespace = Map.groupBy(distinct(subjectsOf(batch, KupenStackMachine), keyOf), ({ namespace }) => namespace);
+  const ofMachines = [...byNamespace].map(([namespace = '', refs]) => volumesOf(kube, namespace, refs));
   return uniqueByName([...named, ...(await Promise.all(ofMachines)).flat()]);
 }
 
-/** Those that a machine names, and those that its server has according to their status. */
-async function volumesOf(kube: Context['kube'], { namespace = '', name: machineName }: ObjectReference) {
-  const machine = await kube.get(KupenStackMachine, { namespace, name: machineName });
-  const { spec, status } = machine ?? {};
-  const wanted = await getNamed(kube, Volume, spec?.diskAttachments.map(({ name }) => ({ namespace, name })) ?? []);
-  if (machine && !status?.id) return wanted;
-  // Nothing tells any more which server a machine had that is gone: then those that any server has.
-  const fieldSelector = isId(status?.id ?? '') ? `status.server=${status?.id}` : 'status.server!=';
-  return [...wanted, ...(await kube.list(Volume, { namespace, fieldSelector }))];
+/** Those that the machines of a namespace name, and those that their servers have according to their status. */
+async function volumesOf(kube: Context['kube'], namespace: string, refs: readonly ObjectReference[]) {
+  const machines = await getNamed(kube, KupenStackMachine, refs);
+  const wanted = machines.flatMap(({ spec }) => spec.diskAttachments.map(({ name }) => ({ namespace, name })));
+  // Nothing tells which server a machine had that has none any more: then those that any server has.
+  const servers = machines.map(({ status }) => status?.id).filter((id) => id !== undefined && isId(id));
+  const fieldSelector = refs.length === 1 && servers.length === 1 ? `status.server=${servers[0]}` : 'status.server!=';
+  const [named, attached] = await Promise.all([
+    getNamed(kube, Volume, distinct(wanted, keyOf)),
+    kube.list(Volume, { namespace, fieldSelector }),
+  ]);
+  return [...named, ...attached];
 }

@@ -85,7 +85,7 @@ describe('an event', () => {
     const volumesRead = () => reads.filter((read) => /^(get|list) Volume/.test(read)).sort();
     const vm = { namespace: 'red', name: 'vm' };
 
-    test('is about the volumes that it names', async () => {
+    test('is about the volumes that it names and, until it has a server, those that any has', async () => {
       await create('red', 'attached');
       const process = harness.begin();
       await settle(process, 'red', 'attached');
@@ -96,7 +96,11 @@ describe('an event', () => {
       await kube.create(KupenStackMachine, { metadata: vm, spec });
       reads.length = 0;
       await process.changed(KupenStackMachine, vm);
-      expect(volumesRead()).toEqual(['get Volume red/attached', 'get Volume red/nobodys']);
+      expect(volumesRead()).toEqual([
+        'get Volume red/attached',
+        'get Volume red/nobodys',
+        'list Volume red status.server!=',
+      ]);
       expect(await statusOf('red', 'attached')).toMatchObject({ bootable: true });
       expect(reads).not.toContain(`get Secret blue/${credentialsName}`);
     });

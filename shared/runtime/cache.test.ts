@@ -89,6 +89,17 @@ test('a cache that is behind is not read, and costs one wait', async () => {
   await expect.poll(names).toEqual(['before', 'written']);
 });
 
+test('what a list shows is waited for, like what is read by name', async () => {
+  const held = Promise.withResolvers<void>();
+  const { kube, create, names } = await aCache(held.promise);
+  await expect.poll(names).toEqual(['before']);
+  await create('listed');
+  await kube.list(VMDiskImage, { namespace: 'vmdi-farm' });
+  expect(await names()).toBeUndefined();
+  held.resolve();
+  await expect.poll(names).toEqual(['before', 'listed']);
+});
+
 test('a finished image that is read is not waited for: no watch reports it', async () => {
   const { admin, kube, create, names } = await aCache();
   await expect.poll(names).toEqual(['before']);

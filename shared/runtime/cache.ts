@@ -60,6 +60,7 @@ export function withCaches(
         const found = await kube.get(of, ref);
         return found && note(of, found);
       },
+      list: async (of, options) => (await kube.list(of, options)).map((one) => note(of, one)),
       create: async (of, ...rest) => note(of, await kube.create(of, ...rest)),
       replace: async (of, ...rest) => note(of, await kube.replace(of, ...rest)),
       patch: async (of, ...rest) => note(of, await kube.patch(of, ...rest)),

@@ -14,9 +14,10 @@ export function follow<T extends KubernetesObject>(
   keep: (object: T) => T = trimmed,
 ): Promise<void> {
   return reflect(kube, resource, options, reflecting, {
+    keep,
     replaced: (items, resourceVersion) => {
       objects.clear();
-      for (const item of items) objects.set(keyOf(item.metadata), keep(item));
+      for (const item of items) objects.set(keyOf(item.metadata), item);
       onChange(resourceVersion);
     },
     changed: ({ type, object }) => {

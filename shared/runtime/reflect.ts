@@ -32,13 +32,18 @@ export async function reflect<T extends KubernetesObject>(
   resource: Resource<T>,
   options: ListOptions,
   { pause, signal }: Reflecting,
-  handlers: { replaced?(items: readonly T[], resourceVersion: string): void; changed(event: WatchEvent<T>): void },
+  handlers: {
+    replaced?(items: readonly T[], resourceVersion: string): void;
+    changed(event: WatchEvent<T>): void;
+    /** What `replaced` receives of each object: no more of a list than that is held. */
+    keep?(object: T): T;
+  },
 ): Promise<void> {
   const list = async () => {
     const items: T[] = [];
     let resourceVersion = '';
     for await (const page of kube.pages(resource, options)) {
-      items.push(...page.items);
+      items.push(...page.items.map((item) => handlers.keep?.(item) ?? item));
       resourceVersion = page.resourceVersion;
     }
     handlers.replaced?.(items, resourceVersion);

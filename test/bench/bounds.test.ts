@@ -103,8 +103,12 @@ describe('of an object', () => {
       outcomes: [],
     };
   };
-  const grown = (counts: ReadonlyMap<string, number>, key: string) =>
-    new Map([...counts, [key, (counts.get(key) ?? 0) + objects]]);
+  /** One more for each object, or half as many again. */
+  const grown = (counts: ReadonlyMap<string, number>, key: string) => {
+    const count = counts.get(key) ?? 0;
+    return new Map([...counts, [key, count + Math.max(objects, 0.5 * count)]]);
+  };
+  const total = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0);
 
   describe.each(lifeNames)('%s', (what) => {
     const life = lifeOf(what);
@@ -124,10 +128,16 @@ describe('of an object', () => {
     });
 
     test('an event, a hop, a read or a repeated delivery more breaks its bound', () => {
-      expect(broken({ lives: [{ ...life, events: grown(life.events, 'a new fact') }] })).toEqual(['events']);
-      expect(broken({ lives: [{ ...life, hops: grown(life.hops, 'a new fact') }] })).toEqual(['hops through a filter']);
-      expect(broken({ lives: [{ ...life, reads: life.reads + 1 }] })).toEqual(['reads']);
-      expect(broken({ lives: [{ ...life, repeated: life.repeated + objects }] })).toEqual(['deliveries repeated']);
+      expect(broken({ lives: [{ ...life, events: new Map([['anything', 1.5 * total(life.events)]]) }] })).toEqual([
+        'events',
+      ]);
+      expect(broken({ lives: [{ ...life, hops: new Map([['anything', 1.5 * total(life.hops)]]) }] })).toEqual([
+        'hops through a filter',
+      ]);
+      expect(broken({ lives: [{ ...life, reads: 1.5 * life.reads }] })).toEqual(['reads']);
+      expect(broken({ lives: [{ ...life, repeated: 1.5 * life.repeated + objects }] })).toEqual([
+        'deliveries repeated',
+      ]);
     });
   });
 });

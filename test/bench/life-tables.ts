@@ -1,6 +1,6 @@
 import type { LifeName } from './lives.ts';
 
-/** What an object may cause in a part of its life, each: what was found, and a half more is the most; a key that is missing may not occur. */
+/** What an object may cause in a part of its life, each: what was found, which bounds.ts allows a little more of; a key that is missing may not occur. */
 export interface LifeTable {
   /** Of what no row of deliveries says to vary. */
   events: Figure;
@@ -58,7 +58,7 @@ export const lifeTables: Readonly<Record<LifeName, LifeTable>> = {
         'patch vmdiskimages.pelotech.ot/status': 2,
         'update leases.coordination.k8s.io': upTo(1.6),
       },
-      'the API server': { refused: upTo(0.3) },
+      'the API server': { refused: upTo(1.5) },
     },
   },
   'an image is deleted': {
@@ -79,7 +79,7 @@ export const lifeTables: Readonly<Record<LifeName, LifeTable>> = {
         'patch vmdiskimages.pelotech.ot': 1,
         'patch vmdiskimages.pelotech.ot/status': 1,
       },
-      'the API server': { refused: upTo(0.3) },
+      'the API server': { refused: upTo(1.5) },
     },
   },
   'a machine starts': {
@@ -118,7 +118,7 @@ export const lifeTables: Readonly<Record<LifeName, LifeTable>> = {
         'create virtualmachines.kubevirt.io': 1,
         'patch virtualmachines.pelotech.ot/status': upTo(5.9),
       },
-      'the API server': { refused: upTo(0.6) },
+      'the API server': { refused: upTo(1.5) },
     },
   },
   'a machine is deleted': {
@@ -142,7 +142,7 @@ export const lifeTables: Readonly<Record<LifeName, LifeTable>> = {
     },
     writes: {
       'count-refs': { 'patch virtualmachines.pelotech.ot': 1, 'patch vmdiskimages.pelotech.ot/status': 0.4 },
-      'the API server': { refused: upTo(0.3) },
+      'the API server': { refused: upTo(1.5) },
     },
   },
   'a workspace becomes ready': {
@@ -271,7 +271,7 @@ export const lifeTables: Readonly<Record<LifeName, LifeTable>> = {
         'patch workspaces.pelotech.ot/status': 5,
       },
       'count-refs': { 'patch virtualmachines.pelotech.ot': 1, 'patch vmdiskimages.pelotech.ot/status': 0.67 },
-      'the API server': { refused: upTo(0.3) },
+      'the API server': { refused: upTo(1.5) },
     },
   },
 };

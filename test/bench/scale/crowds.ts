@@ -15,7 +15,7 @@ import { statusOf } from '../finished-images.ts';
 /** What a function is sent: an event about an object, or a fact about an image. */
 export type Sent = ({ about: Resource; verb?: ChangeVerb } | { fact: string }) & {
   ref: ObjectReference;
-  /** The functions that it costs more beside more objects, because it concerns all of them (DECISIONS.md, "Many objects"). */
+  /** The functions that it costs more beside more objects, because it concerns all of them (DECISIONS.md, "Images and slots"). */
   grows?: readonly string[];
 };
 
@@ -115,11 +115,8 @@ const machinesOf = ({ beside, made, image, fact }: MachinesOf): Crowd => ({
   },
   events: {
     'change of a machine': { about: VirtualMachine, ref: { namespace: lab, name: nameOf(made, 9) } },
-    'creation of a machine': {
-      ...{ about: VirtualMachine, verb: 'add', ref: { namespace: lab, name: nameOf(made, 9) } },
-      grows: ['count-refs'],
-    },
-    'fact about their image': { fact, ref: onImage(made), grows: ['count-refs', 'provision-vm'] },
+    'creation of a machine': { about: VirtualMachine, verb: 'add', ref: { namespace: lab, name: nameOf(made, 9) } },
+    'fact about their image': { fact, ref: onImage(made), grows: ['provision-vm'] },
   },
 });
 
