@@ -49,6 +49,12 @@ test.each([
   ['ansibleControlNetwork', '', 'ansibleControlNetwork: expected the name of a network of workspaces, found ""'],
   ['ansibleUser', 'a b', 'ansibleUser: expected a login such as ops, found "a b"'],
   ['ansibleCredentials', 'site-key', 'ansibleCredentials: expected true or false, found "site-key"'],
+  [
+    'imageNamespaces',
+    'vmdi-farm Bad_NS!!',
+    'imageNamespaces: expected names of namespaces, one a line, found "vmdi-farm Bad_NS!!"',
+  ],
+  ['machineNetworks', 'a.b', 'machineNetworks: expected names of namespaces, one a line, found "a.b"'],
   ['ansibleTimeout', 'soon', /^ansibleTimeout: expected a duration such as .*, found "soon"$/],
 ] as const)('%s: %j is refused', (key, text, expected) => {
   const { faults } = policyOf({ [key]: text });

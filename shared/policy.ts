@@ -31,11 +31,13 @@ const duration = (fallback: string) =>
   key(parseDurationMs(fallback) ?? 0, 'a duration such as "90s", "5m" or "1h30m"', parseDurationMs);
 const oneOf = <T extends string>(fallback: T, values: readonly T[]) =>
   key<T>(fallback, values.join(', '), (text) => values.find((value) => value === text));
-const words = (fallback: readonly string[], expected: string) =>
+const words = (fallback: readonly string[], expected: string, pattern: RegExp) =>
   key<readonly string[]>(fallback, expected, (text) => {
     const found = text.split(/[\s,]+/).filter(Boolean);
-    return found.length > 0 ? found : undefined;
+    return found.length > 0 && found.every((word) => pattern.test(word)) ? found : undefined;
   });
+/** A label of DNS (RFC 1123). */
+const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const objectName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /** A place that images may be downloaded from, and the Secret of an image namespace that may be sent there. */
@@ -85,6 +87,9 @@ const hostPort = (line: string) => {
   return port && Number(port) <= 65_535 ? line : undefined;
 };
 
+/** The keys whose values name namespaces. */
+export const namespaceKeys = ['imageNamespaces', 'machineNetworks'] as const satisfies readonly (keyof typeof keys)[];
+
 /** The keys of the policy with their defaults; a key that is not there has its default. */
 const keys = {
   concurrency: wholeNumber(4, 1000),
@@ -115,8 +120,8 @@ const keys = {
     /\n/,
     sourceIn,
   ),
-  imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line'),
-  machineNetworks: words([], 'names of namespaces, one a line'),
+  imageNamespaces: words(['vmdi-farm'], 'names of namespaces, one a line', namespaceName),
+  machineNetworks: words([], 'names of namespaces, one a line', namespaceName),
   machineInstancetypes: listOf(
     'names of VirtualMachineClusterInstancetypes, one a line, with * for any characters, such as u1.*',
     /\s+/,
@@ -131,7 +136,7 @@ const keys = {
   ignoreOnDeploy: oneOf('Halt', ['Halt', 'Skip', 'Start']),
   networkProvider: oneOf('kube-ovn', ['kube-ovn', 'bridge']),
   hostPorts: listOf('ports of nodes with their protocol, one a line, such as 53/udp', /\s+/, hostPort),
-  workspaceCapabilities: words(['NET_BIND_SERVICE'], 'capabilities of Linux, one a line, or *'),
+  workspaceCapabilities: words(['NET_BIND_SERVICE'], 'capabilities of Linux, one a line, or *', /./),
   machineFailedAfter: duration('5m'),
   machineUnschedulableAfter: duration('15m'),
   openstackEndpoints: listOf(

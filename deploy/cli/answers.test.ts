@@ -56,6 +56,16 @@ test.each([
   },
 );
 
+test('policy set says which namespaces do not exist, and what may have been meant', async () => {
+  const { kube, answer } = await clusterWith({});
+  await kube.create(Namespace, { metadata: { name: 'vmdi-farm' } });
+  expect(await answer('policy', 'set', 'imageNamespaces', 'vmdi-farm,vmdi-fram,golden')).toEqual([
+    'imageNamespaces is vmdi-farm,vmdi-fram,golden (before: not set).',
+    'There is no namespace vmdi-fram; was vmdi-farm meant?',
+    'There is no namespace golden yet.',
+  ]);
+});
+
 test.each([
   [
     'a local cluster',

@@ -1,5 +1,7 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
-import { describeFault, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { describeFault, namespaceKeys, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
+import type { Kube } from '../../shared/runtime/kube.ts';
 import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
@@ -60,11 +62,26 @@ async function set({ cluster }: Call, { key, value }: { key: PolicyKey; value: s
   const ending = endOfPause(configMap, key, value);
   if (was !== value) await writePolicy(kube, configMap, { [key]: value }, ending.annotations);
   const said = was === value ? 'as before' : `before: ${was ?? 'not set'}`;
+  const missing = await missingNamespaces(kube, key, value);
   return {
-    lines: [`${key} is ${value} (${said}).${ending.says}`],
-    json: { key, value, was: was ?? null },
+    lines: [`${key} is ${value} (${said}).${ending.says}`, ...missing.map(({ says }) => says)],
+    json: { key, value, was: was ?? null, ...(missing.length > 0 ? { missing: missing.map(({ name }) => name) } : {}) },
     code: exit.done,
   };
+}
+
+/** The namespaces of the value that do not exist: they may be made later, or be misspelt. */
+async function missingNamespaces(kube: Kube, key: PolicyKey, value: string) {
+  const isOfNamespaces = namespaceKeys.some((one) => one === key);
+  const { [key]: names } = parsePolicy({ data: isOfNamespaces ? { [key]: value } : {} }).values;
+  if (!isOfNamespaces || !Array.isArray(names)) return [];
+  const known = new Set((await kube.list(Namespace)).map(({ metadata }) => metadata.name));
+  return (names as string[])
+    .filter((name) => !known.has(name))
+    .map((name) => {
+      const meant = nearestOf(name, [...known]);
+      return { name, says: `There is no namespace ${name}${meant ? `; was ${meant} meant?` : ' yet.'}` };
+    });
 }
 
 async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Promise<Outcome> {

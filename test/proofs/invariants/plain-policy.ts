@@ -32,6 +32,7 @@ export interface Policy {
 const duration = /^(\d+(\.\d+)?(ms|s|m|h))+$/;
 const name = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 const bool = /^(true|false)$/;
+const namespaces = /^[\s,]*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([\s,]+[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*[\s,]*$/;
 const some = /[^\s,]/;
 
 /** The syntax of each key. */
@@ -55,8 +56,8 @@ const keys: Readonly<Record<string, RegExp>> = {
   dataSources: bool,
   allowedSources:
     /^((\s*[a-z][a-z0-9+.-]*:\/\/(\*\.)?[^\s/?#@*]+\/[^\s?#]*([ \t]+[a-z0-9][-a-z0-9.]*)?[ \t]*(\n|$))+)$/i,
-  imageNamespaces: some,
-  machineNetworks: some,
+  imageNamespaces: namespaces,
+  machineNetworks: namespaces,
   machineInstancetypes: /^(\s*[a-z0-9*][-a-z0-9.*]{0,252}(?=\s|$))+$/,
   imageUrlTemplate: /^[a-z][a-z0-9+.-]*:\/\/\S+$/,
   imageStorageClass: name,
