@@ -96,7 +96,7 @@ const costBounds = (run: SyncRun): Bound[] => [
 const withSlack = (found: number) => found + Math.max(0.5, 0.3 * found);
 
 /** Against the committed table; what the table does not know may not occur. */
-export function lifeBounds(life: Life, table = lifeTables[life.what]): Bound[] {
+function lifeBounds(life: Life, table = lifeTables[life.what]): Bound[] {
   const mostOf = (figure: Figure | undefined): number => {
     if (figure === undefined) return 0;
     if (typeof figure === 'number') return withSlack(figure);

@@ -46,7 +46,7 @@ export const lifeNames = [
 export type LifeName = (typeof lifeNames)[number];
 
 /** Of all functions together: it is by chance who meets whom. */
-export const refused = 'the API server refused';
+const refused = 'the API server refused';
 
 export const sumOf = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, one) => sum + one, 0);
 
