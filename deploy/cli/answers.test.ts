@@ -99,3 +99,9 @@ test('status vm is refused as a kind of KubeVirt, not looked up as a name', asyn
     /^expected machine, .* found vm, .* of that name .*machine\/vm$/,
   );
 });
+
+test.each(['vmdk', 'imags'])('status %s, a misspelt kind, asks whether the kind was meant', async (word) => {
+  const { kube, answer } = await clusterWith({});
+  await kube.create(Namespace, { metadata: { name: 'vmdi-farm' } });
+  await expect(answer('status', word)).rejects.toThrow(/found none; was (vmdi|images?) meant\?$/);
+});

@@ -197,7 +197,7 @@ async function missing(
   if (isOfNamespace) await expectNamespace(kube, namespace, Object.keys(words));
   const all = (await Promise.all(kinds.map((kind) => listIfAny(kube, kind, namespace ? { namespace } : {})))).flat();
   const names = [...new Set(all.map(({ metadata }) => metadata.name))].sort();
-  const meant = nearestOf(name, names);
+  const meant = nearestOf(name, kinds.length === 1 ? names : [...names, ...Object.keys(words)]);
   const what = kinds.length === 1 ? `${kinds[0]} ${name}` : `a ${kinds.join(', ')} of the name ${name}`;
   const there = names.length > 0 ? `there are ${firstOf(names)}` : 'there are none';
   const elsewhere = isOfNamespace ? await inOtherNamespaces(kube, kinds, name) : [];
