@@ -151,52 +151,70 @@ async function observeAll(
       return isUnreadable(image) ? unreadable(machine.metadata, image.error) : { machine, image };
     }),
   );
-  const machines = found.filter((one) => mayHaveChildren(one, policy)).map(({ machine }) => machine);
-  const [dataVolumes, kubeVirtMachines, instances, secrets, passwords, neighbours] = await Promise.all([
+  const machines = found.map(({ machine }) => machine);
+  const [madeOf, passwords, neighbours] = await Promise.all([
+    readMade(
+      kube,
+      found.filter((one) => mayHaveChildren(one, policy)).map(({ machine }) => machine),
+      policy,
+    ),
+    mapConcurrently(machines, atOnce, (machine) => orUnreadable(machine.metadata, passwordsOf(kube, machine))),
+    neighboursOf(kube, machines, policy),
+  ]);
+  const observeOne = async ({ machine, image }: Waiting, place: number): Promise<Observed> => ({
+    ...{ nowMs, policy, refusals, machine, image },
+    ...madeOf(machine),
+    ...readable(passwords[place] ?? { passwords: new Map(), refusedSecrets: new Set() }),
+    neighbours: comparesAddresses(machine) ? readable(neighbours.get(rivalsIn(machine, policy))) : undefined,
+  });
+  const observed = found.map((one, place) => orUnreadable(one.machine.metadata, observeOne(one, place)));
+  return [...unread, ...(await Promise.all(observed))];
+}
+
+type Made = Pick<Observed, 'dataVolume' | 'secret' | 'kubeVirtMachine' | 'instance' | 'networks' | 'missing'>;
+
+/** What was made for these machines, and what it needs; of a machine that is not among them nothing. Throws for one whose child could not be read. */
+async function readMade(
+  kube: Reader,
+  machines: readonly VirtualMachine[],
+  policy: Policy,
+): Promise<(machine: VirtualMachine) => Made> {
+  const [dataVolumes, kubeVirtMachines, instances, secrets] = await Promise.all([
     childrenOf(kube, DataVolume, { machines, nameOf: rootDiskName }),
     childrenOf(kube, KubeVirtMachine, { machines, nameOf: sameName }),
     childrenOf(kube, KubeVirtInstance, { machines, nameOf: sameName }),
     mapConcurrently(machines, atOnce, ({ metadata }) =>
       orUnreadable(metadata, kube.get(Secret, { ...metadata, name: cloudInitName(metadata.name) })),
     ),
-    mapConcurrently(found, atOnce, ({ machine }) => orUnreadable(machine.metadata, passwordsOf(kube, machine))),
-    neighboursOf(
-      kube,
-      found.map(({ machine }) => machine),
-      policy,
-    ),
   ]);
-  const needed = machines.map((machine, index) => {
+  const neededBy = machines.map((machine, index) => {
     const kubeVirtMachine = kubeVirtMachines[index];
-    return isUnreadable(kubeVirtMachine) ? [] : networksNeeded({ machine, kubeVirtMachine, policy });
+    return isUnreadable(kubeVirtMachine)
+      ? { machine, networks: [], fields: [] }
+      : {
+          machine,
+          networks: networksNeeded({ machine, kubeVirtMachine, policy }),
+          fields: hardwareNeeded({ machine, kubeVirtMachine, policy }),
+        };
   });
-  const definitions = await definitionsOf(kube, needed.flat());
-  const hardware = machines.map((machine, index) => {
-    const kubeVirtMachine = kubeVirtMachines[index];
-    const fields = isUnreadable(kubeVirtMachine) ? [] : hardwareNeeded({ machine, kubeVirtMachine, policy });
-    return { machine, fields };
-  });
+  const definitions = await definitionsOf(
+    kube,
+    neededBy.flatMap(({ networks }) => networks),
+  );
   const hardwareOf = readOnce(kube);
-  const missing = await mapConcurrently(hardware, atOnce, ({ machine, fields }) =>
+  const missing = await mapConcurrently(neededBy, atOnce, ({ machine, fields }) =>
     orUnreadable<readonly MatcherField[]>(machine.metadata, missingOf(hardwareOf, machine, fields)),
   );
   const places = new Map(machines.map(({ metadata }, index) => [metadata.uid, index]));
-  const observeOne = async ({ machine, image }: Waiting, place: number): Promise<Observed> => {
-    const index = places.get(machine.metadata.uid) ?? -1;
-    const networks = needed[index] ?? [];
+  return ({ metadata }) => {
+    const index = places.get(metadata.uid) ?? -1;
+    const networks = neededBy[index]?.networks ?? [];
     const served = networks.map((key) => readable(definitions.get(namespaceOf(key))));
     return {
-      nowMs,
-      policy,
-      refusals,
-      machine,
-      image,
       dataVolume: readable(dataVolumes[index]),
       secret: readable(secrets[index]),
       kubeVirtMachine: readable(kubeVirtMachines[index]),
       instance: readable(instances[index]),
-      ...readable(passwords[place] ?? { passwords: new Map(), refusedSecrets: new Set() }),
-      neighbours: comparesAddresses(machine) ? readable(neighbours.get(rivalsIn(machine, policy))) : undefined,
       networks: {
         isServed: served.every((keys) => keys !== undefined),
         missing: networks.filter((key, at) => !served[at]?.has(key)),
@@ -204,8 +222,6 @@ async function observeAll(
       missing: readable(missing[index] ?? []),
     };
   };
-  const observed = found.map((one, place) => orUnreadable(one.machine.metadata, observeOne(one, place)));
-  return [...unread, ...(await Promise.all(observed))];
 }
 
 /** Reads preferences and instancetypes: what many machines name, once. */
