@@ -1,6 +1,7 @@
 import type { Action } from '../../shared/actions.ts';
 import { formatReference, referencesAmong } from '../../shared/images/references.ts';
-import { isFinished, VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { patchStatus } from '../../shared/images/status.ts';
+import { isFinished, type VMDiskImage, type VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { formatWorkspace, isMadeForWorkspaces, waitingAmong } from '../../shared/workspaces/images.ts';
 import type { Observed } from './observed.ts';
@@ -28,10 +29,7 @@ export function count({ image, machines, workspaces, policy, nowMs }: Observed):
   // From now, not from its creation, so that switching pruning on deletes nothing at once.
   const unreferencedSince = isUnused ? (since ?? toTime(nowMs)) : null;
   const status = { references, unreferencedSince };
-  return [
-    { do: 'patchStatus', resource: VMDiskImage, of: image, status },
-    ...(before || !isUnused ? [{ do: 'requeue', about: image } as const] : []),
-  ];
+  return [patchStatus(image, status), ...(before || !isUnused ? [{ do: 'requeue', about: image } as const] : [])];
 }
 
 /** Until an image has its place in the queue, its resourceVersion decides who came first within a second. A write would raise it. */

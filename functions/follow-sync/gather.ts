@@ -3,7 +3,7 @@ import { type Batch, type Context, type Subject, subjectOf, type Unreadable } fr
 import { isAdopting } from '../../shared/images/adoption.ts';
 import { currentName, currentVolume } from '../../shared/images/current-volume.ts';
 import { imagesOfFacts } from '../../shared/images/facts.ts';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { isRevisionAsked } from '../../shared/images/unsettled.ts';
 import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -20,7 +20,6 @@ import {
 } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
@@ -214,7 +213,7 @@ async function readAll(kube: Reader, refs: readonly ObjectReference[]): Promise<
 async function imagesOf(kube: Reader, named: readonly ObjectReference[]): Promise<(VMDiskImage | Unreadable)[]> {
   const [open, lease] = await Promise.all([
     kube.list(VMDiskImage, { fieldSelector: underWay }),
-    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+    kube.get(Lease, leaseRef),
   ]);
   const known = new Set(open.map(({ metadata }) => keyOf(metadata)));
   const wanted = [...named, ...(holdersOf(lease) ?? []).map(({ image }) => referenceIn(image))];

@@ -10,7 +10,7 @@ import {
 } from '../../shared/function.ts';
 import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { isUnusedWorkspaceImage } from '../../shared/images/pruning.ts';
-import { holdersOf, leaseName } from '../../shared/images/slots.ts';
+import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
@@ -19,7 +19,6 @@ import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
@@ -106,7 +105,7 @@ async function leftOf(kube: Reader, images: readonly VMDiskImage[]): Promise<(im
   if (images.length === 0) return () => nothing;
   const uids = images.map(({ metadata }) => metadata.uid);
   const [lease, ...lists] = await Promise.all([
-    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
+    kube.get(Lease, leaseRef),
     listLabelled(kube, DataVolume, imageUidLabel, uids),
     listLabelled(kube, PersistentVolumeClaim, imageUidLabel, uids),
     listLabelled(kube, VolumeSnapshot, imageUidLabel, uids),

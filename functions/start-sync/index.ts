@@ -1,5 +1,5 @@
 import { defineFunction, on } from '../../shared/function.ts';
-import { leaseName } from '../../shared/images/slots.ts';
+import { leaseName, leaseRef } from '../../shared/images/slots.ts';
 import { imageFactsBy } from '../../shared/images/status.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
@@ -15,7 +15,6 @@ import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { withLabel } from '../../shared/kubernetes/selectors.ts';
-import { operatorNamespace } from '../../shared/operator.ts';
 import { policyName, policyRef } from '../../shared/policy.ts';
 import { cachedObject } from '../../shared/runtime/cache.ts';
 import { decide, split } from './decide.ts';
@@ -66,7 +65,7 @@ export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
       fieldSelector: unfinished,
       includes: (image) => !isFinished((image as VMDiskImage).status?.phase),
     },
-    cachedObject(Lease, { namespace: operatorNamespace, name: leaseName }),
+    cachedObject(Lease, leaseRef),
     cachedObject(ConfigMap, policyRef),
     { resource: StorageClass },
     { resource: VolumeSnapshotClass },

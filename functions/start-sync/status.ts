@@ -1,8 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
 import { egressIn } from '../../shared/images/egress.ts';
 import type { Transition } from '../../shared/images/status.ts';
+import { patchStatus } from '../../shared/images/status.ts';
 import { stopOf } from '../../shared/images/stopped.ts';
-import { isOfAnotherVersion, phases, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { isOfAnotherVersion, phases, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf, withProgress } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
 import { digestOf } from '../../shared/kubernetes/names.ts';
@@ -29,7 +30,7 @@ export function corrections(
       const fields = places.get(image.metadata.uid);
       if (!fields) return wrong ? [wrong] : [];
       const before = wrong?.do === 'patchStatus' ? wrong.status : {};
-      return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { ...before, ...fields } }];
+      return [patchStatus(image, { ...before, ...fields })];
     })
     .filter(({ length }) => length > 0);
 }
@@ -49,7 +50,7 @@ function correctStalled(image: VMDiskImage, { nowMs }: { nowMs: number }): Actio
   if (!ready || !lacksStalled(image)) return [];
   const cause = { reason: repeated(ready.reason), message, observedGeneration: image.metadata.generation };
   const status = { conditions: withProgress(conditions, 'Stalled', cause, toTime(nowMs)) };
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
+  return [patchStatus(image, status)];
 }
 
 /** Reports once that another version of the functions wrote the phase. The image is not changed otherwise. */
@@ -81,7 +82,7 @@ export const isUnacknowledged = (image: VMDiskImage) => {
 export function acknowledge(image: VMDiskImage): Action[] {
   if (!isUnacknowledged(image)) return [];
   const status = { observedGeneration: image.metadata.generation };
-  return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status }];
+  return [patchStatus(image, status)];
 }
 
 /** Each by what it says of the policy's keys, so that it is one Event however often the policy is looked at, or edited elsewhere. */

@@ -1,8 +1,7 @@
 import { budgetLeft, egressIn } from '../../../shared/images/egress.ts';
-import { type Holder, holdersOf, leaseName } from '../../../shared/images/slots.ts';
+import { type Holder, holdersOf, leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import { type Policy, parsePolicy } from '../../../shared/policy.ts';
 import { readPolicyMap } from '../../../shared/runtime/read-policy.ts';
 import type { Reader } from './reader.ts';
@@ -28,10 +27,7 @@ export async function cachedSlots({ cached, nowMs }: Reader): Promise<Slots | un
 }
 
 export async function readSlots({ kube, nowMs }: Reader): Promise<Slots> {
-  const [policyMap, lease] = await Promise.all([
-    readPolicyMap(kube),
-    kube.get(Lease, { namespace: operatorNamespace, name: leaseName }),
-  ]);
+  const [policyMap, lease] = await Promise.all([readPolicyMap(kube), kube.get(Lease, leaseRef)]);
   return slotsIn(policyMap, lease, nowMs);
 }
 

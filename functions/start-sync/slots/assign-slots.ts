@@ -6,13 +6,12 @@ import { inspectionWaitMs } from '../../../shared/images/inspection.ts';
 import { byPlace, grantFault, nextInQueue, placeOf } from '../../../shared/images/queue.ts';
 import { forecastAnnotation } from '../../../shared/images/queue-forecast.ts';
 import { contentsUnderWay, wantedContent } from '../../../shared/images/shared-content.ts';
-import { type Holder, holdersOf, leaseName, serializeHolders, slotsAnnotation } from '../../../shared/images/slots.ts';
+import { type Holder, holdersOf, leaseRef, serializeHolders, slotsAnnotation } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf, referenceIn, referenceOf } from '../../../shared/kinds/resource.ts';
 import { recordEvent } from '../../../shared/kubernetes/events.ts';
 import { toMicroTime, toTime } from '../../../shared/kubernetes/time.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import type { Observed } from '../observed.ts';
 import { queueForecast } from '../queue/forecast.ts';
 import { isNew } from '../queue/new-images.ts';
@@ -164,7 +163,7 @@ function saveLease(
 const aLease = {
   apiVersion: Lease.apiVersion,
   kind: Lease.kind,
-  metadata: { name: leaseName, namespace: operatorNamespace },
+  metadata: leaseRef,
 };
 
 function rebuiltEvent({ lease, nowMs }: Observed, holders: readonly Holder[]): Action {

@@ -2,9 +2,9 @@ import type { Action } from '../../../shared/actions.ts';
 import { bytesOfAttempt } from '../../../shared/images/egress.ts';
 import { inspectionOf } from '../../../shared/images/inspection.ts';
 import type { Holder } from '../../../shared/images/slots.ts';
-import { transition } from '../../../shared/images/status.ts';
+import { patchStatus, transition } from '../../../shared/images/status.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
-import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatDuration } from '../../../shared/kubernetes/duration.ts';
 import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
@@ -40,7 +40,7 @@ export function begin(
     trace,
   };
   // A no-op status write, so that a concurrent transition makes it conflict.
-  if (phase === 'Syncing') return [{ do: 'patchStatus', resource: VMDiskImage, of: image, status: { phase } }, create];
+  if (phase === 'Syncing') return [patchStatus(image, { phase }), create];
   const bytes = bytesOfAttempt(asBegun(image, donors));
   const begun = transition(image, {
     to: 'Syncing',

@@ -2,13 +2,12 @@ import { metrics as api, type BatchObservableResult, type ObservableGauge } from
 import { bytesSince, egressIn, mostDays } from '../../images/egress.ts';
 import { isDue } from '../../images/pruning.ts';
 import { machinesOf, referencesAmong } from '../../images/references.ts';
-import { freeIn, holdersOf, leaseName } from '../../images/slots.ts';
+import { freeIn, holdersOf, leaseRef } from '../../images/slots.ts';
 import { Lease } from '../../kinds/coordination/lease.ts';
 import { machinePhases, VirtualMachine } from '../../kinds/pelotech/virtual-machine.ts';
 import { unreferenced, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
 import { componentPhases, Workspace, workspacePhases } from '../../kinds/pelotech/workspace.ts';
 import { conditionOf } from '../../kubernetes/conditions.ts';
-import { operatorNamespace } from '../../operator.ts';
 import { isValid, type Policy } from '../../policy.ts';
 import type { Kube } from '../kube.ts';
 import { readPolicy } from '../read-policy.ts';
@@ -141,7 +140,7 @@ const freeUnder = (policy: Policy, held: NonNullable<ReturnType<typeof holdersOf
 
 async function readState(kube: Reader, timeoutMs: number, nowMs: number): Promise<State> {
   const policy = readPolicy(kube);
-  const slots = kube.get(Lease, { namespace: operatorNamespace, name: leaseName });
+  const slots = kube.get(Lease, leaseRef);
   const [known, lease, images, unused, machines, workspaces] = await Promise.all([
     orUndefined('policy', timeoutMs, policy),
     orUndefined('slots', timeoutMs, slots),

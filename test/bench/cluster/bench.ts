@@ -2,11 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import { bindingsInImageNamespaces } from '../../../deploy/cli/install/image-namespaces.ts';
 import { optionsOf, UsageError } from '../../../deploy/terminal/arguments.ts';
 import { endWithReader, lookOf } from '../../../deploy/terminal/output.ts';
-import { defaultGracePeriodMs, leaseName } from '../../../shared/images/slots.ts';
+import { defaultGracePeriodMs, leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import { added, writesSoFar } from '../../cluster/audit.ts';
 import {
   applyText,
@@ -198,7 +197,7 @@ const besideRuns = 3;
 
 /** Nothing is granted for a while after the slot Lease was made: that is measured once in a cluster's life, not here. */
 async function untilSlotsAreGiven(): Promise<void> {
-  const ref = { namespace: operatorNamespace, name: leaseName };
+  const ref = leaseRef;
   const lease = await until({ kube: adminClient() }, Lease, ref, (found) => found !== undefined, 60_000);
   const over = Date.parse(lease?.spec?.acquireTime ?? '') + defaultGracePeriodMs - Date.now();
   if (over > 0) await setTimeout(over);

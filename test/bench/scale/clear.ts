@@ -1,11 +1,10 @@
-import { leaseName } from '../../../shared/images/slots.ts';
+import { leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import { mapConcurrently } from '../../../shared/runtime/concurrency.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
@@ -24,7 +23,7 @@ export async function clear(kube: Kube): Promise<void> {
   for (const { metadata } of namespaces) await kube.delete(Namespace, metadata);
   for (const { metadata } of namespaces)
     await until({ kube }, Namespace, metadata, (found) => found === undefined, goneWithinMs);
-  await kube.delete(Lease, { namespace: operatorNamespace, name: leaseName });
+  await kube.delete(Lease, leaseRef);
 }
 
 async function removeAll(kube: Kube, kind: Resource): Promise<void> {

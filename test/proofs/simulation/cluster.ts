@@ -8,7 +8,7 @@ import { Store } from '../../../deploy/local/api-server/store.ts';
 import { systemWrite } from '../../../deploy/local/api-server/system-change.ts';
 import type { Clock } from '../../../deploy/local/clock.ts';
 import { readManifests } from '../../../deploy/manifests.ts';
-import { leaseName, slotsAnnotation } from '../../../shared/images/slots.ts';
+import { leaseRef, slotsAnnotation } from '../../../shared/images/slots.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
@@ -114,7 +114,7 @@ const furniture: readonly (Furniture & Record<string, unknown>)[] = [
   {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { name: leaseName, namespace: operatorNamespace, annotations: { [slotsAnnotation]: '[]' } },
+    metadata: { ...leaseRef, annotations: { [slotsAnnotation]: '[]' } },
     // Acquired long ago: no grace period.
     spec: { holderIdentity: 'start-sync', acquireTime: '2025-01-01T00:00:00.000000Z' },
   },

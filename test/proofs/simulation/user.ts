@@ -2,7 +2,7 @@ import { imagePublished } from '../../../shared/events.ts';
 import type { Signed } from '../../../shared/function.ts';
 import { keepAnnotation } from '../../../shared/images/pruning.ts';
 import { publicationKeysRef, signatureAttributes, signedContent } from '../../../shared/images/signature.ts';
-import { leaseName, slotsAnnotation } from '../../../shared/images/slots.ts';
+import { leaseRef, slotsAnnotation } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
@@ -25,7 +25,6 @@ import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.t
 import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../../shared/kinds/storage/storage-class.ts';
 import { dataVolumeName, snapshotName } from '../../../shared/kubernetes/names.ts';
-import { operatorNamespace } from '../../../shared/operator.ts';
 import { parsePolicy, policyRef } from '../../../shared/policy.ts';
 import { ApiError, isRefusal } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
@@ -331,7 +330,7 @@ export class User {
   }
 
   async #editLease({ how }: Do<'lease'>) {
-    const ref = { namespace: operatorNamespace, name: leaseName };
+    const ref = leaseRef;
     this.#leases.push((await this.#kube.get(Lease, ref))?.metadata.annotations?.[slotsAnnotation] ?? '[]');
     if (how === 'delete') return this.#kube.delete(Lease, ref);
     const text = how === 'old' ? (this.#leases.shift() ?? '[]') : edited[how];
