@@ -15,8 +15,8 @@ const stories = provingPermissions({ ...images, ...input, preload, ...machines, 
 /** Used at a scrape and by no event: proven in deploy/local/telemetry.slow.test.ts. */
 const atScrape = ['start-sync list virtualmachines.pelotech.ot', 'start-sync list workspaces.pelotech.ot'];
 
-/** Without it everything works, at a higher price: proven in functions/start-sync/index.test.ts. */
-const forItsCost = ['start-sync watch vmdiskimages.pelotech.ot'];
+/** Without them everything works, at a higher price: proven in the functions' index.test.ts. */
+const forItsCost = ['start-sync watch vmdiskimages.pelotech.ot', 'count-refs watch virtualmachines.pelotech.ot'];
 
 const granted = grantedRules(await readManifests(...generatedFolders)).filter(
   (rule) => ![...atScrape, ...forItsCost].includes(inWords(rule)) && !isOfWorkspaces(rule),
