@@ -340,3 +340,14 @@ test('what was found is on one line and commands no terminal', () => {
   const finding = { name: 'Trigger t', expected: 'Ready', found: 'cut\u001b[2J\noff', remedy: 'wait' };
   expect(findingLines([finding], whole)).toContain('  found     cut [2J off');
 });
+
+test('a namespace of the policy that does not exist is to be created, or was misspelt', () => {
+  const remedies = (imageNamespaces: string) =>
+    found({ policy: aPolicy({ imageNamespaces }) })
+      .filter(({ name }) => name === 'Policy imageNamespaces')
+      .map((finding) => [finding.found, finding.remedy]);
+  expect(remedies('vmdi-farm golden')).toEqual([['none', 'kubectl create namespace golden']]);
+  expect(remedies('vmdi-fram')).toEqual([
+    ['none; was vmdi-farm meant?', 'kubectl edit configmap sync-operator-policy -n sync-operator'],
+  ]);
+});

@@ -6,6 +6,7 @@ import { keyOf } from '../../../shared/kinds/resource.ts';
 import { type Policy, parsePolicy } from '../../../shared/policy.ts';
 import { editPolicy } from '../../../shared/reasons/common.ts';
 import { makeSiteKey, siteKeyForm, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
+import { nearestOf } from '../nearest.ts';
 import { describeStray, policyView } from '../policy-view.ts';
 import { makePublicationKey } from '../secrets.ts';
 import type { Finding } from './finding.ts';
@@ -41,12 +42,15 @@ export function policyFindings(installation: Installation): Finding[] {
           },
         ]
       : []),
-    ...absent.map((name) => ({
-      name: 'Policy imageNamespaces',
-      expected: `Namespace ${name}`,
-      found: 'none',
-      remedy: `kubectl create namespace ${name}`,
-    })),
+    ...absent.map((name) => {
+      const meant = nearestOf(name, [...namespaces]);
+      return {
+        name: 'Policy imageNamespaces',
+        expected: `Namespace ${name}`,
+        found: meant ? `none; was ${meant} meant?` : 'none',
+        remedy: meant ? editPolicy : `kubectl create namespace ${name}`,
+      };
+    }),
     ...sourceFindings(parsed, images),
     ...[...secrets].flatMap(([key, isThere]) => secretFinding(key, isThere)),
     ...(values.unsignedPublications === 'Refuse' && hasPublicationKey === false ? [noPublicationKey] : []),
