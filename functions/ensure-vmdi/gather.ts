@@ -15,6 +15,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { listTrimmed, trimmed } from '../../shared/runtime/list-trimmed.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, unreadable } from '../../shared/runtime/unreadable.ts';
@@ -74,10 +75,11 @@ async function machinesFor(
   batch: Batch,
 ): Promise<{ machines: VirtualMachine[]; unreadable: Unreadable[] }> {
   const inNamespace = (of: Subject) =>
-    kube.list(VirtualMachine, { fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` });
+    listTrimmed(kube, VirtualMachine, { fieldSelector: `spec.vmDiskImageRef.namespace=${of.name}` });
+  const images = distinct([...imagesOfFacts(batch), ...subjectsOf(batch, VMDiskImage)], keyOf);
   const [named, naming, selected] = await Promise.all([
     Promise.all(subjectsOf(batch, VirtualMachine).map((ref) => orUnreadable(ref, kube.get(VirtualMachine, ref)))),
-    machinesNaming(kube, distinct([...imagesOfFacts(batch), ...subjectsOf(batch, VMDiskImage)], keyOf)),
+    machinesNaming(kube, images, undefined, async (page) => page.map(trimmed)),
     Promise.all(subjectsOf(batch, Namespace).map((of) => orUnreadable(of, inNamespace(of)))),
   ]);
   const [one, some] = [partition(named), partition([...naming, ...selected])];

@@ -116,7 +116,7 @@ const machinesOf = ({ beside, made, image, fact }: MachinesOf): Crowd => ({
   events: {
     'change of a machine': { about: VirtualMachine, ref: { namespace: lab, name: nameOf(made, 9) } },
     'creation of a machine': { about: VirtualMachine, verb: 'add', ref: { namespace: lab, name: nameOf(made, 9) } },
-    'fact about their image': { fact, ref: onImage(made), grows: ['provision-vm'] },
+    'fact about their image': { fact, ref: onImage(made), grows: ['provision-vm', 'ensure-vmdi'] },
   },
 });
 
