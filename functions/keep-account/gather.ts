@@ -1,4 +1,4 @@
-import { type Batch, type Context, type Subject, subjectNamed } from '../../shared/function.ts';
+import type { Batch, Context } from '../../shared/function.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
@@ -11,12 +11,6 @@ import type { Observed } from './decide.ts';
 
 /** All that is made in OpenStack. */
 export const kinds: readonly Resource<KubernetesObject>[] = [KupenStackMachine, VirtualNetwork, Volume];
-
-/** Names all credentials. */
-export async function* audit({ kube }: Pick<Context, 'kube'>): AsyncGenerator<Subject[]> {
-  for await (const { items } of kube.pages(Secret, { fieldSelector: `metadata.name=${credentialsName}` }))
-    yield items.map(({ metadata }) => subjectNamed(Secret, metadata));
-}
 
 /** The credentials of the namespaces that events are about, and those that an audit names. */
 export async function gather({ kube }: Context, batch: Batch): Promise<Observed[]> {

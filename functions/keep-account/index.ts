@@ -1,8 +1,9 @@
 import { defineFunction, on } from '../../shared/function.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
+import { auditOf } from '../../shared/runtime/openstack/by-namespace.ts';
 import { credentialsName } from '../../shared/runtime/openstack/clouds.ts';
 import { decide, type Observed } from './decide.ts';
-import { audit, gather, kinds } from './gather.ts';
+import { gather, kinds } from './gather.ts';
 
 /** Keeps a namespace's credentials for OpenStack as long as they are needed to delete something in it. */
 export default defineFunction<Observed>({
@@ -16,7 +17,7 @@ export default defineFunction<Observed>({
     { resource: Secret, verbs: ['get', 'list', 'patch'], names: [credentialsName] },
   ],
   scale: 'zero',
-  audit,
+  audit: auditOf(Secret, { fieldSelector: `metadata.name=${credentialsName}` }),
   observe: gather,
   decide,
 });

@@ -7,6 +7,7 @@ import { type CloudFault, isReady } from '../../openstack/status.ts';
 import { operatorNamespace } from '../../operator.ts';
 import { isValid, type Policy } from '../../policy.ts';
 import { getNamed } from '../get-named.ts';
+import type { ListOptions } from '../kube.ts';
 import { readPolicy } from '../read-policy.ts';
 import { type Cloud, isFault, refusedReading } from './clouds.ts';
 
@@ -44,13 +45,13 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
 }
 
 /**
- * Names all objects of a kind, page by page, but those of a namespace together: with each part of them its OpenStack would be read again. The
+ * Names all objects of a kind, or those that `options` select, page by page, but those of a namespace together: with each part of them its OpenStack would be read again. The
  * API server lists them in the order of their namespaces.
  */
-export const auditOf = (resource: Resource<KubernetesObject>) =>
+export const auditOf = (resource: Resource<KubernetesObject>, options?: ListOptions) =>
   async function* ({ kube }: { kube: Pick<Context['kube'], 'pages'> }): AsyncGenerator<Subject[]> {
     let last: Subject[] = [];
-    for await (const { items } of kube.pages(resource)) {
+    for await (const { items } of kube.pages(resource, options)) {
       const found = [...last, ...items.map(({ metadata }) => subjectNamed(resource, metadata))];
       const namespace = found.at(-1)?.namespace;
       yield found.filter((one) => one.namespace !== namespace);
