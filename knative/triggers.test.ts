@@ -31,7 +31,7 @@ const ref = { apiVersion: 'v1', kind: 'Service', name: 'dead-letters' };
 const triggersOf = { default: 8, images: 2, inspection: 1, machines: 3, pruning: 1, workspaces: 1 };
 const triggersWithOpenStack = { ...triggersOf, openstack: 5 };
 
-describe('the Triggers of each Broker are as many as is written here', () => {
+describe('each Broker has the number of Triggers that stands here', () => {
   const countedOf = (functions: readonly FunctionDeclaration[]) =>
     countBy(triggerManifests(functions) as unknown as Trigger[], ({ spec }) => String(spec?.broker));
 
