@@ -178,7 +178,11 @@ export interface Batch {
   audit: boolean;
   /** What the function's own `audit` found worth looking at; absent for a function without one, whose audit looks at everything at once. */
   audited?: readonly Subject[];
+  /** What that `audit` found of all objects together, for the reconcile that ends it. */
+  totals?: Totals;
 }
+
+export type Totals = Readonly<Record<string, number | undefined>>;
 
 /** A batch without events, to be filled. */
 export const noEvents: Batch = { subjects: [], messages: [], sweep: false, audit: false };
@@ -224,9 +228,9 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   /**
    * Walks at an audit, and after an edit of the policy, through everything there is, page by page, and names the objects that may need
    * something. It holds what it read for no longer than it must, and what it read decides nothing: each page is observed in a reconcile
-   * of its own.
+   * of its own. Of an audit with totals one more reconcile is the end.
    */
-  audit?(context: Pick<Context, 'kube' | 'nowMs'>): AsyncIterable<readonly Subject[]>;
+  audit?(context: Pick<Context, 'kube' | 'nowMs'>): AsyncGenerator<readonly Subject[], Totals | undefined>;
   /** Reads what the decisions need: one entry for each decision, each decided and performed on its own. */
   observe(context: Context, batch: Batch): Promise<readonly (Read | Unreadable)[]>;
   /** Makes the entries of the decisions from what was read, if they share it. Pure. */

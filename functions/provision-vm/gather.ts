@@ -4,6 +4,7 @@ import { type Batch, type Context, type Subject, subjectNamed, type Unreadable }
 import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
+import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { isHostKey, isPassword, Secret, textIn } from '../../shared/kinds/core/secret.ts';
 import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
@@ -81,6 +82,7 @@ const byTurn = (one: Turn, other: Turn) => Number(other.isEvent) - Number(one.is
 /** The machines that events are about, by name or by the name of a child. A root disk has the name of its machine and a suffix. */
 const machinesIn = ({ subjects, audited = [] }: Batch): Turn[] =>
   [...subjects, ...audited].flatMap(({ kind, namespace, name, verb }) => {
+    if (kind === ConfigMap.kind) return [];
     const machine = kind === DataVolume.kind ? machineNameOf(name) : name;
     return machine === undefined ? [] : [{ namespace, name: machine, isEvent: verb !== undefined }];
   });

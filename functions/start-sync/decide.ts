@@ -25,7 +25,7 @@ export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] 
   const common = { ...gathered, places, waiting, ahead: aheadOf(images, places) };
   const alone = (image: VMDiskImage, postponed: readonly ObjectReference[] = []): Observed => ({
     ...common,
-    ...{ images: [image], assignsSlots: false, postponed, lacking: [] },
+    ...{ images: [image], assignsSlots: false, postponed },
   });
   const placeOf = ({ metadata: { uid } }: VMDiskImage) => ({ uid, queuedAt: places.get(uid) ?? '' });
   const inOrder = newImages
@@ -105,18 +105,12 @@ const actionsOf = (moves: readonly Moved[]) => moves.flatMap(({ actions }) => ac
 
 const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);
 
-/** The images that an audit hands to later reconciles, each second. */
-const requeuedPerSecond = 50;
-
 /** The policy stands for all that wait: an event about it lists them. */
-function requeuePostponed({ postponed = [], lacking = [] }: Observed, later: readonly Moved[]): Action[] {
+function requeuePostponed({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
   const images = later.map(({ image }) => image);
   const finished = images.filter(({ status }) => isFinished(status?.phase));
   return [
     ...(finished.length < images.length ? [requeueNamed(ConfigMap, policyRef)] : []),
     ...[...finished.map(referenceOf), ...postponed].map((metadata) => requeueNamed(VMDiskImage, metadata)),
-    ...lacking.map((metadata, index) =>
-      requeueNamed(VMDiskImage, metadata, 1000 * Math.floor(index / requeuedPerSecond)),
-    ),
   ];
 }

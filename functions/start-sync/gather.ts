@@ -31,7 +31,8 @@ import { type Unsettled, unsettledIn } from './unsettled.ts';
  */
 export async function gather(context: Context, batch: Batch): Promise<(Gathered | Unsettled | Unreadable)[]> {
   const { kube, nowMs, refusals, gracePeriodMs } = context;
-  const isTimed = batch.sweep || batch.audit;
+  // A page of an audit is about what it names; its end is about all that is unfinished, as a sweep is.
+  const isTimed = batch.sweep || (batch.audit && !batch.audited);
   // What no event reports is found by the timers; a policy concerns all that wait.
   const isAboutAll = isTimed || subjectsOf(batch, ConfigMap).length > 0;
   const cached = isAboutAll ? undefined : context.cached;
@@ -59,7 +60,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
     nowMs,
   );
   const flags = { isAudit: batch.audit, isTimed, isAboutAll };
-  return [...unreadable, ...unsettled, { nowMs, refusals, gracePeriodMs, ...flags, ...found }];
+  return [...unreadable, ...unsettled, { nowMs, refusals, gracePeriodMs, downloads: batch.totals, ...flags, ...found }];
 }
 
 /** What is read if something may have to be done. */

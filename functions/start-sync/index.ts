@@ -17,6 +17,7 @@ import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { withLabel } from '../../shared/kubernetes/selectors.ts';
 import { policyName, policyRef } from '../../shared/policy.ts';
 import { cachedObject } from '../../shared/runtime/cache.ts';
+import { audit } from './audit.ts';
 import { decide, split } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Gathered, Observed } from './observed.ts';
@@ -71,6 +72,7 @@ export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
     { resource: VolumeSnapshotClass },
   ],
   facts: imageFactsBy('start-sync'),
+  audit,
   observe: gather,
   split,
   decide,

@@ -18,6 +18,14 @@ export interface Classes {
   snapshot: ReadonlyMap<string, string>;
 }
 
+/**
+ * How long the downloads of all finished images took: the basis of a forecast if there are any, the median of their bytes in a millisecond
+ * (`rate`), the milliseconds than which nine of ten took no longer (`longMs`), and the median of those from there to a usable snapshot.
+ */
+export type Downloads = Readonly<Partial<Record<keyof Basis | 'rate' | 'longMs' | 'snapshotMs', number | undefined>>>;
+
+export const hasBasis = (downloads: Downloads): downloads is Downloads & Basis => downloads.count !== undefined;
+
 /** What one reconcile of start-sync sees. */
 export interface Gathered {
   nowMs: number;
@@ -46,7 +54,7 @@ export interface Gathered {
   refusals: Refusals;
   /** An audit tries again what the API server forbade: nothing tells when a permission or quota changes. */
   isAudit: boolean;
-  /** A sweep or an audit. */
+  /** A sweep, or the end of an audit. */
   isTimed: boolean;
   /** That, or an event of the policy: what is wrong with the policy is reported. */
   isAboutAll: boolean;
@@ -55,20 +63,12 @@ export interface Gathered {
   gap?: string;
   /** The images, by uid, that are left as they are: what they need could not be read, or another decision queues them. */
   undecided?: ReadonlySet<string>;
-  /** How long the downloads of finished images took: an audit reads them all. */
-  basis?: Basis | undefined;
-  /** The median of their bytes in a millisecond. */
-  rate?: number | undefined;
-  /** The milliseconds than which nine of ten of them took no longer. */
-  longMs?: number | undefined;
-  /** The median of the milliseconds from the end of a download to a usable snapshot. */
-  snapshotMs?: number | undefined;
+  /** Only at the end of an audit, which reads all finished images. */
+  downloads?: Downloads | undefined;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
   /** New images that this reconcile leaves to the next, because it reached its limit. */
   moreNew?: readonly ObjectReference[];
-  /** Images that an audit found Failed for want of an input, to be looked at in turns. */
-  lacking?: readonly ObjectReference[];
 }
 
 /** The input of one decision: all images and the slots, or one new image to queue. */

@@ -72,14 +72,17 @@ test('an audit that is asked for while another runs shares its result', async ()
   expect(walks).toBe(2);
 });
 
-test('an edit of the policy has everything walked by a walk that begins after it, which counts as no timer', async () => {
+test('an edit of the policy is an event like any other, and has everything walked by a walk that begins after it, which is no timer', async () => {
   const take = enqueue();
   const edit = { ...noEvents, subjects: [{ ...subject(policyName), kind: 'ConfigMap' }] };
   const audit = take(timer);
   await Promise.all([take(edit), take(edit)]);
   await audit;
   expect(walks).toBe(2);
-  expect(timers).toEqual([true, true, true, false, false, false]);
+  expect(reconciled).toContain(policyName);
+  expect(timers.filter((isTimer) => isTimer)).toHaveLength(3);
+  expect(reconciled.slice(-3)).toEqual(['a+b', 'c', 'd']);
+  expect(timers.slice(-3)).toEqual([false, false, false]);
 });
 
 test('a page that fails fails the audit when all others are done', async () => {
@@ -88,6 +91,21 @@ test('a page that fails fails the audit when all others are done', async () => {
   };
   await expect(enqueue()(timer)).rejects.toThrow('refused');
   expect(reconciled).toEqual(['a+b', 'c', 'd']);
+});
+
+test('totals of all pages end an audit by one more reconcile, and no walk after an edit', async () => {
+  async function* audit() {
+    yield [subject('a')];
+    return { count: 3 };
+  }
+  const take = enqueue({ ...declaration, audit });
+  await take(timer);
+  expect([reconciled, timers]).toEqual([
+    ['a', ''],
+    [true, true],
+  ]);
+  await take({ ...noEvents, subjects: [{ ...subject(policyName), kind: 'ConfigMap' }] });
+  expect(reconciled.slice(2)).toEqual([policyName, 'a']);
 });
 
 test('an audit of a function without pages is one reconcile', async () => {

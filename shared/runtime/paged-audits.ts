@@ -12,8 +12,9 @@ type Walking = Pick<Reconciler<unknown>, 'declaration' | 'background' | 'republi
 
 /**
  * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
- * it. An audit that is asked for during another shares its result. After an edit of the policy everything is walked, too: by a walk that
- * begins after it, and once for each edit: an event of it may be sent by anyone who may post to the Broker.
+ * it. An audit that is asked for during another shares its result. After an edit of the policy, which is an event like any other,
+ * everything is walked, too: by a walk that begins after it, and once for each edit: an event of it may be sent by anyone who may post to
+ * the Broker.
  */
 export function pagedAudits(
   { declaration, ports, background, republish }: Walking,
@@ -24,26 +25,31 @@ export function pagedAudits(
   const walk = async ({ audit: isAudit }: Batch) => {
     background.waitUntil(republish());
     const errors: unknown[] = [];
-    for await (const audited of audit({ kube: ports.kube, nowMs: ports.now() })) {
-      if (audited.length === 0) continue;
-      await enqueue({ ...noEvents, audit: isAudit, audited }).catch((error: unknown) => errors.push(error));
-    }
+    const take = async (found: Pick<Batch, 'audited' | 'totals'>) =>
+      enqueue({ ...noEvents, audit: isAudit, ...found }).catch((error: unknown) => void errors.push(error));
+    const pages = audit({ kube: ports.kube, nowMs: ports.now() });
+    let page = await pages.next();
+    for (; !page.done; page = await pages.next()) if (page.value.length > 0) await take({ audited: page.value });
+    if (page.value && isAudit) await take({ totals: page.value });
     const [error] = errors;
     if (error !== undefined) throw errors.find((one) => !(one instanceof Conflict)) ?? error;
   };
   let walking: Promise<void> | undefined;
   let walkedPolicy: string | undefined;
-  return async (batch) => {
-    const isEdit = batch.subjects.some(isPolicy);
-    if (!batch.audit && !isEdit) return enqueue(batch);
-    const policy = isEdit ? ((await readPolicyMap(ports.kube))?.metadata.resourceVersion ?? '') : undefined;
+  const walkFor = async (batch: Batch) => {
+    const policy = batch.audit ? undefined : ((await readPolicyMap(ports.kube))?.metadata.resourceVersion ?? '');
     if (!batch.audit && policy === walkedPolicy) return;
-    if (isEdit) await walking?.catch(() => undefined);
+    if (!batch.audit) await walking?.catch(() => undefined);
     walking ??= walk(batch).finally(() => {
       walking = undefined;
     });
     await walking;
     walkedPolicy = policy ?? walkedPolicy;
+  };
+  return async (batch) => {
+    if (batch.audit) await walkFor(batch);
+    else if (batch.subjects.some(isPolicy)) await Promise.all([enqueue(batch), walkFor(batch)]);
+    else await enqueue(batch);
   };
 }
 

@@ -58,7 +58,7 @@ export function reconcile<Observed>(
   origins: Origins = { traces: [], attributes: {} },
 ): Promise<Verdict> {
   const { name } = declaration;
-  if (batch.sweep || (batch.audit && !batch.audited)) background.waitUntil(republish());
+  if (batch.sweep || (batch.audit && !declaration.audit)) background.waitUntil(republish());
   const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
@@ -182,6 +182,7 @@ function merged(batches: readonly Batch[]): Batch {
   const subjects = batches.flatMap((batch) => batch.subjects);
   const messages = batches.flatMap((batch) => batch.messages);
   const audited = batches.flatMap((batch) => batch.audited ?? []);
+  const totals = batches.findLast((batch) => batch.totals)?.totals;
   return {
     subjects: [...Map.groupBy(subjects, objectOf).values()].flatMap(asOne),
     // A repeat has the same signature, too: an event of a stranger under the same id takes the place of none.
@@ -189,6 +190,7 @@ function merged(batches: readonly Batch[]): Batch {
     sweep: batches.some(({ sweep }) => sweep),
     audit: batches.some(({ audit }) => audit),
     ...(audited.length > 0 ? { audited } : {}),
+    ...(totals ? { totals } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timerSpacing } from '../../deploy/image/run.ts';
 import { timerAttributes } from '../../shared/event-filter.ts';
-import { type Batch, defineFunction, on } from '../../shared/function.ts';
+import { type Batch, defineFunction, on, type Subject } from '../../shared/function.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { policyName, policyRef } from '../../shared/policy.ts';
 import { serve } from '../../shared/runtime/http.ts';
@@ -21,7 +21,7 @@ async function reachable() {
     on: [on.sweep(), on.audit(), on.changed(ConfigMap, { source: 'own', name: policyName })],
     may: [],
     scale: 'zero',
-    audit: async function* () {
+    audit: async function* (): AsyncGenerator<Subject[]> {
       walks.push('audit');
       if (state.fails) throw new Error('unavailable');
       yield [];

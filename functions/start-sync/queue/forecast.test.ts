@@ -7,7 +7,7 @@ import { known, only, startSyncOf } from '../../../test/support/harness/image-de
 
 const nowMs = start + 100_000;
 const basis = { count: 3, medianMs: 600_000, leastMs: 600_000, mostMs: 600_000 };
-const audit = { isAudit: true, isTimed: true, isAboutAll: true };
+const audit = { downloads: {}, isTimed: true, isAboutAll: true };
 const syncing = known({
   name: 'first',
   status: { phase: 'Syncing', attempt: 1, attempts: 1, startedAt: at(0), revision: 1, message: 'Downloading.' },
@@ -28,7 +28,7 @@ const written = (length: number, more: Parameters<typeof startSyncOf>[1] = {}) =
   ).map(({ object }) => object as unknown as Lease);
 
 test('an audit tells when an image that is requested now may start, and how long it takes, in one write', () => {
-  const [lease, ...others] = written(2, { basis, longMs: 900_000, snapshotMs: 4200, rate: 1234.5 });
+  const [lease, ...others] = written(2, { downloads: { ...basis, longMs: 900_000, snapshotMs: 4200, rate: 1234.5 } });
   expect(others).toEqual([]);
   // 500 s until the slot is free, then two images that take 600 s each.
   expect(forecastIn(lease)).toEqual({
@@ -46,7 +46,7 @@ test.each([
   [
     'it is so already',
     {
-      basis,
+      downloads: basis,
       lease: leaseOf({
         startsAt: '2026-01-01T00:30:00Z',
         count: 3,
@@ -57,7 +57,7 @@ test.each([
     },
   ],
   ['no download tells how long one takes', {}],
-  ['it is no audit', { basis, isAudit: false }],
+  ['it is not the end of an audit', { downloads: undefined }],
 ])('nothing is written if %s', (_, more) => {
   expect(written(2, more)).toEqual([]);
 });
@@ -74,7 +74,7 @@ test('how long downloads take is remembered when the last image that tells is go
 });
 
 test('while nothing starts, no start is forecast', () => {
-  expect(forecastIn(written(2, { basis, data: { concurrency: '0' } })[0])?.startsAt).toBeUndefined();
+  expect(forecastIn(written(2, { downloads: basis, data: { concurrency: '0' } })[0])?.startsAt).toBeUndefined();
 });
 
 test.each(['', '{}', '[]', '{"count":1,"downloadMs":-1,"longMs":1,"snapshotMs":0}', 'null'])(

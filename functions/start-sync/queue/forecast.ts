@@ -5,7 +5,7 @@ import type { Holder } from '../../../shared/images/slots.ts';
 import { stopOf } from '../../../shared/images/stopped.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
-import type { Observed } from '../observed.ts';
+import { hasBasis, type Observed } from '../observed.ts';
 
 const roundMs = 60_000;
 
@@ -14,11 +14,13 @@ const roundMs = 60_000;
  * downloads take is remembered when the last image that tells is gone.
  */
 export function queueForecast(
-  { isAudit, policy, lease, nowMs, basis, rate, longMs, snapshotMs }: Observed,
+  { policy, lease, nowMs, downloads }: Observed,
   images: readonly VMDiskImage[],
   holders: readonly Holder[],
 ): QueueForecast | undefined {
-  if (!isAudit) return undefined;
+  if (!downloads) return undefined;
+  const { rate, longMs, snapshotMs } = downloads;
+  const basis = hasBasis(downloads) ? downloads : undefined;
   const before = forecastIn(lease);
   const downloadMs = basis?.medianMs ?? before?.downloadMs;
   if (!downloadMs) return undefined;

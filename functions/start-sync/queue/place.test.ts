@@ -3,7 +3,7 @@ import type { VMDiskImage, VMDiskImageStatus } from '../../../shared/kinds/pelot
 import { aHolder, aLease, at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
 import { known, only, startSyncOf } from '../../../test/support/harness/image-decisions.ts';
 
-const audit = { isAudit: true, isTimed: true, isAboutAll: true };
+const audit = { downloads: {}, isTimed: true, isAboutAll: true };
 const nowMs = start + 100_000;
 
 /** One that waits, the longer the smaller its number. */
@@ -74,7 +74,7 @@ describe('the place in the queue', () => {
 describe('the forecast', () => {
   const places = (place: number) => (place === 1 ? '1' : '2-5');
   test('is a time of day, rounded up to ten minutes', () => {
-    expect(told(line(2), { ...audit, basis })).toEqual([
+    expect(told(line(2), { ...audit, downloads: basis })).toEqual([
       ['image-1', '1', '2026-01-01T00:10:00Z'],
       ['image-2', '2-5', '2026-01-01T00:20:00Z'],
     ]);
@@ -87,11 +87,11 @@ describe('the forecast', () => {
       place: places(place),
       startsAbout: place === 1 ? '2026-01-01T00:10:00Z' : startsAbout,
     }));
-    expect(told(images, { ...audit, basis })).toEqual(written);
+    expect(told(images, { ...audit, downloads: basis })).toEqual(written);
   });
   test('is taken back while nothing starts', () => {
     const images = line(1, () => ({ place: '1', startsAbout: '2026-01-01T00:10:00Z' }));
-    const paused = { ...audit, basis, data: { concurrency: '0' } };
+    const paused = { ...audit, downloads: basis, data: { concurrency: '0' } };
     // With the reason, in one write.
     expect(only(startSyncOf(images, { lease, nowMs, ...paused }), 'patchStatus')).toMatchObject([
       { status: { message: 'Waiting: the queue is paused (concurrency 0).', place: '1', startsAbout: null } },

@@ -5,7 +5,7 @@ import type { Holder } from '../../../shared/images/slots.ts';
 import { stopOf } from '../../../shared/images/stopped.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
-import type { Observed } from '../observed.ts';
+import { hasBasis, type Observed } from '../observed.ts';
 
 /** The greatest place of each band: within one, the queue moves on without a write. */
 const bands = [
@@ -40,7 +40,7 @@ export function aheadOf(images: readonly VMDiskImage[], places: Observed['places
 export const notQueued = { place: null, startsAbout: null };
 
 /**
- * Returns the new place and forecast, by uid and in the order of the queue, of each image whose own are outdated. Only an audit does:
+ * Returns the new place and forecast, by uid and in the order of the queue, of each image whose own are outdated. Only the end of an audit does:
  * each image crosses at most four bands, so its writes are few however long the queue is, and none is made because another image started.
  */
 export function correctPlaces(
@@ -48,10 +48,11 @@ export function correctPlaces(
   images: readonly VMDiskImage[],
   holders: readonly Holder[],
 ): Map<string, Record<string, unknown>> {
-  const { isAudit, policy, lease, nowMs, basis, rate } = observed;
-  if (!isAudit) return new Map();
+  const { policy, lease, nowMs, downloads } = observed;
+  if (!downloads) return new Map();
+  const basis = hasBasis(downloads) ? downloads : undefined;
   const isStopped = stopOf(policy, egressIn(lease), nowMs) !== undefined;
-  const from = { images, holders, limits: policy.values, isStopped: isStopped || !basis, basis, rate };
+  const from = { images, holders, limits: policy.values, isStopped: isStopped || !basis, basis, rate: downloads.rate };
   const { queue, starts } = forecastOf(from, nowMs);
   // Deleted while it was queued, and kept by what uses it.
   const left = images.filter((image) => !isQueued(image) && (image.status?.place || image.status?.startsAbout));

@@ -16,8 +16,11 @@ async function classesFor({ kube, cached }: Reader, images: readonly VMDiskImage
     ({ spec }) => known?.storage.has(spec.storageClass) && known.snapshot.has(spec.snapshotClass),
   );
   if (known && areAllKnown) return known;
-  return classesIn(...(await Promise.all([kube.list(StorageClass), kube.list(VolumeSnapshotClass)])));
+  return listClasses(kube);
 }
+
+export const listClasses = async (kube: Reader['kube']) =>
+  classesIn(...(await Promise.all([kube.list(StorageClass), kube.list(VolumeSnapshotClass)])));
 
 const classesIn = (
   storage: readonly ReturnType<typeof StorageClass.parse>[],

@@ -145,11 +145,19 @@ function dueAtMs({ nextAttemptAt, attempt = 1, history = [] }: VMDiskImageStatus
   return Date.parse(history.at(-1)?.time ?? '') + waitMs;
 }
 
+/** It has Failed for what may end. A finished download waits for its snapshot, which follow-sync takes. */
+export const mayHeal = ({ status }: VMDiskImage) => {
+  const reason = conditionOf(status?.conditions, 'Ready')?.reason;
+  return (
+    status?.phase === 'Failed' &&
+    status.snapshottingAt === undefined &&
+    healingReasons.some((healing) => healing === reason)
+  );
+};
+
 const retryHealed: Check = (image, input) => {
+  if (!mayHeal(image) || hasFinishedVolume(image, input.dataVolumes)) return undefined;
   const reason = conditionOf(image.status?.conditions, 'Ready')?.reason;
-  if (image.status?.phase !== 'Failed' || !healingReasons.some((healing) => healing === reason)) return undefined;
-  // A finished download waits for its snapshot, which follow-sync takes.
-  if (image.status.snapshottingAt !== undefined || hasFinishedVolume(image, input.dataVolumes)) return undefined;
   // No event reports that a quota, a permission or a name became available.
   if ((reason === 'Forbidden' || reason === 'Rejected') && !input.isAudit) return undefined;
   if (lacksInput(image) && !areRead(image, input.inputs)) return undefined;
