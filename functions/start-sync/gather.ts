@@ -33,13 +33,15 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const { kube, nowMs, refusals, gracePeriodMs } = context;
   // A page of an audit is about what it names; its end is about all that is unfinished, as a sweep is.
   const isTimed = batch.sweep || (batch.audit && !batch.audited);
+  const isAboutPolicy = subjectsOf(batch, ConfigMap).length > 0;
   // What no event reports is found by the timers; a policy concerns all that wait.
-  const isAboutAll = isTimed || subjectsOf(batch, ConfigMap).length > 0;
-  const cached = isAboutAll ? undefined : context.cached;
-  const reader: Reader = { kube, cached, nowMs, batch, failures: [], inputFailures: [] };
+  const isAboutAll = isTimed || isAboutPolicy;
+  // Only an audit would find what a watch has lost.
+  const cached = isAboutPolicy || (isTimed && batch.audit) ? undefined : context.cached;
+  const reader: Reader = { kube, cached, nowMs, batch, isAboutAll, failures: [], inputFailures: [] };
 
   // 1. The images that events name: with the caches they show that most events leave nothing to do.
-  const known = await cachedSlots(reader).catch(ifFailed);
+  const known = isAboutAll ? undefined : await cachedSlots(reader).catch(ifFailed);
   const early = known && (await readEvents(reader, known).catch(ifFailed));
   if (early?.isIdle) return unsettledIn(early.live.values(), nowMs);
 

@@ -312,7 +312,7 @@ test('an image that was created after a line that allows it was added is never r
       return found;
     },
   }));
-  expect(await late.sweep()).toBe(202);
+  expect(await late.audit()).toBe(202);
   const { history = [] } = (await kube.get(VMDiskImage, ref))?.status ?? {};
   expect(history.map(({ fact }) => fact)).toContain('Queued');
   expect(history.map(({ fact }) => fact)).not.toContain('Failed');

@@ -46,7 +46,7 @@ const storage = StorageClass.parse({ metadata: { name: storageClass }, provision
 const snapshot = VolumeSnapshotClass.parse({ metadata: { name: snapshotClass }, driver: 'a' });
 
 interface Given {
-  event: VMDiskImage | ConfigMap;
+  event: VMDiskImage | ConfigMap | 'sweep' | 'audit';
   holders: readonly VMDiskImage[];
   /** What there is, where it is not the four images above, and one slot. */
   there?: readonly (readonly [Resource, readonly KubernetesObject[]])[];
@@ -80,7 +80,7 @@ async function seen({ event, holders, there: more = [], cached = new Map() }: Gi
     cached: async (resource: Resource) => (cached.has(resource) ? cached.get(resource) : there.get(resource)),
     ...{ nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 },
   };
-  const batch = { ...noEvents, subjects: [subjectOf(event)] };
+  const batch = { ...noEvents, ...(typeof event === 'string' ? { [event]: true } : { subjects: [subjectOf(event)] }) };
   const found = await declaration.observe(context as unknown as Parameters<typeof declaration.observe>[0], batch);
   const { split, decide } = declaration;
   const decided = found.flatMap((one) => (isUnreadable(one) ? [] : (split?.(one) ?? [])).flatMap(decide));
@@ -127,6 +127,13 @@ test.each([
 test('an event of the policy is decided by nothing that is cached', async () => {
   const read = await reads({ event: policy, holders: [syncing] });
   expect(read).toEqual(expect.arrayContaining([...live, ...classes, 'list VMDiskImage']));
+});
+
+test('a sweep takes the images that wait from the cache; the end of an audit lists them', async () => {
+  const read = await reads({ event: 'sweep', holders: [syncing] });
+  expect(read).toEqual(expect.arrayContaining([...live, 'get DataVolume']));
+  expect(read).not.toContain('list VMDiskImage');
+  expect(await reads({ event: 'audit', holders: [syncing] })).toContain('list VMDiskImage');
 });
 
 test('a Lease that another process wrote has the event come again', async () => {

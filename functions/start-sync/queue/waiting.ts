@@ -71,8 +71,7 @@ const readyReason = ({ status }: VMDiskImage) => conditionOf(status?.conditions,
 
 /**
  * Corrects the message of an image whose source cannot be reached, or that was queued before the queue stopped, or while it was stopped;
- * nothing else is worth a write for each image that waits. Only a sweep takes it back: a pause that is over soon costs nothing, and it reads
- * all images, none of them from a cache.
+ * nothing else is worth a write for each image that waits. Only a sweep takes it back: a pause that is over soon costs nothing.
  */
 export function correctWait(image: VMDiskImage, input: Input & { isTimed: boolean }): Action[] {
   if (input.isTimed ? !isQueued(image) : !lacksUnreachable(image)) return [];

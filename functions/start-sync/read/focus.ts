@@ -26,7 +26,7 @@ type HeldSlots = Pick<Slots, 'policy' | 'bytesLeft'> &
 
 /** The unfinished images: those that events can concern or, where that is not known, all. */
 export async function readUnfinished(
-  { kube, nowMs }: Reader,
+  { kube, nowMs, isAboutAll }: Reader,
   { policy, bytesLeft, holders = [] }: Slots,
   named: NamedImages | undefined,
   ofHolders: ReturnType<typeof readHolders>,
@@ -34,7 +34,7 @@ export async function readUnfinished(
   const focus =
     named &&
     (await readFocus(kube, named, { policy, bytesLeft, holders, nowMs, ...(await ofHolders) }).catch(ifFailed));
-  if (focus) return focus;
+  if (focus) return isAboutAll ? { ...focus, images: focus.unfinished } : focus;
   const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
   return { images: all, unfinished: all, live: new Map() };
 }

@@ -42,11 +42,13 @@ export interface Events extends NamedImages {
 
 /** Undefined if the slots or the images are not known so far. */
 export async function readEvents(reader: Reader, { holders, policy, bytesLeft }: Slots): Promise<Events | undefined> {
-  const { kube, nowMs, batch } = reader;
+  const { kube, nowMs, batch, isAboutAll } = reader;
   const named = holders && (await readNamed(reader));
   if (!named) return undefined;
-  const toRead = selectHolders(batch, withImages(holders, named.unfinished.values()));
+  const held = withImages(holders, named.unfinished.values());
   const readVolumes = volumesOnce(kube);
+  if (isAboutAll) return { ...named, toRead: held, readVolumes, isIdle: false };
+  const toRead = selectHolders(batch, held);
   const idle = await isIdle(batch, named, { holders, policy, bytesLeft, nowMs, readVolumes }).catch(ifFailed);
   return { ...named, toRead, readVolumes, isIdle: idle === true };
 }

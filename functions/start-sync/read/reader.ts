@@ -6,6 +6,8 @@ import { unreadable } from '../../../shared/runtime/unreadable.ts';
 /** What all stages of one reconcile read with, and which of their reads failed. */
 export interface Reader extends Pick<Context, 'kube' | 'cached' | 'nowMs'> {
   batch: Batch;
+  /** Of all unfinished images it is decided whether they are as wanted. */
+  isAboutAll: boolean;
   /** After one of these not all slots are known. */
   failures: Failure[];
   /** Those of Secrets and ConfigMaps, which show no slots. */
