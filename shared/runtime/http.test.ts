@@ -687,7 +687,7 @@ describe('a reconcile', () => {
       expect(writes.filter((write) => write.startsWith('create'))).toEqual(['create Widget a', 'create Widget c']);
     });
   });
-  test('makes and performs at most 32 decisions at once', async () => {
+  test('makes and performs at most 16 decisions at once', async () => {
     let open = 0;
     let most = 0;
     const { post, writes } = served({
@@ -704,7 +704,7 @@ describe('a reconcile', () => {
     });
     expect((await post(changed)).status).toBe(202);
     expect(writes).toHaveLength(1000);
-    expect(most).toBe(32);
+    expect(most).toBe(16);
   });
   test('that fails fails its own events only', async () => {
     quietly();
