@@ -6,9 +6,9 @@ import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { formatDuration } from '../../../shared/kubernetes/duration.ts';
-import { isValid, type Policy } from '../../../shared/policy.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { sentence } from '../../../shared/sentence.ts';
+import { limitPassed } from '../time-limit.ts';
 import type { Failure } from './failure.ts';
 import { reportBlocked } from './progress.ts';
 
@@ -26,7 +26,8 @@ export const isClone = ({ status }: VMDiskImage) => status?.sharedFrom !== undef
  * Why a clone is given up: the next attempt downloads, so none of this is final, nor counted. A snapshot that CDI does not find, or an
  * error of its populator, may be over within a second; so it has to last (containerized-data-importer, pkg/controller/clone/planner.go).
  */
-export function cloneFailureOf({ nowMs, image, policy, dataVolume }: Clone): Failure | undefined {
+export function cloneFailureOf(clone: Clone): Failure | undefined {
+  const { nowMs, image, dataVolume } = clone;
   const { phase = '' } = dataVolume?.status ?? {};
   const trouble = troubleOf(dataVolume);
   const sinceMs = Date.parse(image.status?.startedAt ?? dataVolume?.metadata.creationTimestamp ?? '');
@@ -34,13 +35,11 @@ export function cloneFailureOf({ nowMs, image, policy, dataVolume }: Clone): Fai
   const lastedMs = nowMs - (Date.parse(trouble?.lastTransitionTime ?? '') || sinceMs);
   if (trouble && errors.has(trouble.reason) && lastedMs >= longestErrorMs)
     return given('CloneFailed', `${trouble.reason}: ${trouble.message}`);
-  const { startTimeout, syncTimeout } = policy.values;
   const found = trouble ? `; CDI says: ${trouble.reason}: ${trouble.message}` : '';
-  if (isValid(policy, 'startTimeout') && notBegun.has(phase) && nowMs - sinceMs >= startTimeout)
-    return given('NotStarted', `No clone within startTimeout (${formatDuration(startTimeout)})${found}.`);
-  if (isValid(policy, 'syncTimeout') && nowMs - sinceMs >= syncTimeout)
-    return given('SyncTimeout', `Not cloned within syncTimeout (${formatDuration(syncTimeout)})${found}.`);
-  return undefined;
+  const unbegun = notBegun.has(phase) && limitPassed(clone, 'startTimeout', sinceMs);
+  if (unbegun) return given('NotStarted', `No clone within ${unbegun}${found}.`);
+  const undone = limitPassed(clone, 'syncTimeout', sinceMs);
+  return undone ? given('SyncTimeout', `Not cloned within ${undone}${found}.`) : undefined;
 }
 
 const given = (reason: AttemptFailure, why: string): Failure => ({

@@ -3,9 +3,9 @@ import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { formatDuration } from '../../../shared/kubernetes/duration.ts';
-import { isValid, type Policy } from '../../../shared/policy.ts';
+import type { Policy } from '../../../shared/policy.ts';
 import { oneLine } from '../../../shared/sentence.ts';
+import { limitPassed } from '../time-limit.ts';
 
 /** How an attempt ended badly. */
 export interface Failure {
@@ -109,8 +109,7 @@ const hasDied: Check = ({ dataVolume, pods }) => {
 };
 
 const hasNotStarted: Check = (attempt) => {
-  const { nowMs, image, policy, dataVolume } = attempt;
-  if (!isValid(policy, 'startTimeout')) return undefined;
+  const { image, dataVolume } = attempt;
   const [bound, running] = [
     conditionOf(dataVolume?.status?.conditions, 'Bound'),
     conditionOf(dataVolume?.status?.conditions, 'Running'),
@@ -118,21 +117,19 @@ const hasNotStarted: Check = (attempt) => {
   const isWaiting = waitsForScratch(attempt);
   const isStarted =
     (image.status?.importer && !isWaiting) || dataVolume?.status?.phase === 'Succeeded' || running?.status === 'True';
-  if (isStarted || !(nowMs - waitingSince(attempt) >= policy.values.startTimeout)) return undefined;
+  const limit = limitPassed(attempt, 'startTimeout', waitingSince(attempt));
+  if (isStarted || !limit) return undefined;
   const found = (isWaiting && running?.message && isScratch(running.message) ? [bound, running] : [running, bound])
     .map((condition) => [condition?.reason, condition?.message].filter(Boolean).join(': '))
     .find(Boolean);
   const what = isWaiting ? 'scratch space' : 'download';
-  const within = `startTimeout (${formatDuration(policy.values.startTimeout)})`;
-  const message = `No ${what} within ${within}; CDI says: ${found ?? 'nothing'}.${describeCertificates(attempt)}`;
+  const message = `No ${what} within ${limit}; CDI says: ${found ?? 'nothing'}.${describeCertificates(attempt)}`;
   return { reason: 'NotStarted', message, isFinal: false, isUncounted: true };
 };
 
 const takesTooLong: Check = (attempt) => {
-  const { syncTimeout } = attempt.policy.values;
-  return isValid(attempt.policy, 'syncTimeout') && attempt.nowMs - startedMs(attempt) >= syncTimeout
-    ? again('SyncTimeout', `Not done within syncTimeout (${formatDuration(syncTimeout)}).`)
-    : undefined;
+  const limit = limitPassed(attempt, 'syncTimeout', startedMs(attempt));
+  return limit ? again('SyncTimeout', `Not done within ${limit}.`) : undefined;
 };
 
 const checks: readonly Check[] = [

@@ -4,14 +4,13 @@ import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { useRevision, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown } from '../../../shared/kubernetes/conditions.ts';
-import { formatDuration } from '../../../shared/kubernetes/duration.ts';
 import { snapshotName } from '../../../shared/kubernetes/names.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
-import { isValid } from '../../../shared/policy.ts';
 import { sentence } from '../../../shared/sentence.ts';
 import { traceOfImage } from '../../../shared/traces.ts';
 import type { Observed } from '../observed.ts';
 import { keptUntil, reportError, reportLost, snapshotFailed, succeeded, waitAgain } from '../status.ts';
+import { limitPassed } from '../time-limit.ts';
 import {
   isCutFrom,
   isLost,
@@ -26,7 +25,7 @@ import {
 
 /** Waits for the snapshot of a downloaded image: creates it, and reports its outcome. */
 export function snapshotting(observed: Observed): Action[] {
-  const { image, dataVolumes, snapshots, policy, nowMs, refusals } = observed;
+  const { image, dataVolumes, snapshots, refusals } = observed;
   const { revision = 1 } = image.status ?? {};
   const name = snapshotName(image.metadata, revision);
   const dataVolume = dataVolumes.find(({ metadata }) => metadata.name === currentName(image));
@@ -45,10 +44,10 @@ export function snapshotting(observed: Observed): Action[] {
     return snapshotFailed(observed, 'VolumeLost', `The volume was lost before its snapshot was ready: ${found}.`);
   }
   if (snapshot && (isOfAnother || isLost(snapshot))) return inTheWay(observed, snapshot);
-  if (isValid(policy, 'snapshotTimeout') && nowMs - sinceMs(image, dataVolume) >= policy.values.snapshotTimeout) {
+  const limit = limitPassed(observed, 'snapshotTimeout', sinceMs(image, dataVolume));
+  if (limit) {
     const found = snapshot?.status?.error?.message ?? 'no error';
-    const within = `within snapshotTimeout (${formatDuration(policy.values.snapshotTimeout)})`;
-    const message = `No usable snapshot ${within}; the snapshotter says: ${sentence(found)} ${keptUntil}`;
+    const message = `No usable snapshot within ${limit}; the snapshotter says: ${sentence(found)} ${keptUntil}`;
     return snapshotFailed(observed, 'SnapshotTimeout', message);
   }
   return snapshot ? reportError(observed, snapshot) : makeSnapshot(image, dataVolume);
