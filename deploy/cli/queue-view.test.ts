@@ -55,10 +55,10 @@ test('slots, the queue in its order, the images that join it later, and the basi
 });
 
 test('a slot of which there are too many, or none, is not counted among those that exist', () => {
-  const first = (concurrency: string, more: Partial<Read> = {}) =>
-    queueLines(queueOf(read({ policy: parsePolicy({ data: { concurrency } }), ...more }), nowMs), nowMs, look)[0];
-  expect(first('0')).toBe('1 slot still held, 0 allowed, 2 waiting, 1 to be retried.');
-  expect(first('0', { lease: leaseOf() })).toBe('no slots, 2 waiting, 1 to be retried.');
+  const slots = (concurrency: string, more: Partial<Read> = {}) =>
+    queueLines(queueOf(read({ policy: parsePolicy({ data: { concurrency } }), ...more }), nowMs), nowMs, look)[1];
+  expect(slots('0')).toBe('1 slot still held, 0 allowed, 2 waiting, 1 to be retried.');
+  expect(slots('0', { lease: leaseOf() })).toBe('no slots, 2 waiting, 1 to be retried.');
 });
 
 test('an image that may start once its source is inspected is not said to start at any moment', () => {
@@ -117,8 +117,10 @@ test.each([
 ])('STARTS is unknown and says why if %s', (_, found, says) => {
   const view = queueOf(found, nowMs);
   expect(view.waiting.map(({ startsAt }) => startsAt)).not.toContain(expect.any(String));
-  expect(queueLines(view, nowMs, look).join(' ')).toMatch(says);
-  expect(queueLines(view, nowMs, look).join(' ')).toContain('unknown');
+  const lines = queueLines(view, nowMs, look);
+  // What stops all of them comes before anything else.
+  expect(lines.at(view.stopped ? 0 : -1)).toMatch(says);
+  expect(lines.at(-1)).toContain('unknown');
 });
 
 const queueIn = (...namespaces: string[]) =>

@@ -125,12 +125,12 @@ export const queueObjects = ({ slots, waiting, retrying }: QueueView): { image: 
   ...retrying.map(({ image, at, why }) => ({ image, says: `tries again at ${at}: ${oneLine(why)}` })),
 ];
 
-/** The slots, the queue, and the images that join it later. */
+/** What stops all of it, the slots, the queue, and the images that join it later. */
 export function queueLines(view: QueueView, nowMs: number, look: Look): string[] {
   const { slots, waiting, retrying, stopped } = view;
   return [
-    `${describeSlots(view)}, ${waiting.length} waiting, ${retrying.length} to be retried.`,
     ...(stopped ? [describeStopped(stopped)] : []),
+    `${describeSlots(view)}, ${waiting.length} waiting, ${retrying.length} to be retried.`,
     ...section(slots.length, ['SLOT', 'IMAGE', 'SINCE', 'PHASE', 'PROGRESS', 'ATTEMPT'], look, () =>
       slots.map(({ image, since, phase, progress, attempt }, index) => [
         String(index + 1),
