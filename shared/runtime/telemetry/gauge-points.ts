@@ -12,5 +12,8 @@ export const point = (
   attributes,
 });
 
+/** One more of that key. */
+export const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+
 /** Of a known count, what was never counted is 0. */
 export const countIn = <K>(counts: ReadonlyMap<K, number> | undefined, key: K) => counts && (counts.get(key) ?? 0);

@@ -11,7 +11,7 @@ import { conditionOf } from '../../kubernetes/conditions.ts';
 import { isValid, type Policy } from '../../policy.ts';
 import type { Kube } from '../kube.ts';
 import { readPolicy } from '../read-policy.ts';
-import { countIn, point, unseen } from './gauge-points.ts';
+import { add, countIn, point, unseen } from './gauge-points.ts';
 import { countImages, type Images, imagePoints } from './image-gauges.ts';
 import { metricOf, metrics } from './metrics.ts';
 import { scope } from './telemetry.ts';
@@ -189,8 +189,6 @@ async function countWorkspaces(kube: Reader): Promise<Workspaces> {
   }
   return { byPhase, late, componentsByPhase };
 }
-
-const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
 /** A scrape continues without what cannot be read in time; the reason is logged. */
 async function orUndefined<T>(what: string, timeoutMs: number, reading: Promise<T>): Promise<T | undefined> {

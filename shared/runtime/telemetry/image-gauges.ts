@@ -7,7 +7,7 @@ import type { Lease } from '../../kinds/coordination/lease.ts';
 import { phases, VMDiskImage } from '../../kinds/pelotech/vm-disk-image.ts';
 import type { Policy } from '../../policy.ts';
 import type { Kube } from '../kube.ts';
-import { countIn, point, unseen } from './gauge-points.ts';
+import { add, countIn, point, unseen } from './gauge-points.ts';
 
 /** What the images that are not there yet come to; undefined is what the policy or the Lease would have to say. */
 export interface Images {
@@ -90,8 +90,6 @@ export const imagePoints = (images: Images | undefined, nowMs: number) => [
     point('ot.slots.idle.duration', secondsOf(images?.idle, progress, nowMs), { progress }),
   ),
 ];
-
-const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
 /** A time that cannot be read is no longer ago than any other. */
 function addSince(all: Map<string, Since>, key: string, since: string): void {

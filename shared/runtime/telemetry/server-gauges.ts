@@ -1,7 +1,7 @@
 import { metrics as api, type ObservableResult } from '@opentelemetry/api';
 import { KupenStackMachine, serverPhases } from '../../kinds/kupenstack/virtual-machine.ts';
 import type { Kube } from '../kube.ts';
-import { unseen } from './gauge-points.ts';
+import { add, unseen } from './gauge-points.ts';
 import { metricOf } from './metrics.ts';
 import { scope } from './telemetry.ts';
 
@@ -16,10 +16,7 @@ export function observeServers(kube: Pick<Kube, 'pages'>): () => void {
     const counts = new Map<string, number>([unseen, ...serverPhases].map((phase) => [phase, 0]));
     try {
       for await (const { items } of kube.pages(KupenStackMachine)) {
-        for (const { status } of items) {
-          const phase = status?.phase ?? unseen;
-          counts.set(phase, (counts.get(phase) ?? 0) + 1);
-        }
+        for (const { status } of items) add(counts, status?.phase ?? unseen);
       }
     } catch (error) {
       const message = `metrics without machines on OpenStack: ${error instanceof Error ? error.message : String(error)}`;
