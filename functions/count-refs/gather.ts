@@ -12,7 +12,7 @@ import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
-import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
+import { keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { type Policy, parsePolicy } from '../../shared/policy.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
@@ -63,15 +63,15 @@ async function allMachines(kube: Reader): Promise<VirtualMachine[]> {
 }
 
 /** What a machine is counted and marked by. Its author decides how large the rest is. */
-export function essence<T extends KubernetesObject>(machine: T): T {
-  const { apiVersion, kind, metadata, spec, status } = machine as unknown as VirtualMachine;
-  const { namespace, name, uid, resourceVersion, creationTimestamp, deletionTimestamp, finalizers } = metadata;
+export function essence({ apiVersion, kind, metadata, spec, status }: VirtualMachine): VirtualMachine {
+  const { namespace, name, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, finalizers } =
+    metadata;
   return {
     ...{ apiVersion, kind },
-    metadata: { namespace, name, uid, resourceVersion, creationTimestamp, deletionTimestamp, finalizers },
+    metadata: { namespace, name, uid, resourceVersion, generation, creationTimestamp, deletionTimestamp, finalizers },
     spec: { vmDiskImageRef: spec.vmDiskImageRef },
     status: { phase: status?.phase, rootDisk: status?.rootDisk },
-  } as unknown as T;
+  };
 }
 
 /** Counts images one by one among all machines and workspaces; `missing` are those that machines name and that were not among them. */

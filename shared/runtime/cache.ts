@@ -20,7 +20,7 @@ export interface CachedKind {
   /** The same as code; all if absent. */
   includes?(object: KubernetesObject): boolean;
   /** What is kept of each object; all but managedFields if absent. */
-  keep?<T extends KubernetesObject>(object: T): T;
+  keep?(object: KubernetesObject): KubernetesObject;
 }
 
 export const cachedObject = (resource: Resource, { namespace, name }: ObjectReference): CachedKind => ({
