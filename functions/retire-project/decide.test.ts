@@ -2,16 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { deleteProject } from '../../shared/kinds/openstack/project.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { aCredentialsSecret, aProject, refusing, requestsIn, saying } from '../../test/support/builders/openstack.ts';
-import { decide, type Observed } from './decide.ts';
+import { decide, type Observed, retiredAmong } from './decide.ts';
 
 const account = aCredentialsSecret('password: hunter2', { namespace: operatorNamespace });
 const empty = (uid: string, more = {}) => ({ ...aProject(uid, more), isEmpty: true });
 const full = (uid: string) => ({ ...empty(uid), isEmpty: false });
-const reconcile = (projects: Observed['projects'], uids: string[] = [], refusals: Observed['refusals'] = new Map()) =>
-  decide({ refusals, account, projects, namespaces: uids.map((uid) => ({ metadata: { uid } })) });
+const reconcile = (projects: Observed['retired'], uids: string[] = [], refusals: Observed['refusals'] = new Map()) => {
+  const namespaces = uids.map((uid) => ({ metadata: { uid } }));
+  return decide({ refusals, account, retired: retiredAmong(projects, namespaces) });
+};
 
 describe('a project', () => {
-  test.each<[string, Observed['projects'], string[], string[]]>([
+  test.each<[string, Observed['retired'], string[], string[]]>([
     ['is deleted with its namespace', [empty('a')], [], ['deleteProject id-a']],
     ['stays while its namespace exists', [empty('a')], ['a'], []],
     ['stays while anything is in it', [full('a')], [], []],

@@ -5,28 +5,34 @@ import { uidTag } from '../../shared/kinds/openstack/request.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import { callsFor } from '../../shared/openstack/status.ts';
 
-/** The projects that were made for namespaces, and the namespaces that there are. */
+/** The projects that were made for namespaces which are gone. */
 export interface Observed {
   refusals: Refusals;
   /** The account that made them. */
   account: Secret;
-  projects: readonly (Project & { isEmpty: boolean })[];
-  namespaces: readonly { metadata: { uid: string } }[];
+  retired: readonly (Project & { isEmpty: boolean })[];
+}
+
+/** Those of namespaces that are gone: nothing else is looked into. */
+export function retiredAmong<P extends Project>(
+  projects: readonly P[],
+  namespaces: readonly { metadata: { uid: string } }[],
+): P[] {
+  const living = new Set(namespaces.map(({ metadata }) => uidTag(metadata.uid)));
+  return projects.filter(({ tags }) => !tags.some((tag) => living.has(tag)));
 }
 
 /**
- * Deletes projects of namespaces that are gone. Keystone would leave what is in one behind as orphans (keystone 22): a project that
- * a user put something into by hand stays.
+ * Deletes the empty ones. Keystone would leave what is in one behind as orphans (keystone 22): a project that a user put something
+ * into by hand stays.
  */
-export function decide({ refusals, account, projects, namespaces }: Observed): Action[] {
-  const living = new Set(namespaces.map(({ metadata }) => uidTag(metadata.uid)));
-  const retired = projects.filter(({ tags, isEmpty }) => isEmpty && !tags.some((tag) => living.has(tag)));
+export function decide({ refusals, account, retired }: Observed): Action[] {
   const { apiVersion, kind, metadata } = account;
   const { name, namespace, uid, resourceVersion } = metadata;
   return callsFor(
     // Its data, and what kubectl notes of it, have no business in an action.
     { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } },
-    retired.map(({ id }) => deleteProject(id)),
+    retired.filter(({ isEmpty }) => isEmpty).map(({ id }) => deleteProject(id)),
     refusals,
   );
 }

@@ -10,31 +10,30 @@ import { listVolumesOf } from '../../shared/kinds/openstack/volume.ts';
 import { operatorNamespace } from '../../shared/operator.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import { type Cloud, credentialsName } from '../../shared/runtime/openstack/clouds.ts';
-import type { Observed } from './decide.ts';
+import { type Observed, retiredAmong } from './decide.ts';
 
 export async function gather(context: Context): Promise<Observed[]> {
   const { kube, refusals } = context;
   const account = await kube.get(Secret, { namespace: operatorNamespace, name: credentialsName });
   if (!account) return [];
-  // Projects first: a namespace that is created between the two reads has no project yet.
   const operator = await kube.get(Namespace, { name: operatorNamespace });
   const tag = installationTag(operator?.metadata.uid ?? '');
   const seen = await onClouds(
     context,
     [account],
-    (cloud) => readProjects(cloud, tag),
+    (cloud) => readRetired(cloud, kube, tag),
     (_, cloud) => ('fault' in cloud ? [] : cloud),
   );
-  const namespaces = await kube.list(Namespace);
-  return seen.map((projects) => ({ refusals, account, projects, namespaces }));
+  return seen.map((retired) => ({ refusals, account, retired }));
 }
 
 const Thing = z.looseObject({ id: z.string() });
 
-async function readProjects(cloud: Cloud, tag: string): Promise<(Project & { isEmpty: boolean })[]> {
+async function readRetired(cloud: Cloud, kube: Context['kube'], tag: string): Promise<Observed['retired']> {
+  // Projects first: a namespace that is created between the two reads has no project yet.
   const projects = await cloud.list(listProjects(tag), 'projects', Project);
   return Promise.all(
-    projects.map(async (project) => {
+    retiredAmong(projects, await kube.list(Namespace)).map(async (project) => {
       const things = await Promise.all([
         cloud.list(listServersOf(project.id), 'servers', Thing),
         cloud.list(listVolumesOf(project.id), 'volumes', Thing),
