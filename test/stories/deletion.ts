@@ -4,10 +4,10 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
-import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
 
 /**
@@ -41,6 +41,16 @@ const started = async (world: World) => {
   await createImage(world, 'gone');
 };
 
+/** The garbage collector takes claims with their DataVolumes, but not one that was orphaned. */
+async function withOrphanedClaim(world: World) {
+  const { namespace, kube } = world;
+  const { uid } = (await syncImage(world, 'gone')).metadata;
+  await kube.create(PersistentVolumeClaim, {
+    metadata: { namespace, name: 'orphaned', labels: { [imageUidLabel]: uid } },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  });
+}
+
 export const stories: readonly Story[] = [
   inPhase('Queued', started, { policy: { concurrency: '0' }, provesPermissions: {} }),
   inPhase(
@@ -52,7 +62,7 @@ export const stories: readonly Story[] = [
     { quick: true, smoke: true, provesPermissions: {} },
   ),
   inPhase('Snapshotting', started, { simulators: { snapshotter: { readyMs: 60_000 } } }),
-  inPhase('Succeeded', started, { smoke: true, provesPermissions: {} }),
+  inPhase('Succeeded', withOrphanedClaim, { smoke: true, provesPermissions: {} }),
   inPhase(
     'Retrying',
     async (world) => {
@@ -64,6 +74,18 @@ export const stories: readonly Story[] = [
   inPhase('Failed', async (world) => {
     await createImage(world, 'gone');
   }),
+  {
+    name: 'a snapshot that an image of an earlier release owns is disowned',
+    provesPermissions: {},
+    run: async (world) => {
+      const { apiVersion, kind, metadata, status } = await syncImage(world, 'early');
+      const ref = { namespace: world.namespace, name: status?.snapshot?.name ?? '' };
+      const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }];
+      await world.kube.patch(VolumeSnapshot, ref, { metadata: { ownerReferences } });
+      await until(world, VolumeSnapshot, ref, (found) => found?.metadata.ownerReferences === undefined);
+      expect(await world.kube.get(VolumeSnapshot, ref)).toBeDefined();
+    },
+  },
   {
     name: 'an image created again under its name starts from nothing',
     run: async (world) => {
