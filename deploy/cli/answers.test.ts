@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
 import type { Call } from './command.ts';
 import { commands } from './commands.ts';
@@ -65,6 +67,26 @@ test('policy set says which namespaces do not exist, and what may have been mean
     'There is no namespace golden yet.',
   ]);
 });
+
+test.each(['set imageNamespaces golden', 'unset imageNamespaces'])(
+  'policy %s says which images machines of other namespaces no longer keep, and how they would again',
+  async (words) => {
+    const { kube, answer } = await clusterWith({ imageNamespaces: 'farm,golden' });
+    for (const name of ['farm', 'golden', 'vmdi-farm']) await kube.create(Namespace, { metadata: { name } });
+    const rootDisk = { name: 'x-root', image: 'uid', revision: 1 };
+    const machine = (name: string, namespace: string, status = {}) =>
+      aVirtualMachine({ name, namespace, status, spec: { vmDiskImageRef: { name: 'ubuntu', namespace: 'farm' } } });
+    const machines = [machine('a', 'lab', { rootDisk }), machine('b', 'farm', { rootDisk }), machine('c', 'lab')];
+    for (const one of machines) await kube.create(VirtualMachine, one);
+    expect(await answer('policy', 'set', 'imageNamespaces', 'farm,golden')).toHaveLength(1);
+    const [, ...says] = (await answer('policy', ...words.split(' '))) ?? [];
+    expect(says).toEqual([
+      expect.stringMatching(
+        /^farm is not in imageNamespaces, .*\(1: lab\/a\).* imageNamespaces (golden|vmdi-farm),farm$/,
+      ),
+    ]);
+  },
+);
 
 test.each([
   [

@@ -1,13 +1,16 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { describeFault, namespaceKeys, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import { UsageError } from '../terminal/arguments.ts';
 import { type Body, type Call, exit, type Outcome } from './command.ts';
+import { leftOutOf } from './left-out.ts';
 import { nearestOf } from './nearest.ts';
 import { endOfPause } from './pause.ts';
 import { policyLines, policyView } from './policy-view.ts';
+import { listEverywhere } from './target.ts';
 import { writePolicy } from './write-policy.ts';
 
 /** Shows the policy, and changes it. */
@@ -63,11 +66,28 @@ async function set({ cluster }: Call, { key, value }: { key: PolicyKey; value: s
   if (was !== value) await writePolicy(kube, configMap, { [key]: value }, ending.annotations);
   const said = was === value ? 'as before' : `before: ${was ?? 'not set'}`;
   const missing = await missingNamespaces(kube, key, value);
+  const leftOut = await leftOutUnder(kube, key, value);
   return {
-    lines: [`${key} is ${value} (${said}).${ending.says}`, ...missing.map(({ says }) => says)],
-    json: { key, value, was: was ?? null, ...(missing.length > 0 ? { missing: missing.map(({ name }) => name) } : {}) },
+    lines: [`${key} is ${value} (${said}).${ending.says}`, ...missing.map(({ says }) => says), ...leftOut.lines],
+    json: {
+      ...{ key, value, was: was ?? null },
+      ...(missing.length > 0 ? { missing: missing.map(({ name }) => name) } : {}),
+      ...leftOut.json,
+    },
     code: exit.done,
   };
+}
+
+/** The images that machines of other namespaces no longer keep under the new value, or under the default. */
+async function leftOutUnder(kube: Kube, key: string, value?: string) {
+  if (key !== 'imageNamespaces') return { lines: [], json: {} };
+  const policy = parsePolicy({ data: value === undefined ? {} : { [key]: value } });
+  const found = leftOutOf(policy, await listEverywhere<VirtualMachine>(kube, 'machine'));
+  const lines = found.map(
+    ({ namespace, users, command }) =>
+      `${namespace} is not in ${key}, but ${users}: they no longer keep these from being deleted. If that is not meant: ${command}`,
+  );
+  return { lines, json: found.length > 0 ? { leftOut: found.map(({ namespace }) => namespace) } : {} };
 }
 
 /** The namespaces of the value that do not exist: they may be made later, or be misspelt. */
@@ -99,5 +119,10 @@ async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Prom
   const ending = endOfPause(configMap, key);
   if (was !== undefined) await writePolicy(kube, configMap, { [key]: null }, ending.annotations);
   const said = was === undefined ? 'was not set' : 'is no longer set';
-  return { lines: [`${key} ${said}.${ending.says}`], json: { key, was: was ?? null }, code: exit.done };
+  const leftOut = await leftOutUnder(kube, key);
+  return {
+    lines: [`${key} ${said}.${ending.says}`, ...leftOut.lines],
+    json: { key, was: was ?? null, ...leftOut.json },
+    code: exit.done,
+  };
 }
