@@ -1,7 +1,7 @@
 import { seeded } from '../../../deploy/local/seeded.ts';
 import { compare, describeViolation } from '../invariants/check.ts';
 import type { Violation } from '../invariants/history.ts';
-import { judge, type Verdict } from './judge.ts';
+import { judge, judgeQuickly, type Verdict } from './judge.ts';
 import type { Fault, Plan } from './plan.ts';
 import type { Sabotage } from './simulate.ts';
 
@@ -98,8 +98,8 @@ async function* beside<F extends WriteFault | Again>(
   faults: readonly F[],
   sabotage?: Sabotage,
 ) {
-  for (const fault of faults) {
-    const { run, violations } = await judge({ ...plan, faults: [...plan.faults, fault] }, sabotage);
+  for (const [index, fault] of faults.entries()) {
+    const { run, violations } = await judgeQuickly({ ...plan, faults: [...plan.faults, fault] }, sabotage, index);
     const isReplay = fault.kind === 'eventDoubled';
     const compared = compare(reference.run.history, run.history, { isReplay });
     yield { fault, wasInjected: run.injected.has(fault), found: [...violations, ...compared] };

@@ -21,13 +21,13 @@ export async function judge(plan: Plan, sabotage?: Sabotage, isThin = false): Pr
   return { run, violations: [{ invariant: 'L1', revision: '', message }], isThin };
 }
 
-/** Judges most plans over a thin API server; what a plan breaks there counts if it also breaks it over a full one. */
-export async function judgeQuickly(plan: Plan, sabotage?: Sabotage): Promise<Verdict> {
-  const verdict = await judge(plan, sabotage, mayBeThin(plan));
+/**
+ * Judges all but every twentieth plan over a thin API server, by the number that the plan has, so that it is judged in the same way each time.
+ * What a plan breaks there counts if it also breaks it over a full one.
+ */
+export async function judgeQuickly(plan: Plan, sabotage?: Sabotage, number = plan.seed): Promise<Verdict> {
+  const verdict = await judge(plan, sabotage, number % 20 !== 0);
   if (!verdict.isThin || verdict.violations.length === 0) return verdict;
   const confirmed = await judge(plan, sabotage);
   return confirmed.violations.length > 0 ? confirmed : { ...confirmed, unconfirmed: verdict.violations };
 }
-
-/** All but every twentieth; by the plan alone, so that it is judged in the same way each time. */
-const mayBeThin = ({ seed }: Plan) => seed % 20 !== 0;
