@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { noEvents } from '../../shared/function.ts';
-import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
+import { diskImageFinalizer, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import type { Reason } from '../../shared/reasons/reason.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
-import { at, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
+import { aLease, at, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
 import { known } from '../../test/support/harness/image-decisions.ts';
 import { audit } from './audit.ts';
 import { decide } from './decide.ts';
@@ -17,11 +19,13 @@ const { storageClass, snapshotClass } = aVMDiskImage().spec;
 const storage = StorageClass.parse({ metadata: { name: storageClass }, provisioner: 'a' });
 const snapshot = VolumeSnapshotClass.parse({ metadata: { name: snapshotClass }, driver: 'a' });
 
-/** A client that knows these images in a page, these classes, and no policy. */
+const lease = aLease([]);
+
+/** A client that knows these images in a page, these classes, a Lease without holders, and no policy. */
 const kubeOf = (images: readonly VMDiskImage[], classes: readonly { kind: string }[] = []) =>
   ({
-    get: async (resource: unknown, { name }: { name: string }) =>
-      resource === VMDiskImage ? images.find(({ metadata }) => metadata.name === name) : undefined,
+    get: async (resource: Resource, { name }: { name: string }) =>
+      [...images, lease].find(({ kind, metadata }) => kind === resource.kind && metadata.name === name),
     list: async ({ kind }: { kind: string }) => classes.filter((one) => one.kind === kind),
     async *pages() {
       yield { items: images, resourceVersion: '1' };
@@ -99,7 +103,9 @@ test('the image that lost its snapshot before there was the condition Stalled ge
   const finalizers = [diskImageFinalizer];
   const kube = kubeOf([known({ finalizers, status: { phase: 'Succeeded', observedGeneration: 1, conditions } })]);
   const [audited = []] = (await walk(kube)).rows;
-  const context = { kube, nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
+  // The caches have no image that waits or syncs, so that nothing else keeps the reconcile from being idle.
+  const cached = async <T>(resource: unknown) => (resource === Lease ? [lease as T] : []);
+  const context = { kube, cached, nowMs: start, refusals: new Map(), openClouds: noClouds, gracePeriodMs: 0 };
   const decisions = await observeReadable(declaration, context, { ...noEvents, audit: true, audited });
   const actions = decisions.flatMap((one) => (isUnreadable(one) ? [] : decide(one)));
   const [written] = actions.flatMap((action) => (action.do === 'patchStatus' ? [action.status] : []));

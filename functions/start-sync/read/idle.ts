@@ -9,10 +9,7 @@ import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { lacksUnreachable } from '../queue/waiting.ts';
 import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';
-import { isUnacknowledged } from '../status.ts';
-import { lacksFinalizer } from '../transition/move.ts';
 import { failQueued } from '../transition/next-transition.ts';
-import { newRevision } from '../transition/revision.ts';
 import {
   type HeldImage,
   hasBegunBefore,
@@ -21,6 +18,7 @@ import {
   volumesOnce,
   withImages,
 } from './attempts.ts';
+import { isOutdated } from './finished.ts';
 import { type NamedImages, readNamed } from './named.ts';
 import { ifFailed, type Reader } from './reader.ts';
 import type { Slots } from './slots.ts';
@@ -107,8 +105,7 @@ function isAsWanted(image: VMDiskImage, isHeld: boolean, policy: Policy) {
   const { phase } = image.status ?? {};
   // Of a finished image that is deleted, only its slot is this function's.
   if (image.metadata.deletionTimestamp) return !isHeld && phase === 'Succeeded';
-  if (lacksFinalizer(image) || isUnacknowledged(image) || lacksUnreachable(image)) return false;
-  if (newRevision(image)) return false;
+  if (isOutdated(image) || lacksUnreachable(image)) return false;
   // Its classes and inputs were read when it was queued, and are read again for its turn.
   if (phase === 'Queued')
     return !isHeld && !hasBegunBefore(image) && failQueued(image, { policy, inputs: new Map() }) === undefined;
