@@ -9,6 +9,7 @@ import { verdictOf } from './verdict.ts';
 const subject = (name: string): Subject => ({ apiVersion: 'v1', kind: 'Thing', namespace: 'lab', name });
 const timer: Batch = { ...noEvents, audit: true };
 const event: Batch = { ...noEvents, subjects: [subject('event')] };
+const edit: Batch = { ...noEvents, subjects: [{ ...subject(policyName), kind: 'ConfigMap' }] };
 
 /** What each reconcile was about, in the order of their begin, and whether it was an audit's. */
 let reconciled: string[];
@@ -30,7 +31,7 @@ const declaration = {
   },
 } as unknown as FunctionDeclaration;
 
-const enqueue = (of = declaration) => {
+const enqueue = (of = declaration, policyVersion?: string) => {
   const run = async ({ subjects, audited = [], audit }: Batch) => {
     const about = [...subjects, ...audited].map(({ name }) => name).join('+');
     reconciled.push(about);
@@ -41,7 +42,8 @@ const enqueue = (of = declaration) => {
   const republish = async () => void republished++;
   const background = { waitUntil: () => undefined, drain: async () => undefined };
   let edits = 0;
-  const kube = { get: async () => ({ metadata: { resourceVersion: String(++edits) } }) } as unknown as Kube;
+  const policy = () => ({ metadata: { resourceVersion: policyVersion ?? String(++edits) } });
+  const kube = { get: async () => policy() } as unknown as Kube;
   const ports = { kube, now: () => 0 };
   return pagedAudits({ declaration: of, ports, republish, background }, coalesced(run));
 };
@@ -74,7 +76,6 @@ test('an audit that is asked for while another runs shares its result', async ()
 
 test('an edit of the policy is an event like any other, and has everything walked by a walk that begins after it, which is no timer', async () => {
   const take = enqueue();
-  const edit = { ...noEvents, subjects: [{ ...subject(policyName), kind: 'ConfigMap' }] };
   const audit = take(timer);
   await Promise.all([take(edit), take(edit)]);
   await audit;
@@ -83,6 +84,29 @@ test('an edit of the policy is an event like any other, and has everything walke
   expect(timers.filter((isTimer) => isTimer)).toHaveLength(3);
   expect(reconciled.slice(-3)).toEqual(['a+b', 'c', 'd']);
   expect(timers.slice(-3)).toEqual([false, false, false]);
+});
+
+test('an event of the policy that comes again during its walk has nothing walked again', async () => {
+  const take = enqueue(declaration, '7');
+  const again: Promise<void>[] = [];
+  during = async (about) => {
+    if (about === 'c') again.push(take(edit));
+  };
+  await take(edit);
+  await Promise.all(again);
+  expect(walks).toBe(1);
+});
+
+test('an audit that is asked for during the walk after an edit follows it, for that one counts as no timer', async () => {
+  const take = enqueue();
+  let audit: Promise<void> | undefined;
+  during = async (about) => {
+    if (about === 'c') audit ??= take(timer);
+  };
+  await take(edit);
+  await audit;
+  expect(walks).toBe(2);
+  expect(timers.filter((isTimer) => isTimer)).toHaveLength(3);
 });
 
 test('a page that fails fails the audit when all others are done', async () => {
@@ -104,7 +128,7 @@ test('totals of all pages end an audit by one more reconcile, and no walk after 
     ['a', ''],
     [true, true],
   ]);
-  await take({ ...noEvents, subjects: [{ ...subject(policyName), kind: 'ConfigMap' }] });
+  await take(edit);
   expect(reconciled.slice(2)).toEqual([policyName, 'a']);
 });
 

@@ -13,8 +13,8 @@ type Walking = Pick<Reconciler<unknown>, 'declaration' | 'background' | 'republi
 /**
  * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
  * it. An audit that is asked for during another shares its result. After an edit of the policy, which is an event like any other,
- * everything is walked, too: by a walk that begins after it, and once for each edit: an event of it may be sent by anyone who may post to
- * the Broker.
+ * everything is walked, too: by a walk that begins after it, and once for each edit, because anyone who may post to the Broker may send
+ * an event of it. That walk is no audit, so one that is asked for meanwhile follows it.
  */
 export function pagedAudits(
   { declaration, ports, background, republish }: Walking,
@@ -22,7 +22,7 @@ export function pagedAudits(
 ): (batch: Batch) => Promise<void> {
   const { audit } = declaration;
   if (!audit) return enqueue;
-  const walk = async ({ audit: isAudit }: Batch) => {
+  const walk = async (isAudit: boolean) => {
     background.waitUntil(republish());
     const errors: unknown[] = [];
     const take = async (found: Pick<Batch, 'audited' | 'totals'>) =>
@@ -34,16 +34,20 @@ export function pagedAudits(
     const [error] = errors;
     if (error !== undefined) throw errors.find((one) => !(one instanceof Conflict)) ?? error;
   };
-  let walking: Promise<void> | undefined;
+  let walking: { isAudit: boolean; over: Promise<void> } | undefined;
   let walkedPolicy: string | undefined;
-  const walkFor = async (batch: Batch) => {
-    const policy = batch.audit ? undefined : ((await readPolicyMap(ports.kube))?.metadata.resourceVersion ?? '');
-    if (!batch.audit && policy === walkedPolicy) return;
-    if (!batch.audit) await walking?.catch(() => undefined);
-    walking ??= walk(batch).finally(() => {
-      walking = undefined;
-    });
-    await walking;
+  const walkFor = async ({ audit: isAudit }: Batch) => {
+    const policy = isAudit ? undefined : ((await readPolicyMap(ports.kube))?.metadata.resourceVersion ?? '');
+    if (!isAudit) await walking?.over.catch(() => undefined);
+    else while (walking && !walking.isAudit) await walking.over.catch(() => undefined);
+    if (!isAudit && policy === walkedPolicy) return;
+    walking ??= {
+      isAudit,
+      over: walk(isAudit).finally(() => {
+        walking = undefined;
+      }),
+    };
+    await walking.over;
     walkedPolicy = policy ?? walkedPolicy;
   };
   return async (batch) => {
