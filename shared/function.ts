@@ -239,7 +239,8 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   decide(observed: Observed): readonly Action[];
   /**
    * The object of a decision that is left to a later reconcile when this event begins to wait; undefined if the event may wait for it, too.
-   * Each reconcile makes its first decisions (shared/runtime/reconcile.ts) all the same. Pure.
+   * Each reconcile makes its first decisions (shared/runtime/reconcile.ts) all the same, and the first object that is left is named to the
+   * next, which has to find the others by itself. Pure.
    */
   leaves?(observed: Observed, event: Subject): KubernetesObject | undefined;
 }

@@ -129,13 +129,18 @@ async function decideAll<Observed>(
   };
   const observed = await observeReadable(declaration, context, batch);
   const { leaves } = declaration;
-  return mapConcurrently(observed, decisionsAtOnce, async (one, index): Promise<Decision> => {
+  let made = 0;
+  let areLeft = false;
+  return mapConcurrently(observed, decisionsAtOnce, async (one): Promise<Decision> => {
     if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
-    const [left] = leaves && index >= decisionsAtOnce ? waiting().flatMap((event) => leaves(one, event) ?? []) : [];
+    const [left] = leaves && made >= decisionsAtOnce ? waiting().flatMap((event) => leaves(one, event) ?? []) : [];
     if (left) {
-      effects.requeueAfter(subjectOf(left), 0);
+      // The next reconcile finds the others as this one did: named, each would be read before the event is served.
+      if (!areLeft) effects.requeueAfter(subjectOf(left), 0);
+      areLeft = true;
       return { observed: one, error: undefined };
     }
+    made++;
     const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
     try {
       const actions = declaration.decide(one);
