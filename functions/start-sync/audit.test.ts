@@ -60,7 +60,8 @@ test('a crowd whose Secrets are missing is looked at fifty at a time, and no Sec
 });
 
 test('an image that failed for what is still so is not named', async () => {
-  const images = [failedFor('StorageClassMissing', 'a'), failedFor('AttemptsSpent', 'b'), failedFor('Forbidden', 'c')];
+  const reasons = ['StorageClassMissing', 'AttemptsSpent', 'Forbidden', 'SourceMissing'] as const;
+  const images = reasons.map((reason, index) => failedFor(reason, 'abcd'.charAt(index)));
   expect((await walk(kubeOf(images))).rows).toEqual([]);
   const { rows } = await walk(kubeOf(images, [storage, snapshot]));
   expect(rows.flat().map(({ name }) => name)).toEqual(['a', 'c']);

@@ -27,10 +27,9 @@ import { newestAttempt, newRevision } from './revision.ts';
 type NextTransition = Omit<Transition, 'nowMs'>;
 type Check<Input = Observed> = (image: VMDiskImage, input: Input) => NextTransition | undefined;
 
-/** Reasons of a Failed image that heal without a user once their cause is removed. */
+/** Reasons of a Failed image that heal once their cause is removed, which nothing in the image shows. */
 const healingReasons = [
   'SourceNotAllowed',
-  ...sourceFaults,
   ...inputReasons,
   'StorageClassMissing',
   'SnapshotClassMissing',
@@ -146,13 +145,14 @@ function dueAtMs({ nextAttemptAt, attempt = 1, history = [] }: VMDiskImageStatus
 }
 
 /** It has Failed for what may end. A finished download waits for its snapshot, which follow-sync takes. */
-export const mayHeal = ({ status }: VMDiskImage) => {
-  const reason = conditionOf(status?.conditions, 'Ready')?.reason;
-  return (
-    status?.phase === 'Failed' &&
-    status.snapshottingAt === undefined &&
-    healingReasons.some((healing) => healing === reason)
-  );
+export const mayHeal = (image: VMDiskImage) => {
+  const { status } = image;
+  if (status?.phase !== 'Failed' || status.snapshottingAt !== undefined) return false;
+  const reason = conditionOf(status.conditions, 'Ready')?.reason;
+  // An attempt may fail for the same reasons, and costs a download.
+  if (sourceFaults.some((fault) => fault === reason))
+    return sourceFaultOf(image)?.reason === reason && isSourceChanged(image);
+  return healingReasons.some((healing) => healing === reason);
 };
 
 const retryHealed: Check = (image, input) => {
@@ -161,9 +161,6 @@ const retryHealed: Check = (image, input) => {
   // No event reports that a quota, a permission or a name became available.
   if ((reason === 'Forbidden' || reason === 'Rejected') && !input.isAudit) return undefined;
   if (lacksInput(image) && !areRead(image, input.inputs)) return undefined;
-  // An attempt may fail for the same reasons, and costs a download.
-  const isOfSource = sourceFaults.some((fault) => fault === reason);
-  if (isOfSource && (sourceFaultOf(image)?.reason !== reason || !isSourceChanged(image))) return undefined;
   if (!input.classes || !isValid(input.policy, 'allowedSources') || refusalOf(image, input)) return undefined;
   return queued(describeQueued(image, input), 'The cause of the failure was removed.', {
     queuedAt: lastPlace(input.nowMs),
