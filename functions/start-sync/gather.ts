@@ -36,7 +36,7 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const isAboutPolicy = subjectsOf(batch, ConfigMap).length > 0;
   // What no event reports is found by the timers; a policy concerns all that wait.
   const isAboutAll = isTimed || isAboutPolicy;
-  // Only an audit would find what a watch has lost.
+  // The end of an audit finds what a watch has lost, and a policy is to reach all that wait.
   const cached = isAboutPolicy || (isTimed && batch.audit) ? undefined : context.cached;
   const reader: Reader = { kube, cached, nowMs, batch, isAboutAll, failures: [], inputFailures: [] };
 

@@ -40,8 +40,8 @@ export function aheadOf(images: readonly VMDiskImage[], places: Observed['places
 export const notQueued = { place: null, startsAbout: null };
 
 /**
- * Returns the new place and forecast, by uid and in the order of the queue, of each image whose own are outdated. Only the end of an audit does:
- * each image crosses at most four bands, so its writes are few however long the queue is, and none is made because another image started.
+ * Returns the new place and forecast, by uid and in the order of the queue, of each image whose own are outdated; none but at the end of an audit.
+ * Each image crosses at most four bands, so its writes are few however long the queue is, and none is made because another image started.
  */
 export function correctPlaces(
   observed: Observed,
