@@ -16,11 +16,7 @@ export function limitConcurrency(most: number): <T>(run: () => Promise<T>) => Pr
 }
 
 /** Runs a call for each value, at most `most` at once; the results have the order of the values. */
-export function mapConcurrently<T, R>(
-  values: readonly T[],
-  most: number,
-  run: (value: T, index: number) => Promise<R>,
-): Promise<R[]> {
+export function mapConcurrently<T, R>(values: readonly T[], most: number, run: (value: T) => Promise<R>): Promise<R[]> {
   const limited = limitConcurrency(most);
-  return Promise.all(values.map((value, index) => limited(() => run(value, index))));
+  return Promise.all(values.map((value) => limited(() => run(value))));
 }
