@@ -9,7 +9,7 @@ import { mapConcurrently } from '../../../shared/runtime/concurrency.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { until } from '../../stories/world.ts';
-import { places } from './crowds.ts';
+import { places } from './crowd.ts';
 
 /** 10,000 images and their snapshots, on two cores. */
 const goneWithinMs = 600_000;

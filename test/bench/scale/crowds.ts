@@ -1,51 +1,26 @@
+import { startObjectStore } from '../../../deploy/local/object-store/object-store.ts';
 import { snapshotFor } from '../../../functions/follow-sync/snapshot/snapshot.ts';
-import type { ChangeVerb } from '../../../shared/function.ts';
+import { fixture } from '../../../functions/inspect-source/fixtures/read.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
-import type { ObjectReference, Resource } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
-import { mapConcurrently } from '../../../shared/runtime/concurrency.ts';
+import { policyRef } from '../../../shared/policy.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
-import { aVMDiskImage } from '../../support/builders/images.ts';
+import { allowedSources, aVMDiskImage } from '../../support/builders/images.ts';
+import { trustPublicationKey } from '../../support/builders/publications.ts';
 import { statusOf } from '../finished-images.ts';
+import { type Crowd, farm, lab, many, nameOf, type Outside, places } from './crowd.ts';
 
-/** What a function is sent: an event about an object, or a fact about an image. */
-export type Sent = ({ about: Resource; verb?: ChangeVerb } | { fact: string }) & {
-  ref: ObjectReference;
-  /** The functions that it costs more beside more objects, because it concerns all of them (DECISIONS.md, "Images and slots"). */
-  grows?: readonly string[];
-};
-
-/** Objects of one kind, and an event about one of them. */
-export interface Crowd {
-  beside: string;
-  counts: readonly number[];
-  /** Makes those from number `from` to `to`. */
-  make(kube: Kube, from: number, to: number): Promise<void>;
-  events: Readonly<Record<string, Sent>>;
-}
-
-const farm = 'vmdi-farm';
-const lab = 'lab';
-/** The namespaces of all crowds. */
-export const places: readonly string[] = [farm, lab];
 const status = { subresource: 'status' } as const;
-const nameOf = (what: string, index: number) => `${what}-${String(index).padStart(5, '0')}`;
 
-const many = (from: number, to: number, make: (index: number) => Promise<unknown>) =>
-  mapConcurrently(
-    Array.from({ length: to - from }, (_, at) => from + at),
-    32,
-    make,
-  );
-
-const createImage = (kube: Kube, name: string) =>
+const createImage = (kube: Kube, name: string, spec: Partial<VMDiskImage['spec']> = {}) =>
   kube.create(VMDiskImage, {
     metadata: { name, namespace: farm, finalizers: [diskImageFinalizer] },
-    spec: aVMDiskImage({ name, spec: { diskSize: '64Mi' } }).spec,
+    spec: aVMDiskImage({ name, spec: { diskSize: '64Mi', ...spec } }).spec,
   });
 
 const patchImage = (kube: Kube, name: string, of: object) =>
@@ -59,8 +34,8 @@ async function createFinished(kube: Kube, name: string, users?: number) {
   await kube.patch(VolumeSnapshot, metadata, { status: { readyToUse: true, restoreSize: '64Mi' } }, status);
 }
 
-async function createQueued(kube: Kube, name: string) {
-  const image = await createImage(kube, name);
+async function createQueued(kube: Kube, name: string, spec?: Partial<VMDiskImage['spec']>) {
+  const image = await createImage(kube, name, spec);
   const { queuedAt, contentDigest, revision } = statusOf(image);
   await patchImage(kube, name, { phase: 'Queued', message: 'Waiting.', queuedAt, contentDigest, revision });
 }
@@ -160,7 +135,46 @@ const workspaces: Crowd = {
   },
 };
 
-export const crowds: Readonly<Record<string, Crowd>> = { queued, finished, waiting, running, workspaces };
+/** A store of one disk, and the key of a pipeline. */
+async function startStore(kube: Kube): Promise<Outside> {
+  const store = await startObjectStore({ keys: [], publicBuckets: ['public'] });
+  const url = `${store.url}/public/disk.qcow2`;
+  await store.put('public', 'disk.qcow2', await fixture('disk.qcow2'));
+  await trustPublicationKey(kube);
+  const data = { inspectTimeout: '30s', allowedSources: `${allowedSources}\n${url}` };
+  await kube.patch(ConfigMap, policyRef, { data });
+  return { url, asked: () => ({ requests: store.requests(url), writes: 0 }), stop: store.close };
+}
+
+const sources: Crowd = {
+  beside: 'images, half of them queued, half refreshed',
+  counts: [10, 1000, 5000],
+  functions: ['inspect-source', 'preload'],
+  start: startStore,
+  async make(kube, from, to, url) {
+    const spec = { url, sourceType: 'http', secretRef: undefined } as const;
+    await many(from, to, async (index) => {
+      const name = nameOf('source', index);
+      if (index % 2 === 1) return createQueued(kube, name, spec);
+      const image = await createImage(kube, name, { ...spec, refresh: 'OnChange' });
+      await patchImage(kube, name, statusOf(image));
+    });
+  },
+  events: {
+    'fact that an image is queued': {
+      fact: 'queued',
+      ref: onImage(nameOf('source', 9)),
+      before: (kube) => patchImage(kube, nameOf('source', 9), { source: null }),
+    },
+    'publication of an image': {
+      published: { name: 'published', url: 'https://s3.eu-west-1.amazonaws.com/images/published.qcow2' },
+    },
+  },
+};
+
+export const crowds: Readonly<Record<string, Crowd>> = {
+  ...{ queued, finished, waiting, running, workspaces, sources },
+};
 
 /** The namespace of all crowds. */
 export async function makePlace(kube: Kube): Promise<void> {

@@ -10,7 +10,8 @@ import { whatIsInTheWay } from '../../cluster/installation.ts';
 import { kubectlOrFail } from '../../cluster/kubectl.ts';
 import { loadNow, machineOf } from '../machine.ts';
 import { clear } from './clear.ts';
-import { type Crowd, crowds } from './crowds.ts';
+import type { Crowd } from './crowd.ts';
+import { crowds } from './crowds.ts';
 import { type Cost, type Memory, measureScale } from './measure.ts';
 import { auditTable, blocks, eventTable, isGrown, longestBlockMs, memoryTable, mostGrowth, rowsOf } from './table.ts';
 
@@ -18,7 +19,9 @@ const help = `npm run bench:scale [-- options]
 
 What an event and an audit cost each function beside few and many objects: requests, bytes and CPU, and the memory of its
 process. The functions run as their pods run them, each in a process that has the memory of its container and asks over TLS;
-what it asks goes through a proxy that counts. Nothing else of ours runs: no Broker, no CDI. Prints tables in Markdown.
+what it asks goes through a proxy that counts. Nothing else of ours runs: no Broker, no CDI; OpenStack and the store of images
+are simulated here, and "elsewhere" is how many requests they had. dead-letters has no row, for it reads nothing that grows: Triggers,
+a Broker and Events of its own namespace. Prints tables in Markdown.
 
 Options
   --crowd LIST     some of ${Object.keys(crowds).join(', ')}; all by default

@@ -6,13 +6,16 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { bundle } from '../../../deploy/image/bundle.ts';
 import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
 import { sizeOf } from '../../../deploy/production/sizes.ts';
-import { loadFunctions } from '../../../knative/functions.ts';
+import { loadAllFunctions } from '../../../knative/functions.ts';
+import { imagePublished } from '../../../shared/events.ts';
 import type { FunctionDeclaration } from '../../../shared/function.ts';
+import { diskImageFact } from '../../../shared/images/facts.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { bytesOf } from '../../../shared/kubernetes/quantity.ts';
 import { policyRef } from '../../../shared/policy.ts';
 import { type Kube, kubeClient } from '../../../shared/runtime/kube.ts';
-import { type Crowd, makePlace, type Sent } from './crowds.ts';
+import type { Crowd, Outside, Sent } from './crowd.ts';
+import { makePlace } from './crowds.ts';
 import { type FunctionProcess, type Spent, startFunction } from './process.ts';
 
 /** What one function spent for one batch, beside this many objects. */
@@ -25,6 +28,8 @@ export interface Cost extends Spent {
   blockMs: number;
   /** It is known to grow with the objects: it concerns all of them. */
   mayGrow: boolean;
+  /** Requests to what there is beside the API server. */
+  elsewhere: number;
 }
 
 /** Resident memory of a function's process in bytes: when it rests beside the fewest objects, and the most it ever was. */
@@ -75,15 +80,14 @@ export async function measureScale({
 }: Given): Promise<{ costs: Cost[]; memory: Memory[] }> {
   const kube = kubeClient(config);
   await prepare(kube);
+  const outside = await crowd.start?.(kube);
+  const asked = () => outside?.asked() ?? { requests: 0, writes: 0 };
   const folder = await mkdtemp(join(tmpdir(), 'ot-scale-'));
   const running: Running[] = [];
   try {
     await bundle(join(folder, 'dist'));
     const main = join(folder, 'dist', 'main.mjs');
-    const concerned = (await loadFunctions()).filter((one) =>
-      Object.values(crowd.events).some((sent) => hears(one, sent)),
-    );
-    for (const declaration of concerned) {
+    for (const declaration of (await loadAllFunctions()).filter((one) => runsBeside(crowd, one))) {
       const memoryBytes = limitOf(declaration);
       const process = await startFunction(declaration.name, { main, folder, config, memoryBytes });
       running.push({ declaration, process, rest: Number.NaN });
@@ -92,11 +96,11 @@ export async function measureScale({
     let made = 0;
     for (const count of counts) {
       say(`${count} ${crowd.beside}`);
-      await crowd.make(kube, made, count);
+      await crowd.make(kube, made, count, outside?.url ?? '');
       made = count;
-      await settle(running.map(({ process }) => process));
+      await settle(running.filter(hasAudit), asked);
       for (const one of running) {
-        costs.push(...(await costsOf(one, crowd, count)));
+        costs.push(...(await costsOf(one, { kube, crowd, count, asked })));
         await one.process.scrape();
         if (count === counts[0]) {
           await sleep(500);
@@ -112,19 +116,33 @@ export async function measureScale({
     return { costs, memory: await Promise.all(memory) };
   } finally {
     for (const { process } of running) await process.stop();
+    await outside?.stop();
     await rm(folder, { recursive: true });
   }
 }
 
-async function costsOf({ declaration, process }: Running, crowd: Crowd, count: number): Promise<Cost[]> {
+const hasAudit = ({ declaration }: Running) => declaration.on.some((one) => one.on === 'audit');
+
+interface Beside {
+  kube: Kube;
+  crowd: Crowd;
+  count: number;
+  asked: Outside['asked'];
+}
+
+async function costsOf(running: Running, beside: Beside): Promise<Cost[]> {
+  const { declaration } = running;
+  const { crowd, count } = beside;
   const common = { beside: crowd.beside, count, function: declaration.name };
   const costs: Cost[] = [];
   for (const [batch, sent] of Object.entries(crowd.events)) {
     if (!hears(declaration, sent)) continue;
     const mayGrow = sent.grows?.includes(declaration.name) ?? false;
-    costs.push({ ...common, batch, mayGrow, ...(await measure(process, sent, mayGrow ? grownRuns : eventRuns)) });
+    const runs = mayGrow ? grownRuns : eventRuns;
+    costs.push({ ...common, batch, mayGrow, ...(await measure(running, sent, runs, beside)) });
   }
-  return [...costs, { ...common, batch: audit, mayGrow: false, ...(await measure(process, audit, 1)) }];
+  if (!hasAudit(running)) return costs;
+  return [...costs, { ...common, batch: audit, mayGrow: false, ...(await measure(running, audit, 1, beside)) }];
 }
 
 const limitOf = (declaration: FunctionDeclaration) => bytesOf(sizeOf(declaration).limits.memory) ?? Number.NaN;
@@ -139,42 +157,54 @@ async function prepare(kube: Kube): Promise<void> {
   await kube.patch(ConfigMap, policyRef, { data: { networkProvider: 'bridge', inspectTimeout: '0s' } });
 }
 
+export const runsBeside = ({ functions, events }: Crowd, declaration: FunctionDeclaration) =>
+  functions?.includes(declaration.name) ?? Object.values(events).some((sent) => hears(declaration, sent));
+
 const hears = ({ on }: FunctionDeclaration, sent: Sent) =>
-  on.some((one) =>
-    'fact' in sent
-      ? one.on === 'event' && one.type.includes(`.${sent.fact}.`)
-      : one.on === 'changed' &&
+  on.some((one) => {
+    if ('about' in sent)
+      return (
+        one.on === 'changed' &&
         one.resource.kind === sent.about.kind &&
-        one.resource.apiVersion === sent.about.apiVersion,
-  );
+        one.resource.apiVersion === sent.about.apiVersion
+      );
+    return one.on === 'event' && one.type === ('fact' in sent ? diskImageFact(sent.fact) : imagePublished);
+  });
 
 /** Lets all functions do what is to be done. */
-async function settle(processes: readonly FunctionProcess[]): Promise<void> {
+async function settle(all: readonly Running[], asked: Outside['asked']): Promise<void> {
   const writes = async () => {
-    let sum = 0;
-    for (const process of processes) sum += (await process.spent()).writes;
+    let sum = asked().writes;
+    for (const { process } of all) sum += (await process.spent()).writes;
     return sum;
   };
   for (let runs = 0, before = -1; runs < mostSettling && before !== (await writes()); runs++) {
     before = await writes();
-    for (const process of processes) await process.send('audit');
+    // What is to be delivered again, the next of these is.
+    for (const { process } of all) await process.send(audit).catch(() => undefined);
     // What was left for a later reconcile.
     await sleep(1000);
   }
 }
 
 async function measure(
-  process: FunctionProcess,
+  { process }: Running,
   sent: Sent | 'audit',
   runs: number,
-): Promise<Spent & Pick<Cost, 'blockMs'>> {
+  { kube, asked }: Beside,
+): Promise<Spent & Pick<Cost, 'blockMs' | 'elsewhere'>> {
+  const run = async () => {
+    if (sent !== audit) await sent.before?.(kube);
+    await process.send(sent);
+  };
   // Beside the fewest objects the code would be compiled in what is measured.
-  if (runs > 1) for (let run = 0; run < Math.min(warmingRuns, 2 * runs); run++) await process.send(sent);
-  const before = await process.spent();
+  if (runs > 1) for (let warm = 0; warm < Math.min(warmingRuns, 2 * runs); warm++) await run();
+  const [before, askedBefore] = [await process.spent(), asked().requests];
   await process.longestBlockMs();
-  for (let run = 0; run < runs; run++) await process.send(sent);
+  for (let done = 0; done < runs; done++) await run();
   const after = await process.spent();
   const each = (of: keyof Spent) => (after[of] - before[of]) / runs;
   const spent = { requests: each('requests'), writes: each('writes'), bytes: each('bytes'), cpuMs: each('cpuMs') };
-  return { ...spent, blockMs: await process.longestBlockMs() };
+  const elsewhere = (asked().requests - askedBefore) / runs;
+  return { ...spent, elsewhere, blockMs: await process.longestBlockMs() };
 }

@@ -7,10 +7,12 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { nodeOptions } from '../../../deploy/image/node-options.ts';
 import { timerAttributes } from '../../../shared/event-filter.ts';
+import { imagePublished } from '../../../shared/events.ts';
 import { diskImageFact } from '../../../shared/images/facts.ts';
+import { signed } from '../../support/builders/publications.ts';
 import { testCertificate } from '../../support/tools/certificate.ts';
 import { firstAnswer, freePort } from '../../support/tools/first-answer.ts';
-import type { Sent } from './crowds.ts';
+import type { Sent } from './crowd.ts';
 import { limitMemory } from './memory-limit.ts';
 
 /** What a function asked for and did; bytes are those of answers, watches left out. */
@@ -126,8 +128,17 @@ function kubeconfigOf(port: number, ca: string): string {
   return config.exportConfig();
 }
 
+/** An hour ago, so that many seconds are left. */
+let publishedMs = Date.now() - 3_600_000;
+
 function contentOf(sent: Sent | 'audit'): { attributes: Record<string, string>; data: object } {
   if (sent === 'audit') return { attributes: timerAttributes('audit'), data: {} };
+  if ('published' in sent) {
+    // One that is not newer than the last changes nothing, and one of the future is refused.
+    publishedMs += 1000;
+    const data = sent.published;
+    return { attributes: { type: imagePublished, ...signed(data, { atMs: publishedMs }) }, data };
+  }
   const { namespace, name } = sent.ref;
   if ('fact' in sent) {
     const data = { namespace, name };

@@ -1,20 +1,16 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ApiServer, startApiServer } from '../../../deploy/local/api-server/api-server.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import { crowds } from './crowds.ts';
 import { audit, measureScale } from './measure.ts';
 import { isGrown, rowsOf } from './table.ts';
 
-let server: ApiServer;
-beforeAll(async () => {
-  server = await startApiServer({ clock: realClock });
-});
-afterAll(() => server.close());
-
 test.each(Object.entries(crowds))(
   '%s: an event costs no function more requests or bytes beside more of them, and an audit grows with them only',
   async (_, crowd) => {
+    const server = await startApiServer({ clock: realClock });
+    onTestFinished(() => server.close());
     const config = new KubeConfig();
     config.loadFromString(server.kubeconfig());
     const { costs } = await measureScale({ crowd, counts: [10, 100], config, say: () => undefined });

@@ -43,11 +43,14 @@ const markdown = (titles: readonly string[], rows: readonly (readonly string[])[
 const countsOf = ({ costs }: Row) => costs.map(({ count }) => count.toLocaleString('en')).join(' · ');
 const cells = ({ costs }: Row, of: (cost: Cost) => number, digits: number) =>
   costs.map((cost) => (of(cost) % 1 === 0 ? `${of(cost)}` : of(cost).toFixed(digits))).join(' · ');
+/** Of OpenStack, or of the server of a source. */
+const elsewhere = (row: Row) =>
+  row.costs.some((cost) => cost.elsewhere > 0) ? cells(row, (cost) => cost.elsewhere, 1) : '';
 const cpuGrowth = ({ costs }: Row) => ratio(costs.at(-1)?.cpuMs ?? 0, costs[0]?.cpuMs ?? 0);
 
 /** The last two columns: beside the most objects to beside the fewest. */
 export function eventTable(rows: readonly Row[]): string[] {
-  const titles = ['beside', 'event', 'function', 'requests', 'kB', 'CPU ms', '× requests or kB', '× CPU'];
+  const titles = ['beside', 'event', 'function', 'requests', 'elsewhere', 'kB', 'CPU ms', '× requests or kB', '× CPU'];
   return markdown(
     titles,
     rows
@@ -57,6 +60,7 @@ export function eventTable(rows: readonly Row[]): string[] {
         row.batch,
         mayGrow(row.costs) ? `${row.function} (concerns all)` : row.function,
         cells(row, ({ requests }) => requests, 1),
+        elsewhere(row),
         cells(row, ({ bytes }) => bytes / 1000, 1),
         cells(row, ({ cpuMs }) => cpuMs, 1),
         row.growth.toFixed(2),
@@ -67,7 +71,17 @@ export function eventTable(rows: readonly Row[]): string[] {
 
 /** The last two columns: beside the most objects to beside the fewest, for each object; 1 is linear. */
 export function auditTable(rows: readonly Row[]): string[] {
-  const titles = ['audit of', 'function', 'requests', 'MB', 'CPU ms', 'block ms', '× requests or kB', '× CPU'];
+  const titles = [
+    'audit of',
+    'function',
+    'requests',
+    'elsewhere',
+    'MB',
+    'CPU ms',
+    'block ms',
+    '× requests or kB',
+    '× CPU',
+  ];
   const perObject = ({ costs }: Row, growth: number) =>
     (growth / ratio(costs.at(-1)?.count ?? 0, costs[0]?.count ?? 0)).toFixed(2);
   return markdown(
@@ -78,6 +92,7 @@ export function auditTable(rows: readonly Row[]): string[] {
         `${countsOf(row)} ${row.beside}`,
         row.function,
         cells(row, ({ requests }) => requests, 0),
+        elsewhere(row),
         cells(row, ({ bytes }) => bytes / 1e6, 1),
         cells(row, ({ cpuMs }) => cpuMs, 0),
         cells(row, ({ blockMs }) => blockMs, 0),
