@@ -14,6 +14,7 @@ import { allowedSources, aVMDiskImage } from '../../support/builders/images.ts';
 import { trustPublicationKey } from '../../support/builders/publications.ts';
 import { statusOf } from '../finished-images.ts';
 import { type Crowd, farm, lab, many, nameOf, type Outside, places } from './crowd.ts';
+import { openStackCrowds } from './openstack-crowds.ts';
 
 const status = { subresource: 'status' } as const;
 
@@ -173,7 +174,8 @@ const sources: Crowd = {
 };
 
 export const crowds: Readonly<Record<string, Crowd>> = {
-  ...{ queued, finished, waiting, running, workspaces, sources },
+  ...{ queued, finished, waiting, running, workspaces },
+  ...{ sources, ...openStackCrowds },
 };
 
 /** The namespace of all crowds. */

@@ -56,6 +56,8 @@ export async function startFunction(
   const counted = { requests: 0, writes: 0, bytes: 0 };
   const certificate = testCertificate('127.0.0.1');
   const proxy = createServer(certificate, await countingProxy(config, counted)).listen(0, '127.0.0.1');
+  // Longer than that of the API server behind it, which its clients are told: who is told less asks on a connection that is closed.
+  proxy.keepAliveTimeout = 60_000;
   await new Promise((resolve) => proxy.once('listening', resolve));
   const kubeconfig = join(folder, `${name}.kubeconfig`);
   await writeFile(kubeconfig, kubeconfigOf((proxy.address() as AddressInfo).port, certificate.cert));

@@ -20,8 +20,12 @@ export function rowsOf(costs: readonly Cost[]): Row[] {
   return [...rows.values()].flatMap((of) => {
     const [first, last] = [of[0], of.at(-1)];
     if (!first || !last) return [];
-    // A kilobyte is nothing, however often it is more than nothing.
-    const growth = Math.max(ratio(last.requests, first.requests), ratio(last.bytes - 1000, first.bytes));
+    const growth = Math.max(
+      ratio(last.requests, first.requests),
+      ratio(last.elsewhere, first.elsewhere),
+      // A kilobyte is nothing, however often it is more than nothing.
+      ratio(last.bytes - 1000, first.bytes),
+    );
     return [{ beside: first.beside, batch: first.batch, function: first.function, costs: of, growth }];
   });
 }
