@@ -119,16 +119,22 @@ async function readProject(context: Context, cloud: Cloud, machines: readonly Ku
     cloud.list(listFlavors(), 'flavors', Flavor),
     cloud.list(listKeyPairs(), 'keypairs', KeyPair),
   ]);
-  const isServerOf = (machine: KupenStackMachine) => (server: Server) =>
-    server.tags.includes(uidTag(machine.metadata.uid));
-  const unlisted = await Promise.all(machines.map((machine) => unlistedOf(cloud, machine, listed)));
+  const listedIds = new Set(listed.map(({ id }) => id));
+  const unlisted = await Promise.all(machines.map((machine) => unlistedOf(cloud, machine, listedIds)));
   const existing = [...listed, ...unlisted.flat()].filter(({ status }) => !gone.has(status));
   const servers = await Promise.all(existing.map((server) => withFault(cloud, server)));
+  // By their machine: each machine's search of all of them would be a crowd's square.
+  const tagged = servers.flatMap((server) => server.tags.map((tag) => ({ tag, server })));
+  const byTag = Map.groupBy(tagged, ({ tag }) => tag);
+  const serversOf = ({ metadata }: KupenStackMachine) =>
+    (byTag.get(uidTag(metadata.uid)) ?? []).map(({ server }) => server);
+  const portsByTag = Map.groupBy(ports, ({ description }) => description);
+  const keyPairNames = new Set(keyPairs.map(({ keypair }) => keypair.name));
   const unusedFlavors = await unusedFlavorsOf(context, cloud, { flavors, servers, machines });
   const actions = new Map(
     await Promise.all(
       machines.map(async (machine) => {
-        const [server] = servers.filter(isServerOf(machine));
+        const [server] = serversOf(machine);
         return [machine.metadata.uid, server && (await actionsOf(cloud, machine, server))] as const;
       }),
     ),
@@ -136,12 +142,12 @@ async function readProject(context: Context, cloud: Cloud, machines: readonly Ku
   const [first] = machines;
   return {
     of: (machine: KupenStackMachine): Found => ({
-      servers: servers.filter(isServerOf(machine)),
-      ports: ports.filter(({ description }) => description === uidTag(machine.metadata.uid)),
+      servers: serversOf(machine),
+      ports: portsByTag.get(uidTag(machine.metadata.uid)) ?? [],
       networks,
       volumes,
       flavors,
-      hasKeyPair: keyPairs.some(({ keypair }) => keypair.name === keyPairName(machine.metadata.uid)),
+      hasKeyPair: keyPairNames.has(keyPairName(machine.metadata.uid)),
       actions: actions.get(machine.metadata.uid),
       unusedFlavors: machine === first ? unusedFlavors : [],
     }),
@@ -152,9 +158,13 @@ async function readProject(context: Context, cloud: Cloud, machines: readonly Ku
 const gone: ReadonlySet<string> = new Set(['DELETED', 'SOFT_DELETED']);
 
 /** A list by tag omits servers of an unreachable cell, so only a 404 for the server itself shows that it was deleted. */
-async function unlistedOf(cloud: Cloud, { status }: KupenStackMachine, listed: readonly Server[]): Promise<Server[]> {
+async function unlistedOf(
+  cloud: Cloud,
+  { status }: KupenStackMachine,
+  listedIds: ReadonlySet<string>,
+): Promise<Server[]> {
   const { id } = status ?? {};
-  if (id === undefined || listed.some((server) => server.id === id)) return [];
+  if (id === undefined || listedIds.has(id)) return [];
   try {
     return [Shown.parse(await cloud.send(showServer(id))).server];
   } catch (error) {

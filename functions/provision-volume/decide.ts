@@ -36,7 +36,7 @@ export function decide(observed: Observed): Action[] {
   return own ? follow(observed, cloud, own) : begin(observed, cloud);
 }
 
-export const ownOf = ({ metadata }: Volume, volumes: readonly CinderVolume[]) =>
+const ownOf = ({ metadata }: Volume, volumes: readonly CinderVolume[]) =>
   volumes.filter((one) => one.metadata[uidKey] === metadata.uid);
 
 /** GiB, as Cinder counts. */

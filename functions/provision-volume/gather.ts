@@ -3,12 +3,12 @@ import { type Batch, type Context, subjectsOf } from '../../shared/function.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { GlanceImage, ImageMember, listImages, listMembers } from '../../shared/kinds/openstack/image.ts';
+import { uidKey } from '../../shared/kinds/openstack/request.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
 import { onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
-import { ownOf } from './decide.ts';
 import type { Found, Observed } from './observed.ts';
 import { isId, isUrl } from './source.ts';
 
@@ -18,19 +18,22 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
     context,
     await concerned(context, batch),
     async (cloud, volumes) => {
-      const found = await cloud.list(listVolumes(), 'volumes', CinderVolume);
-      const images = volumes.map(
-        async (volume) => [volume.metadata.uid, await imagesOf(cloud, volume, found)] as const,
-      );
-      return { volumes: found, images: new Map(await Promise.all(images)) };
+      const listed = await cloud.list(listVolumes(), 'volumes', CinderVolume);
+      // Each volume's search of all of them would be a crowd's square.
+      const byUid = Map.groupBy(listed, ({ metadata }) => metadata[uidKey]);
+      const found = volumes.map(async (volume) => {
+        const { uid } = volume.metadata;
+        const made = byUid.get(uid) ?? [];
+        return [uid, { volumes: made, ...(await imagesOf(cloud, volume, made)) }] as const;
+      });
+      return new Map(await Promise.all(found));
     },
     (volume, cloud, policy) => ({
       nowMs,
       policy,
       refusals,
       volume,
-      cloud:
-        'fault' in cloud ? cloud : { volumes: cloud.volumes, ...(cloud.images.get(volume.metadata.uid) ?? noImages) },
+      cloud: 'fault' in cloud ? cloud : (cloud.get(volume.metadata.uid) ?? { volumes: [], ...noImages }),
     }),
   );
 }
@@ -38,18 +41,18 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
 const noImages: Pick<Found, 'own' | 'named'> = { own: [], named: [] };
 
 /** Only of a volume that has or had a source: the images that were made for it, and those that it names. */
-async function imagesOf(cloud: Cloud, volume: Volume, found: readonly CinderVolume[]): Promise<typeof noImages> {
+async function imagesOf(cloud: Cloud, volume: Volume, own: readonly CinderVolume[]): Promise<typeof noImages> {
   const image = volume.spec.source?.image;
   if (image === undefined) return noImages;
   if (isUrl(image)) {
     // A volume that is Available has let its image go.
     const isDone = volume.status?.phase === 'Available' || volume.status?.phase === 'InUse';
     const isDeleting = volume.metadata.deletionTimestamp !== undefined;
-    if (isDone && !isDeleting && volume.status?.imageLeft !== true && ownOf(volume, found).length > 0) return noImages;
+    if (isDone && !isDeleting && volume.status?.imageLeft !== true && own.length > 0) return noImages;
     const made = listImages({ uid: volume.metadata.uid, owner: cloud.project });
     return { own: await cloud.list(made, 'images', GlanceImage), named: [] };
   }
-  if (ownOf(volume, found).length > 0) return noImages;
+  if (own.length > 0) return noImages;
   const by = isId(image) ? { id: image } : { name: image };
   const named = await cloud.list(listImages(by), 'images', GlanceImage);
   const usable = await Promise.all(named.map((one) => isUsable(cloud, one, 'id' in by)));
