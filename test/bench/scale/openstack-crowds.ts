@@ -59,7 +59,7 @@ interface MachinesOn {
 
 const machinesOn = ({ beside, namespaceOf, prepare }: MachinesOn): Crowd => ({
   beside,
-  counts: [10, 1000],
+  counts: [10, 500],
   functions: ['keep-account', 'provision-network', 'provision-server', 'provision-volume', 'retire-project'],
   start: startCloud,
   async make(kube, from, to) {
