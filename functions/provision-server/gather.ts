@@ -43,15 +43,10 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
     context,
     machines,
     (cloud, group) => readProject(context, cloud, group),
-    (machine, cloud, policy) => ({
-      nowMs,
-      policy,
-      refusals,
-      machine,
-      networks: networksOf(machine),
-      volumes: volumesOf(machine),
-      cloud: 'fault' in cloud ? cloud : cloud.of(machine),
-    }),
+    (machine, cloud, policy) => {
+      const common = { nowMs, policy, refusals, machine, networks: networksOf(machine), volumes: volumesOf(machine) };
+      return { ...common, cloud: 'fault' in cloud ? cloud : cloud.of(common) };
+    },
   );
 }
 
@@ -140,18 +135,35 @@ async function readProject(context: Context, cloud: Cloud, machines: readonly Ku
     ),
   );
   const [first] = machines;
+  const [findNetworks, findVolumes] = [finderIn(networks), finderIn(volumes)];
   return {
-    of: (machine: KupenStackMachine): Found => ({
-      servers: serversOf(machine),
-      ports: portsByTag.get(uidTag(machine.metadata.uid)) ?? [],
-      networks,
-      volumes,
-      flavors,
-      hasKeyPair: keyPairNames.has(keyPairName(machine.metadata.uid)),
-      actions: actions.get(machine.metadata.uid),
-      unusedFlavors: machine === first ? unusedFlavors : [],
-    }),
+    of: ({ machine, ...siblings }: Pick<Observed, 'machine' | 'networks' | 'volumes'>): Found => {
+      const serversHere = serversOf(machine);
+      const attached = serversHere.flatMap((server) => server['os-extended-volumes:volumes_attached']);
+      return {
+        servers: serversHere,
+        ports: portsByTag.get(uidTag(machine.metadata.uid)) ?? [],
+        networks: findNetworks(networksIn(machine), siblings.networks.map(idOf)),
+        volumes: findVolumes(volumesIn(machine), [...siblings.volumes.map(idOf), ...attached.map(({ id }) => id)]),
+        flavors,
+        hasKeyPair: keyPairNames.has(keyPairName(machine.metadata.uid)),
+        actions: actions.get(machine.metadata.uid),
+        unusedFlavors: machine === first ? unusedFlavors : [],
+      };
+    },
   };
+}
+
+const idOf = ({ status }: VirtualNetwork | Volume) => status?.id;
+
+/** Finds what has one of these names or ids. */
+function finderIn<T extends { id: string; name: string | null }>(all: readonly T[]) {
+  const [byName, byId] = [Map.groupBy(all, ({ name }) => name), Map.groupBy(all, ({ id }) => id)];
+  return (named: readonly ObjectReference[], ids: readonly (string | undefined)[]): T[] =>
+    distinct(
+      [...named.flatMap(({ name }) => byName.get(name) ?? []), ...ids.flatMap((id) => byId.get(id ?? '') ?? [])],
+      ({ id }) => id,
+    );
 }
 
 /** Nova still shows such a server, but it needs no flavor. */

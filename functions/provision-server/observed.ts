@@ -26,9 +26,10 @@ export interface Found {
   /** Those that carry its uid. */
   servers: readonly Server[];
   ports: readonly Port[];
-  /** All of the project. */
+  /** Those that it may name, and the volumes that its servers have. */
   networks: readonly Network[];
   volumes: readonly CinderVolume[];
+  /** All of the project. */
   flavors: readonly Flavor[];
   hasKeyPair: boolean;
   /** What was asked of its server so far; undefined where it has not changed since its restarts were counted. */

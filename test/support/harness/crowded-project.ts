@@ -23,7 +23,12 @@ export async function looksPerObject<T extends KubernetesObject>(
       },
     });
   const list = async (_: unknown, key: string) => (lists[key] ?? []).map(watched);
-  const cloud = { project: 'lab', account: 'me', list, send: async () => ({ servers: [] }) } as unknown as Cloud;
+  const cloud = {
+    project: 'lab',
+    account: 'me',
+    list,
+    send: async () => ({ servers: [], instanceActions: [] }),
+  } as unknown as Cloud;
   const kube = {
     get: async ({ kind }: Resource, { name }: { name: string }) =>
       kind === resource.kind ? objects.find(({ metadata }) => metadata.name === name) : undefined,
