@@ -1,19 +1,12 @@
-import { Environment } from '@marcbachmann/cel-js';
+import { celEnvironment } from './cel-environment.ts';
 import { faultOf, withGoRegExps } from './cel-lint.ts';
-import { addLists } from './cel-lists.ts';
-import { addNetworks } from './cel-network.ts';
-import { addQuantities } from './cel-quantity.ts';
-import { addStrings } from './cel-strings.ts';
-import { addURLs } from './cel-url.ts';
 
 /** An expression over values that no schema describes: what they are shows when it runs. */
 export type Program = (variables: Record<string, unknown>) => unknown;
 
 /** Compiles expressions that know these variables; throws an Error with the server's message if an expression does not compile. */
 export function dynamicCompiler(variables: readonly string[]): (source: string, type?: 'bool' | 'string') => Program {
-  let environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
-  for (const add of [addStrings, addLists, addURLs, addQuantities, addNetworks]) add(environment);
-  environment = environment.clone();
+  const environment = celEnvironment().clone();
   for (const name of variables) environment.registerVariable(name, 'dyn');
   return (source, wanted) => {
     const { type, valid, error } = environment.check(source);

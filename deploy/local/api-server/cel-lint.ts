@@ -3,24 +3,22 @@ import { goRegExp } from './schema-regexp.ts';
 
 /** What the kube-apiserver finds wrong with a rule when it compiles it and the engine only when it runs it; undefined if nothing. */
 export function faultOf(environment: Environment, rule: string): string | undefined {
-  const nodes = [...nodesOf(environment.parse(rule).ast)];
-  for (const node of nodes) {
+  for (const node of nodesOf(environment.parse(rule).ast)) {
     const fault = faultIn(environment, node);
     if (fault) return fault;
   }
-  return unknownFieldOf(environment, rule) ?? mixedListOf(environment, rule, nodes);
+  return unknownFieldOf(environment, rule) ?? mixedListOf(environment, rule);
 }
 
 /** The rule with `matches` reading regular expressions as Go does. */
 export function withGoRegExps(environment: Environment, rule: string): string {
-  const places = [...nodesOf(environment.parse(rule).ast)].flatMap((node) =>
-    node.op === 'rcall' && node.args[0] === 'matches' ? [rule.indexOf('matches', node.args[1].range.end)] : [],
+  const ends = [...nodesOf(environment.parse(rule).ast)].flatMap((node) =>
+    node.op === 'rcall' && node.args[0] === 'matches'
+      ? [rule.indexOf('matches', node.args[1].range.end) + 'matches'.length]
+      : [],
   );
-  return replaceAt(
-    rule,
-    places.map((start) => ({ start, end: start + 'matches'.length })),
-    'matchesInGo',
-  );
+  const backwards = ends.toSorted((a, b) => b - a);
+  return backwards.reduce((rest, end) => `${rest.slice(0, end)}InGo${rest.slice(end)}`, rule);
 }
 
 function* nodesOf(value: unknown): Generator<ASTNode> {
@@ -28,11 +26,6 @@ function* nodesOf(value: unknown): Generator<ASTNode> {
   if (typeof value !== 'object' || value === null || !('op' in value) || !('args' in value)) return;
   yield value as ASTNode;
   yield* nodesOf(value.args);
-}
-
-function replaceAt(text: string, ranges: { start: number; end: number }[], replacement: string): string {
-  const backwards = ranges.toSorted((a, b) => b.start - a.start);
-  return backwards.reduce((rest, { start, end }) => rest.slice(0, start) + replacement + rest.slice(end), text);
 }
 
 function faultIn(environment: Environment, node: ASTNode): string | undefined {
@@ -64,15 +57,8 @@ function unknownFieldOf(environment: Environment, rule: string): string | undefi
   return error?.code === 'no_such_key' ? error.summary : undefined;
 }
 
-/** Lists and maps are of one type throughout, but for what `format` is given. */
-function mixedListOf(environment: Environment, rule: string, nodes: ASTNode[]): string | undefined {
-  const formatted = nodes.flatMap((node) =>
-    node.op === 'rcall' && node.args[0] === 'format' && node.args[2][0]?.op === 'list' ? [node.args[2][0].range] : [],
-  );
-  const outermost = formatted.filter(
-    ({ start, end }) => !formatted.some((other) => other.start < start && end < other.end),
-  );
-  const strict = environment.clone({ homogeneousAggregateLiterals: true });
-  const { error } = strict.check(replaceAt(rule, outermost, '[]'));
+/** Lists and maps are of one type throughout. */
+function mixedListOf(environment: Environment, rule: string): string | undefined {
+  const { error } = environment.clone({ homogeneousAggregateLiterals: true }).check(rule);
   return error?.code.startsWith('heterogeneous') ? error.summary : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 
-/** Adds Kubernetes' quantity library: `quantity('10Gi').isGreaterThan(quantity('1G'))`. */
+/** Adds of Kubernetes' quantity library what compares: `quantity('10Gi').isGreaterThan(quantity('1G'))`. */
 export function addQuantities(environment: Environment): void {
   const type = 'kubernetes.Quantity';
   const compare = (a: Quantity, b: Quantity) => (a.nano < b.nano ? -1n : a.nano > b.nano ? 1n : 0n);
@@ -14,17 +14,6 @@ export function addQuantities(environment: Environment): void {
       return new Quantity(nano);
     })
     .registerFunction('isQuantity(string): bool', (text: string) => parseNano(text) !== undefined)
-    .registerFunction(`${type}.isInteger(): bool`, isInteger)
-    .registerFunction(`${type}.asInteger(): int`, (quantity: Quantity) => {
-      if (!isInteger(quantity)) throw new RangeError('cannot convert value to integer');
-      return quantity.nano / NANO;
-    })
-    .registerFunction(`${type}.asApproximateFloat(): double`, ({ nano }: Quantity) => Number(nano) / Number(NANO))
-    .registerFunction(`sign(${type}): int`, (quantity: Quantity) => compare(quantity, new Quantity(0n)))
-    .registerFunction(`${type}.add(${type}): ${type}`, (a: Quantity, b: Quantity) => new Quantity(a.nano + b.nano))
-    .registerFunction(`${type}.add(int): ${type}`, (a: Quantity, b: bigint) => new Quantity(a.nano + b * NANO))
-    .registerFunction(`${type}.sub(${type}): ${type}`, (a: Quantity, b: Quantity) => new Quantity(a.nano - b.nano))
-    .registerFunction(`${type}.sub(int): ${type}`, (a: Quantity, b: bigint) => new Quantity(a.nano - b * NANO))
     .registerFunction(`${type}.compareTo(${type}): int`, compare)
     .registerFunction(`${type}.isGreaterThan(${type}): bool`, (a: Quantity, b: Quantity) => a.nano > b.nano)
     .registerFunction(`${type}.isLessThan(${type}): bool`, (a: Quantity, b: Quantity) => a.nano < b.nano)
@@ -39,7 +28,6 @@ class Quantity {
   }
 }
 
-const NANO = 1_000_000_000n;
 const DECIMAL: Record<string, number> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const BINARY: Record<string, bigint> = { Ki: 1n, Mi: 2n, Gi: 3n, Ti: 4n, Pi: 5n, Ei: 6n };
 // That the digits may be missing is the real parser's doing.
@@ -57,7 +45,3 @@ function parseNano(text: string): bigint | undefined {
 
 /** What is finer than a billionth is rounded away from zero. */
 const divideUp = (value: bigint, by: bigint) => (value + by - 1n) / by;
-
-function isInteger({ nano }: Quantity): boolean {
-  return nano % NANO === 0n && BigInt.asIntN(64, nano / NANO) === nano / NANO;
-}

@@ -81,22 +81,10 @@ describe('a rule reads strings:', () => {
     ['self.s.matches("^[a-z]+$")', [{ s: 'abc' }], [{ s: 'a1' }]],
     ['self.s.split("/").size() == 2 && self.s.split("/")[0] == "a"', [{ s: 'a/b' }], [{ s: 'a' }, { s: 'b/c' }]],
     ['self.s.lowerAscii() == "abc" && self.s.upperAscii() == "ABC"', [{ s: 'aBc' }], [{ s: 'ab' }]],
-    ['self.s.replace("a", "b") == "bcb" && self.s.replace("a", "b", 1) == "bca"', [{ s: 'aca' }], [{ s: 'aa' }]],
-    ['self.s.find("[0-9]+") == "12" && self.s.findAll("[0-9]+") == ["12", "3"]', [{ s: 'a12b3' }], [{ s: 'a1' }]],
-    ['"%s has %d".format([self.s, self.i]) == "a has 2"', [{ s: 'a', i: 2 }], [{ s: 'a', i: 3 }]],
-    ['"%.2f|%x|%s|%%".format([1.5, 255, ["a", "b"]]) == "1.50|ff|[\\"a\\", \\"b\\"]|%"', [{}], []],
-    ['"%e|%o|%b|%X".format([1234.5, 8, true, "hi"]) == "1.234500×10⁰³|10|1|6869"', [{}], []],
-    ['"%s %s".format([{"b": 1, "a": 2}, type(1)]) == "{\\"a\\":2, \\"b\\":1} int"', [{}], []],
+    ['self.s.find("[0-9]+") == "12"', [{ s: 'a12b3' }], [{ s: 'a1' }]],
     ['self.s.matches("(?i)^[[:alpha:]]+\\\\z")', [{ s: 'aBc' }], [{ s: 'a1' }]],
-    ['matches(self.s, "a")', [{ s: 'ab' }], [{ s: 'b' }]],
-    ['self.s.charAt(1) == "b" && self.s.indexOf("b") == 1 && self.s.substring(1) == "b"', [{ s: 'ab' }], [{ s: 'ac' }]],
+    ['self.s.indexOf("b") == 1 && self.s.substring(1) == "b"', [{ s: 'ab' }], [{ s: 'ac' }]],
     ['self.s.trim() == "a" && self.s != "a"', [{ s: ' a ' }], [{ s: 'a' }]],
-    ['strings.quote(self.s) == "\\"a\\""', [{ s: 'a' }], [{ s: 'b' }]],
-    [
-      'string(self.when) == "2026-01-01T00:00:00Z"',
-      [{ when: '2026-01-01T00:00:00Z' }],
-      [{ when: '2027-01-01T00:00:00Z' }],
-    ],
   ]);
 });
 
@@ -109,12 +97,6 @@ describe('a rule reads lists and maps:', () => {
       [{ ss: ['a', 'b', 'b'] }],
     ],
     ['self.ii.map(x, x * 2).sum() == 6 && self.ii.filter(x, x > 1) == [2]', [{ ii: [1, 2] }], [{ ii: [1, 3] }]],
-    [
-      'self.ii.isSorted() && self.ii.min() == 1 && self.ii.max() == 3',
-      [{ ii: [1, 2, 3] }],
-      [{ ii: [3, 2, 1] }, { ii: [] }],
-    ],
-    ['self.ii.indexOf(2) == 1 && self.ii.lastIndexOf(2) == 2', [{ ii: [1, 2, 2] }], [{ ii: [2] }]],
     ['self.s in self.ss', [{ s: 'a', ss: ['a'] }], [{ s: 'b', ss: ['a'] }]],
     ['self.ss.join("-") == "a-b"', [{ ss: ['a', 'b'] }], [{ ss: ['a'] }]],
     [
@@ -127,47 +109,7 @@ describe('a rule reads lists and maps:', () => {
       [{ m: { a1: 1 } }],
       [{ m: { a1: 0 } }, { m: {} }],
     ],
-    [
-      'sets.contains(["a", "b"], self.ss) && sets.equivalent(self.ss, ["a"])',
-      [{ ss: ['a', 'a'] }],
-      [{ ss: ['b'] }, { ss: ['c'] }],
-    ],
-    ['sets.intersects(self.ss, ["a"])', [{ ss: ['a', 'b'] }], [{ ss: ['b'] }]],
   ]);
-});
-
-describe('a rule reads URLs:', () => {
-  rows([
-    [
-      'url(self.s).getScheme() == "https" && url(self.s).getHost() == "h:80"',
-      [{ s: 'https://h:80/' }],
-      [{ s: 'http://h:80/' }, { s: 'nope' }],
-    ],
-    [
-      'url(self.s).getHostname() == "::1" && url(self.s).getPort() == "80"',
-      [{ s: 'http://[::1]:80/' }],
-      [{ s: 'http://[::1]/' }],
-    ],
-    ['url(self.s).getEscapedPath() == "/a%20b"', [{ s: 'https://h/a b?c' }, { s: '/a%20b' }], [{ s: 'https://h/ab' }]],
-    ['url(self.s).getQuery()["k"] == ["v", "w"]', [{ s: '/p?k=v&k=w' }], [{ s: '/p?k=v' }, { s: '/p' }]],
-  ]);
-
-  test.each([
-    ['/a', true],
-    ['mailto:x', true],
-    ['s3://bucket/key', true],
-    ['https://', true],
-    ['http://u:p@h/a#b', true],
-    ['//x/y', true],
-    ['', false],
-    ['a/b', false],
-    ['https://a b/c', false],
-    ['https://h:x/', false],
-    ['http://h/%zz', false],
-    ['1http://x', false],
-  ])("'%s' as a URL: %s", (s, expected) => {
-    expect(faults(schemaOf(properties, rules('isURL(self.s)')), { s })).toHaveLength(expected ? 0 : 1);
-  });
 });
 
 describe('a rule reads quantities:', () => {
@@ -176,10 +118,6 @@ describe('a rule reads quantities:', () => {
     ['quantity(self.s).isLessThan(quantity("1.5"))', [{ s: '1499m' }], [{ s: '1.5' }]],
     ['quantity(self.s).compareTo(quantity("1024Mi")) == 0', [{ s: '1Gi' }, { s: '1073741824' }], [{ s: '1G' }]],
     ['quantity(self.s) == quantity("1000m")', [{ s: '1' }, { s: '1e0' }], [{ s: '2' }]],
-    ['quantity(self.s).asInteger() == 2000', [{ s: '2k' }], [{ s: '1.5' }, { s: '2' }]],
-    ['quantity(self.s).add(quantity("1")).sub(1) == quantity(self.s)', [{ s: '5' }], []],
-    ['quantity(self.s).asApproximateFloat() == 1.5 && !quantity(self.s).isInteger()', [{ s: '1500m' }], [{ s: '1' }]],
-    ['sign(quantity(self.s)) == -1', [{ s: '-1' }], [{ s: '0' }]],
   ]);
 
   test.each([
@@ -202,31 +140,18 @@ describe('a rule reads quantities:', () => {
 
 describe('a rule reads addresses:', () => {
   rows([
-    [
-      'isIP(self.s) && ip(self.s).family() == 4',
-      [{ s: '10.0.0.1' }],
-      [{ s: '::1' }, { s: 'x' }, { s: '::ffff:10.0.0.1' }],
-    ],
-    [
-      'ip(self.s).isGlobalUnicast()',
-      [{ s: '10.0.0.1' }, { s: 'fd00::1' }],
-      [{ s: '127.0.0.1' }, { s: 'fe80::1' }, { s: '224.0.0.1' }],
-    ],
-    ['ip.isCanonical(self.s)', [{ s: 'fd00::1' }], [{ s: 'fd00:0::1' }]],
+    ['isIP(self.s)', [{ s: '10.0.0.1' }, { s: '::1' }], [{ s: 'x' }, { s: '::ffff:10.0.0.1' }]],
+    ['ip(self.s).isLoopback()', [{ s: '127.0.0.2' }, { s: '::1' }], [{ s: '10.0.0.1' }, { s: '::2' }]],
+    ['ip(self.s).isUnspecified()', [{ s: '0.0.0.0' }, { s: '::' }], [{ s: '0.0.0.1' }, { s: '::1' }]],
     [
       'isCIDR(self.s) && cidr(self.s).containsIP("10.1.2.3")',
       [{ s: '10.0.0.0/8' }],
       [{ s: '10.0.0.0/24' }, { s: '10.0.0.0' }],
     ],
     [
-      'cidr(self.s).containsCIDR("10.1.0.0/16") && cidr(self.s).prefixLength() == 8',
-      [{ s: '10.0.0.0/8' }],
-      [{ s: '11.0.0.0/8' }],
-    ],
-    [
-      'string(cidr(self.s).masked()) == "fd00::/64" && cidr(self.s).ip() == ip("fd00::1")',
+      'cidr(self.s).prefixLength() == 64 && cidr("fd00::/16").containsIP(cidr(self.s).ip())',
       [{ s: 'fd00::1/64' }],
-      [{ s: 'fd00::2/64' }],
+      [{ s: 'fd00::1/65' }, { s: 'fe00::/64' }],
     ],
   ]);
 });

@@ -1,12 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Environment, Optional } from '@marcbachmann/cel-js';
-import { addLists } from './cel-lists.ts';
-import { addNetworks } from './cel-network.ts';
-import { addQuantities } from './cel-quantity.ts';
+import { type Environment, Optional } from '@marcbachmann/cel-js';
+import { celEnvironment } from './cel-environment.ts';
 import { type CompiledRule, compileRule } from './cel-rule.ts';
-import { addStrings } from './cel-strings.ts';
 import { type CelType, type CelTypes, celTypesIn } from './cel-types.ts';
-import { addURLs } from './cel-url.ts';
 import { isJsonObject } from './objects.ts';
 import { type Cause, NO_FIELD } from './schema-cause.ts';
 import { fieldPath, type Structural, sameKeyed, valueSchemaOf } from './schema-structural.ts';
@@ -17,8 +13,7 @@ type RuleCheck = (object: unknown, oldObject: unknown) => Cause[];
 /** Compiles all rules of a schema, at any depth; undefined without rules. Throws an Error with path and rule if a rule does not compile. */
 export function compileRules(schema: Structural): RuleCheck | undefined {
   if (!hasRules(schema)) return undefined;
-  const base = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
-  for (const add of [addStrings, addLists, addURLs, addQuantities, addNetworks]) add(base);
+  const base = celEnvironment();
   const types = celTypesIn(base);
   // Types go in first, all of them: an environment that has been cloned takes no more.
   registerTypes(schema, types, true);

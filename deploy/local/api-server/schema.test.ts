@@ -1,8 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { compileSchema, describeCauses } from './schema.ts';
 
 const text = { type: 'string' };
@@ -416,25 +413,3 @@ describe('defaults', () => {
     expect(second).toEqual(object(all));
   });
 });
-
-// A folder with the CustomResourceDefinitions of other operators, as their releases have them.
-const folder = process.env.OT_UPSTREAM_CRDS ?? '';
-const upstream = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.yaml')) : [];
-
-describe.skipIf(upstream.length === 0)(
-  'of the operators around us (set OT_UPSTREAM_CRDS to a folder of their definitions)',
-  () => {
-    test.each(upstream)('%s compiles in a moment and takes a bare object', (file) => {
-      const crd = parse(readFileSync(join(folder, file), 'utf8')) as {
-        spec: { names: { kind: string }; versions: { schema: { openAPIV3Schema: unknown } }[] };
-      };
-      for (const version of crd.spec.versions) {
-        const start = performance.now();
-        const { validate } = compileSchema(version.schema.openAPIV3Schema);
-        const reasons = validate({ apiVersion: 'x/v1', kind: crd.spec.names.kind, metadata: { name: 'a' } });
-        expect(performance.now() - start).toBeLessThan(5000);
-        expect(reasons.filter(({ field, reason }) => reason !== 'FieldValueRequired' && field !== '<nil>')).toEqual([]);
-      }
-    });
-  },
-);
