@@ -1,58 +1,50 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import type { Environment } from '@marcbachmann/cel-js';
+import { type Address, addressIn, type Cidr, cidrIn, contains } from '../cidr.ts';
 
 /** Adds of Kubernetes' IP and CIDR libraries what the definitions of this project ask. */
 export function addNetworks(environment: Environment): void {
-  addAddresses(environment);
-  addPrefixes(environment);
-}
-
-function addAddresses(environment: Environment) {
-  const isIn = (...prefixes: string[]) => {
-    const all = prefixes.map(toPrefix);
-    return (ip: Address) => all.some((prefix) => holds(prefix, ip));
-  };
   environment
-    .registerType('net.IP', { ctor: Address })
-    .registerFunction('ip(string): net.IP', toAddress)
-    .registerFunction('isIP(string): bool', (text: string) => parseAddress(text) !== undefined)
+    .registerType('net.IP', { ctor: IP })
+    .registerFunction('ip(string): net.IP', toIP)
+    .registerFunction('isIP(string): bool', (text: string) => parseIP(text) !== undefined)
     .registerFunction('net.IP.isUnspecified(): bool', isIn('0.0.0.0/32', '::/128'))
-    .registerFunction('net.IP.isLoopback(): bool', isIn('127.0.0.0/8', '::1/128'));
-}
-
-function addPrefixes(environment: Environment) {
-  environment
+    .registerFunction('net.IP.isLoopback(): bool', isIn('127.0.0.0/8', '::1/128'))
     .registerType('net.CIDR', { ctor: Prefix })
     .registerFunction('cidr(string): net.CIDR', toPrefix)
     .registerFunction('isCIDR(string): bool', (text: string) => parsePrefix(text) !== undefined)
-    .registerFunction('net.CIDR.ip(): net.IP', (prefix: Prefix) => prefix.ip)
-    .registerFunction('net.CIDR.prefixLength(): int', (prefix: Prefix) => BigInt(prefix.length))
-    .registerFunction('net.CIDR.containsIP(net.IP): bool', holds)
-    .registerFunction('net.CIDR.containsIP(string): bool', (prefix: Prefix, ip: string) =>
-      holds(prefix, toAddress(ip)),
+    .registerFunction('net.CIDR.ip(): net.IP', ({ ip }: Prefix) => ip)
+    .registerFunction('net.CIDR.prefixLength(): int', ({ range }: Prefix) => BigInt(range.prefix))
+    .registerFunction('net.CIDR.containsIP(net.IP): bool', ({ range }: Prefix, { address }: IP) =>
+      contains(range, address),
+    )
+    .registerFunction('net.CIDR.containsIP(string): bool', ({ range }: Prefix, ip: string) =>
+      contains(range, toIP(ip).address),
     );
 }
 
-class Address {
-  readonly value: bigint;
-  readonly bits: 32 | 128;
-  constructor(value: bigint, bits: 32 | 128) {
-    this.value = value;
-    this.bits = bits;
+class IP {
+  readonly address: Address;
+  constructor(address: Address) {
+    this.address = address;
   }
 }
 
 class Prefix {
-  readonly ip: Address;
-  readonly length: number;
-  constructor(ip: Address, length: number) {
+  readonly ip: IP;
+  readonly range: Cidr;
+  constructor(ip: IP, range: Cidr) {
     this.ip = ip;
-    this.length = length;
+    this.range = range;
   }
 }
 
-function toAddress(text: string): Address {
-  const ip = parseAddress(text);
+function isIn(...texts: string[]) {
+  const ranges = texts.map((text) => toPrefix(text).range);
+  return ({ address }: IP) => ranges.some((range) => contains(range, address));
+}
+
+function toIP(text: string): IP {
+  const ip = parseIP(text);
   if (!ip) throw new Error(`IP Address ${JSON.stringify(text)} parse error during conversion from string`);
   return ip;
 }
@@ -63,29 +55,15 @@ function toPrefix(text: string): Prefix {
   return prefix;
 }
 
-function parseAddress(text: string): Address | undefined {
-  if (isIPv4(text)) return new Address(join(text.split('.'), 10, 8n), 32);
-  if (!isIPv6(text) || text.includes('%')) return undefined;
-  const canonical = new URL(`http://[${text}]`).hostname.slice(1, -1);
-  const [head = '', tail] = canonical.split('::');
-  const front = head.split(':').filter((group) => group !== '');
-  const back = (tail ?? '').split(':').filter((group) => group !== '');
-  const zeros = new Array<string>(8 - front.length - back.length).fill('0');
-  const value = join([...front, ...zeros, ...back], 16, 16n);
-  // An IPv4 address in IPv6 clothes is refused.
-  return value >> 32n === 0xffffn ? undefined : new Address(value, 128);
+/** An IPv4 address in IPv6 clothes is refused. */
+function parseIP(text: string): IP | undefined {
+  const address = addressIn(text);
+  return address && !(address.bits === 32 && text.includes(':')) ? new IP(address) : undefined;
 }
-
-const join = (groups: string[], radix: number, width: bigint) =>
-  groups.reduce((value, group) => (value << width) | BigInt(Number.parseInt(group, radix)), 0n);
 
 function parsePrefix(text: string): Prefix | undefined {
-  const [, address = '', length = ''] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
-  const ip = parseAddress(address);
-  return ip && Number(length) <= ip.bits ? new Prefix(ip, Number(length)) : undefined;
+  const [, own = ''] = /^([^/]+)\/(?:0|[1-9]\d{0,2})$/.exec(text) ?? [];
+  const ip = parseIP(own);
+  const range = cidrIn(text);
+  return ip && range && new Prefix(ip, range);
 }
-
-const networkOf = (ip: Address, length: number) => ip.value >> BigInt(ip.bits - length);
-
-const holds = ({ ip, length }: Prefix, other: Address) =>
-  ip.bits === other.bits && networkOf(ip, length) === networkOf(other, length);

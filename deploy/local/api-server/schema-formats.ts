@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { cidrIn } from '../cidr.ts';
 
 const matches = (pattern: RegExp) => (value: string) => pattern.test(value);
 
@@ -11,7 +12,7 @@ const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 export const formats: Record<string, (value: string) => boolean> = {
   bsonobjectid: matches(/^[0-9a-f]{24}$/i),
   byte: matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/),
-  cidr: isCIDR,
+  cidr: (value) => cidrIn(value) !== undefined,
   date: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && isDay(value),
   'date-time': isDateTime,
   datetime: isDateTime,
@@ -42,11 +43,6 @@ function isDay(date: string): boolean {
 function isDateTime(value: string): boolean {
   const written = /^(\d{4}-\d\d-\d\d)[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.exec(value);
   return written !== null && isDay(written[1] ?? '') && !Number.isNaN(Date.parse(value));
-}
-
-function isCIDR(value: string): boolean {
-  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(value) ?? [];
-  return (isIPv4(address) && Number(bits) <= 32) || (isIPv6(address) && Number(bits) <= 128);
 }
 
 /** As Go's url.ParseRequestURI: absolute, or a path from the root. */

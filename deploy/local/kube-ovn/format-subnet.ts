@@ -1,4 +1,4 @@
-import { addressIn, cidrIn, contains, firstIn } from './cidr.ts';
+import { addressIn, cidrIn, contains, firstIn } from '../cidr.ts';
 import { isOvn, type Subnet, type SubnetSpec } from './kinds.ts';
 
 const defaultVpc = 'ovn-cluster';

@@ -1,7 +1,7 @@
+import { cidrIn, countIn } from '../cidr.ts';
 import type { Contents } from '../controller/conditions.ts';
 import type { Condition } from '../controller/kinds.ts';
 import { timestamp } from '../controller/write.ts';
-import { cidrIn, countIn } from './cidr.ts';
 import { countExcluded } from './format-subnet.ts';
 import type { SubnetSpec, SubnetStatus } from './kinds.ts';
 

@@ -1,4 +1,4 @@
-import { addressIn, broadcastOf, type Cidr, cidrIn, contains, overlap } from './cidr.ts';
+import { addressIn, broadcastOf, type Cidr, cidrIn, contains, overlap } from '../cidr.ts';
 import type { Subnet } from './kinds.ts';
 
 /** Ranges that no network may have, in kube-ovn's words. */

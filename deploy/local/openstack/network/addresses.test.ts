@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cidrIn } from '../../kube-ovn/cidr.ts';
+import { cidrIn } from '../../cidr.ts';
 import { checkPools, defaultGateway, defaultPools, freeAddress } from './addresses.ts';
 import type { Subnet } from './state.ts';
 

@@ -1,4 +1,4 @@
-import { addressIn, broadcastOf, type Cidr, cidrIn, contains, textOf } from '../../kube-ovn/cidr.ts';
+import { addressIn, broadcastOf, type Cidr, cidrIn, contains, textOf } from '../../cidr.ts';
 import { Refusal } from '../refusal.ts';
 import { neutronRefusals } from './refusals.ts';
 import type { FixedIp, Pool, Subnet } from './state.ts';

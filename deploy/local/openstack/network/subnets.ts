@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cidrIn, overlap } from '../../kube-ovn/cidr.ts';
+import { cidrIn, overlap } from '../../cidr.ts';
 import type { Cloud } from '../cloud.ts';
 import { Refusal } from '../refusal.ts';
 import type { Asked, Route } from '../route.ts';
