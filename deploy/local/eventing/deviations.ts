@@ -84,6 +84,12 @@ export const deviations = [
     reason: 'The generator guards the plurals of all kinds we watch.',
   },
   {
+    name: 'owner',
+    real: 'A source with `owner` tells only of objects which such an owner controls.',
+    local: '`spec.owner` is not read.',
+    reason: 'No source of ours names one.',
+  },
+  {
     name: 'namespace-selector',
     real: 'Each new or deleted namespace restarts the adapters of all sources with a `namespaceSelector`, an empty one included, and what changes meanwhile is never told.',
     local: 'The selector is evaluated when the source starts.',

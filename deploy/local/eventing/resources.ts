@@ -78,7 +78,6 @@ export const ApiServerSource = defineResource(
       mode: z.enum(['Reference', 'Resource']).default('Reference'),
       serviceAccountName: z.string().default('default'),
       resources: z.array(z.object({ apiVersion: z.string(), kind: z.string(), selector: LabelSelector.optional() })),
-      owner: z.object({ apiVersion: z.string(), kind: z.string() }).optional(),
       namespaceSelector: LabelSelector.optional(),
       sink: Destination,
       ceOverrides,

@@ -168,33 +168,6 @@ describe('an ApiServerSource', () => {
     expect(ids[1]).toBe(ids[0]);
     expect(ids[2]).not.toBe(ids[0]);
   });
-
-  test('without a namespaceSelector watches its own namespace, with its selector', async () => {
-    const fake = fakeKube();
-    const resources = [
-      { apiVersion: 'v1', kind: 'Policy', selector: { matchLabels: { app: 'demo' } } },
-      { apiVersion: 'v1', kind: 'Class' },
-    ];
-    const { stop } = await running(aSource({ resources, namespaceSelector: undefined }), fake);
-    stop();
-    expect(fake.watches).toEqual([
-      { plural: 'policies', options: { namespace: 'default', labelSelector: 'app=demo', resourceVersion: '7' } },
-      { plural: 'classes', options: { namespace: 'default', resourceVersion: '7' } },
-    ]);
-  });
-
-  test('with an owner tells only of objects which that owner controls', async () => {
-    const fake = fakeKube();
-    const owner = { apiVersion: 'v1', kind: 'Pod' };
-    const { requests, idle, stop } = await running(aSource({ owner }), fake);
-    const owned = widget('owned');
-    owned.metadata.ownerReferences = [{ ...owner, name: 'p', uid: 'u', controller: true }];
-    fake.open[0]?.tell({ type: 'ADDED', object: widget('free') });
-    fake.open[0]?.tell({ type: 'ADDED', object: owned });
-    await idle();
-    stop();
-    expect(requests.map(({ headers }) => headers.get('ce-name'))).toEqual(['owned']);
-  });
 });
 
 test('a label selector is written as the API server takes it', () => {

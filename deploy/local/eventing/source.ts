@@ -31,7 +31,6 @@ export async function runApiServerSource(source: ApiServerSource, context: Sourc
       };
       return reflect(context.kube, resourceOf(wanted), options, context, {
         changed: (change) => {
-          if (!isOwned(source, change.object)) return;
           // Only the signal makes this fail, and then the queue is dropped, as it is with a killed adapter.
           last = last.then(() => send(eventOf(source, change, context), context)).catch(() => {});
           context.running(last);
@@ -85,13 +84,6 @@ async function watchedNamespaces(source: ApiServerSource, { kube, namespace }: S
   const labelSelector = selectorText(selector);
   if (labelSelector === '') return [undefined];
   return (await kube.list(Namespace, { labelSelector })).map(({ metadata }) => metadata.name);
-}
-
-function isOwned(source: ApiServerSource, object: KubernetesObject) {
-  const { owner } = source.spec;
-  if (!owner) return true;
-  const controller = object.metadata.ownerReferences?.find((reference) => reference.controller);
-  return controller?.apiVersion === owner.apiVersion && controller.kind === owner.kind;
 }
 
 /** A label selector as the API server takes it in a query. */
