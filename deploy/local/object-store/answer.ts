@@ -5,7 +5,6 @@ import { type Access, verifyBasic, verifySignature } from './authorize.ts';
 import type { Bandwidth } from './bandwidth.ts';
 import { byteRange } from './byte-range.ts';
 import type { FaultTable } from './faults.ts';
-import { listObjectsXml } from './list-objects.ts';
 import { errorXml, S3Error, s3Errors } from './s3-error.ts';
 import { sendBody } from './send-body.ts';
 import type { SignableRequest } from './sigv4.ts';
@@ -75,10 +74,7 @@ async function route(asked: Asked, request: IncomingMessage, response: ServerRes
   if (asked.method !== 'GET' && asked.method !== 'HEAD') throw s3Errors.methodNotAllowed();
   const objects = shelves.buckets.get(asked.bucket);
   if (!objects) throw s3Errors.noSuchBucket();
-  if (!asked.key) {
-    const xml = listObjectsXml(asked.bucket, objects, new URLSearchParams(asked.query));
-    return void response.writeHead(200, { 'content-type': 'application/xml' }).end(xml);
-  }
+  if (!asked.key) throw s3Errors.methodNotAllowed();
   const object = objects.get(asked.key);
   if (!object) throw s3Errors.noSuchKey();
   const { start, end } = writeHead(asked, response, object);

@@ -23,23 +23,15 @@ afterEach(async () => {
 interface Signing {
   method?: string;
   body?: string;
-  keys?: typeof keys;
-  timeMs?: number;
   payloadHash?: string;
-  region?: string;
   headers?: Record<string, string>;
 }
 
 function signed(url: string, signing: Signing = {}) {
-  const { pathname: path, host, search } = new URL(url);
+  const { pathname: path, host } = new URL(url);
   const method = signing.method ?? 'GET';
-  const scope = { region: signing.region ?? 'any', service: 's3', timeMs: signing.timeMs ?? Date.now() };
-  const headers = signHeaders(
-    { method, path, query: search.slice(1), headers: { host } },
-    signing.keys ?? keys,
-    scope,
-    signing.payloadHash,
-  );
+  const scope = { region: 'any', service: 's3', timeMs: Date.now() };
+  const headers = signHeaders({ method, path, headers: { host } }, keys, scope, signing.payloadHash);
   return fetch(url, {
     method,
     headers: { ...headers, ...signing.headers },
@@ -67,28 +59,11 @@ function drained(url: string, limit = Number.POSITIVE_INFINITY) {
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
+// Which key may read what, and what of it: test/proofs/contract/s3-answers.ts, which a real server answers, too.
 describe('who may read', () => {
   test.each([
     { name: 'a good signature', status: 200, signing: {} },
     { name: 'an unsigned payload', status: 200, signing: { payloadHash: unsignedPayload } },
-    {
-      name: 'an unknown key',
-      status: 403,
-      code: 'InvalidAccessKeyId',
-      signing: { keys: { ...keys, accessKeyId: 'AKIDOTHER' } },
-    },
-    {
-      name: 'a wrong secret',
-      status: 403,
-      code: 'SignatureDoesNotMatch',
-      signing: { keys: { ...keys, secretKey: 'guess' } },
-    },
-    {
-      name: 'an old signature',
-      status: 403,
-      code: 'RequestTimeTooSkewed',
-      signing: { timeMs: Date.now() - 16 * 60_000 },
-    },
     {
       name: 'a header that is no signature',
       status: 400,
@@ -121,12 +96,9 @@ describe('who may read', () => {
     expect(await answer.text()).toContain('Missing required header for this request: x-amz-content-sha256');
   });
 
-  test('answers AccessDenied to an unsigned request, and the object to anyone in a public bucket', async () => {
+  test('lets nobody write into a public bucket unsigned', async () => {
     const { url, put } = await store();
-    await put('closed', 'a', 'secret');
     await put('open', 'a', 'public');
-    expect(await (await fetch(`${url}/closed/a`)).text()).toContain('<Code>AccessDenied</Code>');
-    expect(await (await fetch(`${url}/open/a`)).text()).toBe('public');
     expect((await fetch(`${url}/open/a`, { method: 'PUT', body: 'x' })).status).toBe(403);
   });
 
@@ -150,23 +122,9 @@ describe('who may read', () => {
     expect((await fetch(at(Date.now() - 61_000))).status).toBe(403);
     expect((await fetch(`${at(Date.now())}0`)).status).toBe(403);
   });
-
-  test('refuses another region when it has one of its own', async () => {
-    const { url } = await store({ region: 'eu-central-1' });
-    expect((await signed(`${url}/open/a`, { region: 'eu-central-1' })).status).toBe(404);
-    expect(await (await signed(`${url}/open/a`, { region: 'us-east-1' })).text()).toContain("expecting 'eu-central-1'");
-  });
 });
 
 describe('objects', () => {
-  test('says what is missing, the key or the bucket', async () => {
-    const { url, put } = await store();
-    await put('closed', 'a', 'x');
-    expect(await (await signed(`${url}/closed/b`)).text()).toContain('<Code>NoSuchKey</Code>');
-    expect(await (await signed(`${url}/nowhere/b`)).text()).toContain('<Code>NoSuchBucket</Code>');
-    expect((await signed(`${url}/closed/b`, { method: 'HEAD' })).status).toBe(404);
-  });
-
   test('keeps what is PUT, if it is what was signed', async () => {
     const { url, put } = await store();
     await put('closed', 'a', 'x');
@@ -205,16 +163,6 @@ describe('objects', () => {
     expect(answer.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/100000`);
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(seededBytes(1, from, to));
     expect((await fetch(`${url}/open/a`, { headers: { range: 'bytes=100000-' } })).status).toBe(416);
-  });
-
-  test('lists a bucket page by page', async () => {
-    const { url, put } = await store();
-    for (const key of ['a/1', 'a/2', 'a/3', 'b&c']) await put('closed', key, 'x');
-    const first = await (await signed(`${url}/closed?list-type=2&prefix=a/&max-keys=2`)).text();
-    expect([...first.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key]) => key)).toEqual(['a/1', 'a/2']);
-    expect(first).toContain('<NextContinuationToken>a/2<');
-    const next = await (await signed(`${url}/closed?list-type=2&continuation-token=a%2F2`)).text();
-    expect([...next.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key]) => key)).toEqual(['a/3', 'b&amp;c']);
   });
 });
 

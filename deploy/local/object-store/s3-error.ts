@@ -61,7 +61,7 @@ export function errorXml(error: S3Error, resource: string, requestId: string, ho
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner.join('')}</Error>`;
 }
 
-export const escapeXml = (text: string) =>
+const escapeXml = (text: string) =>
   text.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character] ?? '&quot;');
 
 const codeOfStatus: Record<number, string> = {
