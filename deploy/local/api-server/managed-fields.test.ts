@@ -118,38 +118,9 @@ const applied = (...steps: Step[]) =>
     undefined,
   ) as Thing;
 
+// What an apply does to an object of the server, and who owns what then: test/proofs/contract/cases-apply.ts.
 describe('server-side apply', () => {
   test.each<[fact: string, steps: Step[], spec: object | null | undefined, owned: Record<string, string[]>]>([
-    [
-      'creates what is not there, owned by who applies it',
-      [a({ url: 'x' })],
-      { url: 'x' },
-      { 'a Apply': ['.spec.url'] },
-    ],
-    [
-      'removes a field its only owner no longer applies',
-      [a({ url: 'x', size: '1' }), a({ url: 'x' })],
-      { url: 'x' },
-      { 'a Apply': ['.spec.url'] },
-    ],
-    [
-      'shares a field between those who apply the same value, and keeps it until the last lets go',
-      [a({ url: 'x' }), b({ url: 'x', size: '1' }), a()],
-      { url: 'x', size: '1' },
-      { 'b Apply': ['.spec.size', '.spec.url'] },
-    ],
-    [
-      'moves a field to who forces another value',
-      [a({ url: 'x', size: '1' }), b({ url: 'y' }, 'force')],
-      { url: 'y', size: '1' },
-      { 'a Apply': ['.spec.size'], 'b Apply': ['.spec.url'] },
-    ],
-    [
-      'merges maps key by key',
-      [a({ map: { k: '1' } }), b({ map: { l: '2' } })],
-      { map: { k: '1', l: '2' } },
-      { 'a Apply': ['.spec.map.k'], 'b Apply': ['.spec.map.l'] },
-    ],
     [
       'leaves null, which validation then refuses, of an object that loses its last field',
       [a({ url: 'x' }), a({})],
@@ -173,21 +144,6 @@ describe('server-side apply', () => {
       [a({ tags: ['x', 'y'] }), b({ tags: ['y', 'z'] }), a({ tags: ['z'] })],
       { tags: ['y', 'z'] },
       { 'a Apply': ['.spec.tags[="z"]'], 'b Apply': ['.spec.tags[="y"]', '.spec.tags[="z"]'] },
-    ],
-    [
-      'merges keyed lists element by element',
-      [a({ disks: [{ name: 'x', size: '1' }] }), b({ disks: [{ name: 'x', boot: 1 }] })],
-      { disks: [{ name: 'x', size: '1', boot: 1 }] },
-      {
-        'a Apply': ['.spec.disks[name="x"]', '.spec.disks[name="x"].name', '.spec.disks[name="x"].size'],
-        'b Apply': ['.spec.disks[name="x"]', '.spec.disks[name="x"].boot', '.spec.disks[name="x"].name'],
-      },
-    ],
-    [
-      'removes the element that its only owner no longer applies',
-      [a({ disks: [{ name: 'x' }, { name: 'y' }] }), a({ disks: [{ name: 'y' }] })],
-      { disks: [{ name: 'y' }] },
-      { 'a Apply': ['.spec.disks[name="y"]', '.spec.disks[name="y"].name'] },
     ],
     [
       'tells elements apart by the defaults of their keys',
@@ -255,17 +211,6 @@ describe('server-side apply', () => {
     expect(metadata).toEqual({ name: 'a', uid: 'u', resourceVersion: '7' });
   });
 
-  test('of a status records under the subresource, and takes no spec', () => {
-    const live = applied(['a', { url: 'x' }]);
-    const conditions = [{ type: 'Ready', status: 'True' }];
-    const object = apply(live, 'a', { spec: { url: 'y' }, status: { conditions } }, { subresource: 'status' });
-    expect(object).toMatchObject({ spec: { url: 'x' }, status: { conditions } });
-    expect(object.metadata.managedFields).toMatchObject([
-      { manager: 'a', fieldsV1: { 'f:spec': { 'f:url': {} } } },
-      { manager: 'a', subresource: 'status', fieldsV1: { 'f:status': {} } },
-    ]);
-  });
-
   test('without a schema merges conditions by type', () => {
     const conditions = (type: string) => ({ status: { conditions: [{ type, status: 'True' }] } });
     const first = apply(undefined, 'a', conditions('Ready'), { schema: undefined });
@@ -289,26 +234,6 @@ describe('server-side apply', () => {
   describe('a conflict', () => {
     const live = update(applied(['a', { size: '1' }]), 'kubectl', { spec: { size: '1', url: 'x' } });
 
-    test('is another value of a field that another manager has, and changes nothing', () => {
-      const { object, conflicts } = applyServerSide(request(live, 'b', { spec: { url: 'y' } }));
-      expect(object).toBe(live);
-      expect(conflicts).toEqual([{ manager: 'kubectl', owner: '"kubectl" using v1', field: '.spec.url' }]);
-      expect(describeConflicts(conflicts)).toBe(
-        'Apply failed with 1 conflict: conflict with "kubectl" using v1: .spec.url',
-      );
-    });
-
-    test('with several managers is listed by manager', () => {
-      const { conflicts } = applyServerSide(request(live, 'b', { spec: { url: 'y', size: '2' } }));
-      expect(describeConflicts(conflicts)).toBe(
-        'Apply failed with 2 conflicts: conflicts with "a":\n- .spec.size\nconflicts with "kubectl" using v1:\n- .spec.url',
-      );
-    });
-
-    test('with the same value does not exist', () => {
-      expect(applyServerSide(request(live, 'b', { spec: { url: 'x' } })).conflicts).toEqual([]);
-    });
-
     test('with the same manager does not exist', () => {
       expect(applyServerSide(request(live, 'a', { spec: { size: '2' } })).conflicts).toEqual([]);
     });
@@ -323,17 +248,6 @@ describe('server-side apply', () => {
   });
 
   test.each([
-    ['an unknown field', { spec: { bogus: 1 } }, '.spec.bogus: field not declared in schema'],
-    [
-      'two elements with one key',
-      { spec: { disks: [{ name: 'a' }, { name: 'a' }] } },
-      '.spec.disks: duplicate entries for key [name="a"]',
-    ],
-    [
-      'an element without key',
-      { spec: { disks: [{ size: '1' }] } },
-      '.spec.disks: element 0: associative list with keys',
-    ],
     ['a map for a list', { spec: { disks: { a: 1 } } }, '.spec.disks: expected list'],
     ['a scalar for a map', { spec: 'x' }, '.spec: expected map'],
   ])('refuses %s', (_what, body, message) => {
@@ -352,21 +266,6 @@ describe('server-side apply', () => {
 });
 
 describe('an update', () => {
-  test('that creates owns everything, objects included', () => {
-    const object = update(undefined, 'k', { metadata: { labels: { a: '1' } }, spec: { url: 'x', sub: { x: '1' } } });
-    expect(owners(object)).toEqual({
-      'k Update': ['.metadata.labels', '.metadata.labels.a', '.spec', '.spec.sub', '.spec.sub.x', '.spec.url'],
-    });
-  });
-
-  test('takes changed and added fields from their owners', () => {
-    const live = applied(['a', { url: 'x', size: '1' }]);
-    expect(owners(update(live, 'k', { spec: { url: 'y', size: '1', map: { k: '1' } } }))).toEqual({
-      'a Apply': ['.spec.size'],
-      'k Update': ['.spec.map', '.spec.map.k', '.spec.url'],
-    });
-  });
-
   test('takes removed fields from everyone, and entries without fields vanish', () => {
     const live = applied(['a', { url: 'x' }], ['b', { url: 'x', size: '1' }]);
     expect(owners(update(live, 'k', { spec: { size: '1' } }))).toEqual({ 'b Apply': ['.spec.size'] });

@@ -23,16 +23,10 @@ function faults(properties: object, spec: unknown, more: object = {}): string[] 
   return causes.map(({ field, message }) => `${field}: ${message}`);
 }
 
+// What a schema makes of an object of the server: test/proofs/contract/cases-schema.ts.
 describe('validation', () => {
   test.each<[fact: string, property: object, value: unknown, messages: string[]]>([
     ['a string', text, 'x', []],
-    ['a wrong type', text, 3, ['spec.f: Invalid value: "integer": spec.f in body must be of type string: "integer"']],
-    [
-      'a fraction for an integer',
-      integer,
-      1.5,
-      ['spec.f: Invalid value: "number": spec.f in body must be of type integer: "number"'],
-    ],
     ['a whole number for a number', { type: 'number' }, 1, []],
     ['an int32 that is too big for one, as the real server does', { ...integer, format: 'int32' }, 4e9, []],
     ['null', text, null, ['spec.f: Invalid value: "null": spec.f in body must be of type string: "null"']],
@@ -44,61 +38,13 @@ describe('validation', () => {
       ['spec.f: Unsupported value: null: supported values: "x"'],
     ],
     ['null that may be, whatever else is asked', { ...text, nullable: true, not: { minLength: 0 } }, null, []],
-    [
-      'an unsupported value',
-      { ...text, enum: ['a', 'b'] },
-      'x',
-      ['spec.f: Unsupported value: "x": supported values: "a", "b"'],
-    ],
-    [
-      'a string that does not match',
-      { ...text, pattern: '^https://' },
-      'x',
-      [`spec.f: Invalid value: "x": spec.f in body should match '^https://'`],
-    ],
     ['a pattern in Go’s syntax', { ...text, pattern: '(?i)^[[:alpha:]\\-]+\\z' }, 'A-b', []],
-    [
-      'a string that is too long',
-      { ...text, maxLength: 3, pattern: '^x' },
-      'abcd',
-      ['spec.f: Too long: may not be more than 3 bytes'],
-    ],
     ['a string of wide characters by their number', { ...text, maxLength: 2 }, '💾💾', []],
-    [
-      'a string that is too short',
-      { ...text, minLength: 2, pattern: '^x' },
-      'a',
-      ['spec.f: Invalid value: "a": spec.f in body should be at least 2 chars long'],
-    ],
     [
       'a number that is too small',
       { ...integer, minimum: 2 },
       1,
       ['spec.f: Invalid value: 1: spec.f in body should be greater than or equal to 2'],
-    ],
-    [
-      'a number on an exclusive bound',
-      { ...integer, minimum: 1, exclusiveMinimum: true },
-      1,
-      ['spec.f: Invalid value: 1: spec.f in body should be greater than 1'],
-    ],
-    [
-      'a number that is too large',
-      { ...integer, maximum: 5 },
-      7,
-      ['spec.f: Invalid value: 7: spec.f in body should be less than or equal to 5'],
-    ],
-    [
-      'no multiple',
-      { ...integer, multipleOf: 2 },
-      7,
-      ['spec.f: Invalid value: 7: spec.f in body should be a multiple of 2'],
-    ],
-    [
-      'too many items',
-      { type: 'array', items: text, maxItems: 1 },
-      ['a', 'b'],
-      ['spec.f: Too many: 2: must have at most 1 item'],
     ],
     [
       'too few items',
@@ -125,41 +71,10 @@ describe('validation', () => {
       ['spec.f[1]: Invalid value: "string": spec.f[1] in body must be of type integer: "string"'],
     ],
     [
-      'a fault in a map',
-      { type: 'object', additionalProperties: integer },
-      { 'a/b': 'x' },
-      ['spec.f.a/b: Invalid value: "string": spec.f.a/b in body must be of type integer: "string"'],
-    ],
-    [
-      'a field that is missing inside',
-      { type: 'object', required: ['k'], properties: { k: text } },
-      {},
-      ['spec.f.k: Required value'],
-    ],
-    ['an int or string', { 'x-kubernetes-int-or-string': true }, '5%', []],
-    [
-      'neither int nor string',
-      { 'x-kubernetes-int-or-string': true },
-      true,
-      ['spec.f: Invalid value: "boolean": spec.f in body must be of type integer,string: "boolean"'],
-    ],
-    [
-      'no time',
-      { ...text, format: 'date-time' },
-      'nope',
-      ['spec.f: Invalid value: "nope": spec.f in body must be of type date-time: "nope"'],
-    ],
-    [
       'a number for a time',
       { ...text, format: 'date-time' },
       5,
       ['spec.f: Invalid value: "int64": spec.f in body must be of type date-time: "int64"'],
-    ],
-    [
-      'a repeated element of a set',
-      { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
-      ['a', 'b', 'a', 'a'],
-      ['spec.f[2]: Duplicate value: "a"'],
     ],
     [
       'a repeated key of a keyed list',
@@ -330,8 +245,6 @@ describe('pruning', () => {
   };
 
   test.each<[fact: string, spec: object, kept: object, dropped: string[]]>([
-    ['drops unknown fields', { a: '', bogus: { x: 1 } }, { a: '' }, ['spec.bogus']],
-    ['looks into lists', { list: [{ k: '' }, { k: '', x: 1 }] }, { list: [{ k: '' }, { k: '' }] }, ['spec.list[1].x']],
     ['looks into maps', { map: { q: { k: '', x: 1 } } }, { map: { q: { k: '' } } }, ['spec.map.q.x']],
     [
       'empties objects of which nothing is known',
@@ -391,11 +304,7 @@ describe('defaults', () => {
 
   test.each<[fact: string, spec: object, expected: object]>([
     ['fill what is absent, and what they bring, but make no object to have a place', {}, all],
-    ['keep existing values', { mode: 'y', sub: { n: 1 } }, { ...all, mode: 'y', sub: { n: 1 } }],
     ['are set in existing objects', { bare: {} }, { ...all, bare: { n: 3 } }],
-    ['replace a null that may not be', { mode: null }, all],
-    ['leave a null that may be', { nullable: null }, { ...all, nullable: null }],
-    ['reach into lists', { list: [{}, { c: 'y' }] }, { ...all, list: [{ c: 'z' }, { c: 'y' }] }],
     ['replace nulls in maps', { map: { k: null } }, { ...all, map: { k: 'd' } }],
   ])('%s', (_fact, spec, expected) => {
     const filled = object(structuredClone(spec));
