@@ -109,21 +109,6 @@ describe('a snapshot that cannot be cloned is reported in Bound and Ready, never
   });
 });
 
-test('a clone that asks for more grows before it is handed over', async () => {
-  await takeSnapshot();
-  await cluster.kube.create(DataVolume, aClone('3Gi'));
-  await dataVolumes.until(isDone);
-  const claim = await cluster.kube.get(Claim, { namespace: 'default', name: 'disk' });
-  expect(claim?.status?.capacity?.storage).toBe('3Gi');
-  expect(claims.events).toContainEqual({
-    type: 'ADDED',
-    object: expect.objectContaining({
-      metadata: expect.objectContaining({ name: expect.stringMatching(/^tmp-pvc-/) }),
-      spec: expect.objectContaining({ resources: { requests: { storage: '1Gi' } } }),
-    }),
-  });
-});
-
 test('a clone that asks for more on a class that cannot grow is copied', async () => {
   await cluster.kube.patch(StorageClass, { name: 'gp3' }, { allowVolumeExpansion: false });
   await takeSnapshot();

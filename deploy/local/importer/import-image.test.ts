@@ -140,56 +140,18 @@ describe('formats', () => {
     const store = await storeWith({ size: 1000 * mebi, seed: 1 });
     expect(await fromHttp(store, { scratch: false })).toEqual({ outcome: 'scratch-required', format: 'raw' });
   });
-
-  test('refuses what is shorter than a header', async () => {
-    const store = await storeWith('tiny');
-    const message =
-      'Unable to process data: Unable to obtain information about data source: could not process image header: unexpected EOF';
-    expect(await fromS3(store)).toEqual({ outcome: 'failed', reason: 'Error', message, bytes: 4 });
-  });
 });
 
+// What each failure of a source says is compared with the recordings of a real importer: test/proofs/recordings.
 describe('S3', () => {
-  test.each([
-    {
-      name: 'a key that is not there',
-      path: 'images/no such.qcow2',
-      message:
-        /^Unable to connect to s3 data source: could not get s3 object: "images\/no such.qcow2": NoSuchKey: The specified key does not exist.\n\tstatus code: 404, request id: [0-9A-F]{16}, host id: \S+$/,
-    },
-    {
-      name: 'a bucket that is not there',
-      path: 'nowhere/a',
-      message: /"nowhere\/a": NoSuchBucket: .*status code: 404/s,
-    },
-    {
-      name: 'an unknown key pair',
-      path: 'images/a.img',
-      keys: { accessKeyId: 'AKIDOTHER', secretKey: 'x' },
-      message: /InvalidAccessKeyId: .*status code: 403/s,
-    },
-    {
-      name: 'a wrong secret',
-      path: 'images/a.img',
-      keys: { ...credentials, secretKey: 'guess' },
-      message: /SignatureDoesNotMatch: .*status code: 403/s,
-    },
-    {
-      name: 'no key pair, though the bucket is public',
-      path: 'open/a.img',
-      keys: { accessKeyId: '', secretKey: '' },
-      message: /"open\/a.img": EmptyStaticCreds: static credentials are empty$/,
-    },
-  ])('says what is wrong with $name, without secrets', async ({ path, keys = credentials, message }) => {
+  test('needs a key pair, though the bucket is public', async () => {
     const store = await storeWith(raw);
-    const result = await fromAny(`${store.url}/${path}`, { credentials: keys });
-    expect(result).toMatchObject({
+    expect(await fromAny(`${store.url}/open/a.img`, { credentials: { accessKeyId: '', secretKey: '' } })).toEqual({
       outcome: 'failed',
       reason: 'Error',
-      message: expect.stringMatching(message),
+      message: expect.stringMatching(/"open\/a.img": EmptyStaticCreds: static credentials are empty$/),
       bytes: 0,
     });
-    expect(JSON.stringify(result)).not.toMatch(/lab-secret|guess/);
   });
 
   test.each(['/open//a.img', '/open%2Fa.img', '/closed/..%2Fopen/a.img'])(
@@ -204,13 +166,6 @@ describe('S3', () => {
   test('takes the first segment of the path for the bucket, so that a virtual-hosted URL fails', async () => {
     const store = await storeWith(raw);
     expect(await fromAny(`${store.url}/a.img`)).toMatchObject({ message: expect.stringContaining('InvalidParameter') });
-  });
-
-  test('fails at once when the connection is refused, after the retries of the SDK', async () => {
-    const { url, close } = await startObjectStore({ keys: [] });
-    await close();
-    const message = `Unable to connect to s3 data source: could not get s3 object: "b/k": RequestError: send request failed\ncaused by: Get "${url}/b/k": dial tcp ${new URL(url).host}: connect: connection refused`;
-    expect(await fromAny(`${url}/b/k`)).toEqual({ outcome: 'failed', reason: 'Error', message, bytes: 0 });
   });
 
   test('retries a server in trouble before there is a body, three times', async () => {
@@ -417,16 +372,6 @@ describe('a connection that is cut', () => {
 describe('a volume that is too small', () => {
   const message = expect.stringMatching(/is larger than the reported available storage|no space left on device$/);
 
-  test('shows for a qcow2 from S3 after all of it was downloaded', async () => {
-    const store = await storeWith(qcow2);
-    expect(await fromS3(store, { capacityBytes: 4 * mebi })).toEqual({
-      outcome: 'failed',
-      reason: 'Error',
-      message,
-      bytes: qcow2.length,
-    });
-  });
-
   test('shows for a raw image from S3 when it is full', async () => {
     const store = await storeWith({ size: 1000 * mebi, seed: 1 });
     const result = await fromS3(store, { capacityBytes: mebi });
@@ -470,11 +415,6 @@ describe('a corrupt image', () => {
       content: change(qcow2, 4, 9),
       message: /Could not open '\/scratch\/tmpimage': Unsupported qcow2 version/,
     },
-    {
-      name: 'noise in a table',
-      content: change(qcow2, 3 * 65_536 + 4, 0xb3),
-      message: /Conversion to Raw failed: .*qcow2: Image is corrupt/,
-    },
   ])('with $name shows after the full download', async ({ content, message }) => {
     const store = await storeWith(content);
     const result = await fromS3(store);
@@ -485,11 +425,6 @@ describe('a corrupt image', () => {
       message: expect.stringMatching(message),
     });
     expect(result).toMatchObject({ message: expect.stringMatching(/^Unable to process data: Unable to convert/) });
-  });
-
-  test('that ends too early does not show: qemu-img reads zeros there', async () => {
-    const store = await storeWith(qcow2.subarray(0, 500_000));
-    expect(await fromS3(store)).toMatchObject({ outcome: 'done', format: 'qcow2', bytes: 500_000 });
   });
 
   test('in a gz shows by its checksum', async () => {
