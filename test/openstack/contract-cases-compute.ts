@@ -34,7 +34,6 @@ export const serverCases: Cases = {
       version: '2.93',
       pick: (body: { server: object }) => Object.keys(body.server).toSorted(),
     },
-    { ask: 'GET compute /servers/{server}/ips' },
     { ask: 'GET volume /volumes/{volume}', as: 'owner' },
     portIs(),
     { ask: 'GET network /v2.0/ports?device_id={server}', pick: (body: { ports: unknown[] }) => body.ports.length },

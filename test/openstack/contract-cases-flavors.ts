@@ -23,33 +23,11 @@ export const flavorCases: Cases = {
     { ask: 'DELETE compute /flavors/{flavor}', as: 'admin' },
     { ask: 'GET compute /flavors/{flavor}' },
   ],
-  'a private flavor is there for who is let in': [
+  'a private flavor is not there for others': [
     ...parts.slice(0, -1),
     { ...flavor({ 'os-flavor-access:is_public': false }), pick: only('flavor.os-flavor-access:is_public') },
     { ask: 'GET compute /flavors/{flavor}' },
     refusedServer({}),
-    { ask: 'POST compute /flavors/{flavor}/action', body: { addTenantAccess: { tenant: '{project}' } } },
-    { ask: 'POST compute /flavors/{flavor}/action', as: 'admin', body: { addTenantAccess: { tenant: '{project}' } } },
-    {
-      ask: 'POST compute /flavors/{flavor}/action',
-      as: 'admin',
-      body: { addTenantAccess: { tenant: '{project}' } },
-      // Its message has the number of a row in the database.
-      pick: code,
-    },
-    { ask: 'GET compute /flavors/{flavor}', pick: only('flavor.name') },
-    { ask: 'GET compute /flavors/{flavor}/os-flavor-access', as: 'admin' },
-    {
-      ask: 'GET compute /flavors?is_public=None',
-      as: 'admin',
-      pick: (body: { flavors: { name: string }[] }) => body.flavors.length > 0,
-    },
-    {
-      ask: 'POST compute /flavors/{flavor}/action',
-      as: 'admin',
-      body: { removeTenantAccess: { tenant: '{project}' } },
-    },
-    { ask: 'GET compute /flavors/{flavor}' },
   ],
   'a key pair is a user’s, under one name': [
     keyPair('kup-{run}'),

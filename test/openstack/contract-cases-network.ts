@@ -42,16 +42,9 @@ export const networkCases: Cases = {
     { ask: 'POST network /v2.0/networks', bytes: '{' },
     { ask: 'GET network /v2.0/nothing' },
   ],
-  'networks are tagged, with any sign, and found by tag, name and project': [
+  'networks are found by name and project': [
     network('a-{run}'),
-    { ask: 'PUT network /v2.0/networks/{network}/tags', body: { tags: ['k/{run}', 'b'] } },
-    { ask: 'GET network /v2.0/networks/{network}/tags' },
     network('b-{run}', {}, 'other'),
-    { ask: 'PUT network /v2.0/networks/{other}/tags/b' },
-    { ask: 'GET network /v2.0/networks?tags=k/{run},b', pick: names('networks') },
-    { ask: 'GET network /v2.0/networks?tags=b', pick: names('networks') },
-    { ask: 'GET network /v2.0/networks?tags-any=k/{run},c', pick: names('networks') },
-    { ask: 'GET network /v2.0/networks?not-tags=k/{run}', pick: names('networks') },
     { ask: 'GET network /v2.0/networks?name=a-{run}', pick: names('networks') },
     { ask: 'GET network /v2.0/networks?name=a-', pick: names('networks') },
     { ask: 'GET network /v2.0/networks?project_id={project}', as: 'admin', pick: names('networks') },
@@ -63,9 +56,6 @@ export const networkCases: Cases = {
         body.networks_links.map(({ rel }) => rel),
       ],
     },
-    { ask: 'DELETE network /v2.0/networks/{other}/tags/b' },
-    { ask: 'DELETE network /v2.0/networks/{other}/tags/b' },
-    { ask: 'PUT network /v2.0/networks/none/tags', body: { tags: ['a'] } },
   ],
   'what is another project’s is not found': [
     { ...network('n-{run}'), as: 'admin' },
@@ -152,8 +142,6 @@ export const networkCases: Cases = {
     { ask: 'GET network /v2.0/ports/{port}', as: 'admin' },
     { ask: 'DELETE network /v2.0/networks/{network}' },
     { ask: 'DELETE network /v2.0/subnets/{subnet}' },
-    { ask: 'PUT network /v2.0/ports/{port}/tags', body: { tags: ['a/b'] } },
-    { ask: 'GET network /v2.0/ports?network_id={network}&tags=a/b', pick: names('ports') },
     { ask: 'GET network /v2.0/ports?device_id=none', pick: names('ports') },
     {
       ask: 'PUT network /v2.0/ports/{port}',

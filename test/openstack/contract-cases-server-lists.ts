@@ -49,13 +49,6 @@ export const serverListCases: Cases = {
     { ask: 'GET compute /servers?limit=1&marker={one}', pick: only('servers', 'servers_links') },
     { ask: 'GET compute /servers?marker=11111111-1111-1111-1111-111111111111' },
     { ask: 'GET compute /servers?limit=x', pick: code },
-    { ask: 'PUT compute /servers/{one}', body: { server: { name: 'web-3' } }, pick: only('server.name') },
-    { ask: 'GET compute /servers/{one}/metadata' },
-    { ask: 'POST compute /servers/{one}/metadata', body: { metadata: { c: 'd' } } },
-    { ask: 'PUT compute /servers/{one}/metadata', body: { metadata: { 'x/y': 'd' } }, pick: code },
-    { ask: 'GET compute /servers/{one}/tags' },
-    { ask: 'PUT compute /servers/{one}/tags', body: { tags: ['z'] } },
-    { ask: 'PUT compute /servers/{one}/tags', body: { tags: ['z/z'] }, pick: code },
   ],
   'quotas of servers are an administrator’s, and end with 403': [
     ...parts,

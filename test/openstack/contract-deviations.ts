@@ -43,9 +43,4 @@ export const deviations: Deviation[] = [
     reason: 'no function reads it',
     where: { 'an application credential logs in without a scope, until it is deleted': ['5.body.error.identity'] },
   },
-  {
-    what: 'the metadata of a volume come as application/json',
-    reason: 'Cinder says text/html, and sends JSON',
-    where: { 'volumes are found by name, metadata and page': ['14.headers.content-type'] },
-  },
 ];

@@ -22,11 +22,6 @@ const NewFlavor = z.object({
     'os-flavor-access:is_public': z.boolean().default(true),
   }),
 });
-const Access = z.union([
-  z.object({ addTenantAccess: z.object({ tenant: z.string() }) }),
-  z.object({ removeTenantAccess: z.object({ tenant: z.string() }) }),
-]);
-
 /** Flavors, and who may use the private ones. */
 export function flavorRoutes(cloud: Cloud): Route[] {
   const { flavors } = cloud.compute;
@@ -35,27 +30,13 @@ export function flavorRoutes(cloud: Cloud): Route[] {
     if (!known || !mayUse(known, caller)) throw new Refusal(404, `Flavor ${id} could not be found.`);
     return known;
   };
-  const list = (asked: Asked, shown: (flavor: Flavor) => unknown, path: string) => {
-    const { items, next } = pageOf(listedFlavors(cloud, asked), asked.query, ({ id }) => id);
-    const href = `${cloud.url}/compute/v2.1${path}?${next}`;
-    return ok({ flavors: items.map(shown), ...(next !== undefined && { flavors_links: [{ rel: 'next', href }] }) });
-  };
   return [
-    route('GET /flavors', 'listFlavors', (asked) =>
-      list(
-        asked,
-        (flavor) => ({
-          id: flavor.id,
-          name: flavor.name,
-          ...(asked.minor >= 55 && { description: flavor.description }),
-          links: linksOf(cloud, flavor),
-        }),
-        '/flavors',
-      ),
-    ),
-    route('GET /flavors/detail', 'listFlavors', (asked) =>
-      list(asked, (flavor) => shownFlavor(cloud, flavor, asked), '/flavors/detail'),
-    ),
+    route('GET /flavors/detail', 'listFlavors', (asked) => {
+      const { items, next } = pageOf(listedFlavors(cloud, asked), asked.query, ({ id }) => id);
+      const href = `${cloud.url}/compute/v2.1/flavors/detail?${next}`;
+      const links = next !== undefined && { flavors_links: [{ rel: 'next', href }] };
+      return ok({ flavors: items.map((flavor) => shownFlavor(cloud, flavor, asked)), ...links });
+    }),
     route('POST /flavors', 'createFlavor', (asked) => {
       mustBeAdmin(asked, 'os-flavor-manage:create');
       const { flavor: wanted } = bodyAs(NewFlavor, asked.body);
@@ -83,37 +64,12 @@ export function flavorRoutes(cloud: Cloud): Route[] {
       flavors.delete(found(asked).id);
       return done(202);
     }),
-    route('POST /flavors/:id/action', 'changeFlavorAccess', (asked) => {
-      mustBeAdmin(asked, 'os-flavor-access:add_tenant_access');
-      return changeAccess(cloud, found(asked), asked);
-    }),
-    route('GET /flavors/:id/os-flavor-access', 'listFlavorAccess', (asked) => {
-      mustBeAdmin(asked, 'os-flavor-access');
-      const { id, access, isPublic } = found(asked);
-      if (isPublic) throw new Refusal(404, 'Access list not available for public flavors.');
-      return ok({ flavor_access: access.map((tenant_id) => ({ flavor_id: id, tenant_id })) });
-    }),
   ];
 }
 
 /** A private flavor is visible only to the projects with access, and to administrators. */
 export const mayUse = ({ isPublic, access }: Flavor, caller: Asked['caller']) =>
   isPublic || caller.isAdmin || access.includes(caller.projectId);
-
-function changeAccess(cloud: Cloud, flavor: Flavor, { body }: Asked) {
-  const wanted = bodyAs(Access, body);
-  const isAdded = 'addTenantAccess' in wanted;
-  const { tenant } = isAdded ? wanted.addTenantAccess : wanted.removeTenantAccess;
-  if (!cloud.identity.projects.has(tenant)) throw new Refusal(400, `Project ID ${tenant} is not a valid project.`);
-  if (flavor.isPublic) throw new Refusal(409, 'Can not add access to a public flavor.');
-  const has = flavor.access.includes(tenant);
-  if (isAdded && has)
-    throw new Refusal(409, `Flavor access already exists for flavor ${flavor.id} and project ${tenant} combination.`);
-  if (!isAdded && !has) throw new Refusal(404, `Flavor access not found for ${flavor.id} / ${tenant} combination.`);
-  const access = isAdded ? [...flavor.access, tenant] : flavor.access.filter((each) => each !== tenant);
-  cloud.compute.flavors.set(flavor.id, { ...flavor, access });
-  return ok({ flavor_access: access.map((tenant_id) => ({ flavor_id: flavor.id, tenant_id })) });
-}
 
 function listedFlavors({ compute }: Cloud, { caller, query }: Asked): Flavor[] {
   const asked = query.get('is_public')?.toLowerCase();

@@ -1,6 +1,6 @@
 import type { Cloud } from '../cloud.ts';
 import { Refusal, titleOf } from '../refusal.ts';
-import { type Asked, done, ok, type Route, route } from '../route.ts';
+import { type Asked, done, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { credentialRoutes } from './credentials.ts';
 import { logIn } from './log-in.ts';
@@ -33,19 +33,7 @@ function tokenRoutes(cloud: Cloud): Route[] {
       );
     return token;
   };
-  const version = {
-    id: 'v3.14',
-    status: 'stable',
-    updated: '2020-04-07T00:00:00Z',
-    'media-types': [{ base: 'application/json', type: 'application/vnd.openstack.identity-v3+json' }],
-  };
   return [
-    route(
-      'GET /',
-      'showVersion',
-      () => ok({ version: { ...version, links: [{ rel: 'self', href: `${cloud.url}/identity/v3/` }] } }),
-      true,
-    ),
     route(
       'POST /auth/tokens',
       'createToken',
@@ -71,8 +59,5 @@ function tokenRoutes(cloud: Cloud): Route[] {
       cloud.identity.tokens.delete(subject(asked, 'identity:revoke_token').id);
       return done();
     }),
-    route('GET /auth/catalog', 'showCatalog', (asked) =>
-      ok({ catalog: shownToken(cloud, asked.caller.token).token.catalog ?? [] }),
-    ),
   ];
 }

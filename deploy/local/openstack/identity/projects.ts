@@ -21,14 +21,6 @@ const NewProject = z.object({
     tags: z.array(tag).default([]),
   }),
 });
-const ChangedProject = z.object({
-  project: z.object({
-    name: Name.optional(),
-    description: z.string().optional(),
-    enabled: z.boolean().optional(),
-    tags: z.array(tag).optional(),
-  }),
-});
 const Tags = z.object({ tags: z.array(tag) });
 
 /** Projects and their tags. */
@@ -63,13 +55,6 @@ export function projectRoutes(cloud: Cloud): Route[] {
       if (asked.caller.projectId !== asked.params.project) mustBeAdmin(asked.caller, 'identity:get_project');
       return ok({ project: shown(found(asked)) });
     }),
-    route('PATCH /projects/:project', 'updateProject', (asked) => {
-      mustBeAdmin(asked.caller, 'identity:update_project');
-      const { project } = bodyAs(ChangedProject, asked.body);
-      if (project.name !== undefined && project.name !== found(asked).name) mustBeFree(cloud, project.name);
-      const changes = Object.fromEntries(Object.entries(project).filter(([, value]) => value !== undefined));
-      return ok({ project: shown(change(found(asked), changes)) });
-    }),
     // Keystone asks no other service: the objects of the project stay, without an owner.
     route('DELETE /projects/:project', 'deleteProject', (asked) => {
       mustBeAdmin(asked.caller, 'identity:delete_project');
@@ -80,10 +65,6 @@ export function projectRoutes(cloud: Cloud): Route[] {
       for (const [key, each] of cloud.identity.credentials)
         if (each.projectId === id) cloud.identity.credentials.delete(key);
       return done();
-    }),
-    route('GET /projects/:project/tags', 'listProjectTags', (asked) => {
-      mustBeAdmin(asked.caller, 'identity:list_project_tags');
-      return ok({ tags: found(asked).tags });
     }),
     route('PUT /projects/:project/tags', 'replaceProjectTags', (asked) => {
       mustBeAdmin(asked.caller, 'identity:update_project_tags');

@@ -15,10 +15,6 @@ const NewUser = z.object({
     enabled: z.boolean().default(true),
   }),
 });
-const ChangedUser = z.object({
-  user: z.object({ name: z.string().optional(), password: z.string().optional(), enabled: z.boolean().optional() }),
-});
-
 /** Users, roles, and who has which role where. */
 export function userRoutes(cloud: Cloud): Route[] {
   const { users, roles } = cloud.identity;
@@ -44,20 +40,6 @@ export function userRoutes(cloud: Cloud): Route[] {
       const made = { id: cloud.ids.hex(), ...user };
       users.set(made.id, made);
       return ok({ user: shownUser(cloud, made) }, 201);
-    }),
-    route('GET /users/:user', 'showUser', (asked) => {
-      if (asked.caller.userId !== asked.params.user) mustBeAdmin(asked.caller, 'identity:get_user');
-      return ok({ user: shownUser(cloud, found(asked)) });
-    }),
-    route('PATCH /users/:user', 'updateUser', (asked) => {
-      mustBeAdmin(asked.caller, 'identity:update_user');
-      const { user } = bodyAs(ChangedUser, asked.body);
-      const before = found(asked);
-      const changes = Object.fromEntries(Object.entries(user).filter(([, value]) => value !== undefined));
-      const after = { ...before, ...changes };
-      users.set(after.id, after);
-      if (user.password !== undefined || user.enabled === false) revokeOf(cloud, (token) => token.user.id === after.id);
-      return ok({ user: shownUser(cloud, after) });
     }),
     route('DELETE /users/:user', 'deleteUser', (asked) => {
       mustBeAdmin(asked.caller, 'identity:delete_user');

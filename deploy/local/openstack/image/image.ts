@@ -8,7 +8,7 @@ import { type Asked, done, ok, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { contentOf, withContent } from './content.ts';
 import { importImage } from './import-image.ts';
-import { NewImage, newImage, patched } from './new-image.ts';
+import { NewImage, newImage } from './new-image.ts';
 import { shownImage } from './shown.ts';
 import type { Image } from './state.ts';
 
@@ -45,7 +45,6 @@ function imageRoutes(cloud: Cloud): Route[] {
     return image;
   };
   return [
-    route('GET /', 'showVersions', () => ok({ versions: [{ id: 'v2.15', status: 'CURRENT', links: [] }] }, 300), true),
     // Glance answers any unknown path with its list of versions.
     route(
       'GET /:any',
@@ -83,12 +82,6 @@ function imageRoutes(cloud: Cloud): Route[] {
       };
     }),
     route('GET /v2/images/:id', 'showImage', (asked) => ok(shownImage(cloud, found(asked)))),
-    route('PATCH /v2/images/:id', 'updateImage', (asked) => {
-      const image = own(asked, 'modify_image');
-      const after = patched(cloud, image, asked.body);
-      images.set(after.id, after);
-      return ok(shownImage(cloud, after));
-    }),
     route('DELETE /v2/images/:id', 'deleteImage', (asked) => {
       const { id, isProtected } = own(asked, 'delete_image');
       if (isProtected) throw new Refusal(403, `Image ${id} is protected and cannot be deleted.`);

@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import { bodyAs } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
-import { Refusal } from '../refusal.ts';
 import type { Image } from './state.ts';
 
 const diskFormats = ['ami', 'ari', 'aki', 'vhd', 'vhdx', 'vmdk', 'raw', 'qcow2', 'vdi', 'iso', 'ploop'] as const;
@@ -59,26 +57,4 @@ export function newImage(cloud: Cloud, owner: string, wanted: z.infer<typeof New
     createdMs: nowMs,
     updatedMs: nowMs,
   };
-}
-
-const Patch = z.array(
-  z.object({ op: z.enum(['add', 'replace', 'remove']), path: z.string().regex(/^\/[^/]+$/), value: z.unknown() }),
-);
-
-/** Of a JSON patch what changes names, tags, protection, visibility and properties. */
-export function patched(cloud: Cloud, image: Image, body: unknown): Image {
-  let after = { ...image, updatedMs: cloud.clock.now() };
-  for (const change of bodyAs(Patch, body)) after = { ...after, ...changedBy(after, change) };
-  return after;
-}
-
-function changedBy({ properties }: Image, { op, path, value }: z.infer<typeof Patch>[number]): Partial<Image> {
-  const name = path.slice(1);
-  if (name === 'name') return { name: String(value) };
-  if (name === 'tags') return { tags: value as string[] };
-  if (name === 'protected') return { isProtected: value === true };
-  if (name === 'visibility') return { visibility: value as Image['visibility'] };
-  const { [name]: former, ...rest } = properties;
-  if (op === 'remove' && former === undefined) throw new Refusal(409, `Property ${name} does not exist.`);
-  return { properties: op === 'remove' ? rest : { ...rest, [name]: String(value) } };
 }

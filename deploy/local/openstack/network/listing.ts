@@ -7,18 +7,7 @@ import { type Asked, ok } from '../route.ts';
 export type Shown = Record<string, unknown> & { id: string; tags: string[] };
 
 /** Queries that are no attribute to compare with. */
-const reserved = new Set([
-  'limit',
-  'marker',
-  'fields',
-  'sort_key',
-  'sort_dir',
-  'page_reverse',
-  'tags',
-  'tags-any',
-  'not-tags',
-  'not-tags-any',
-]);
+const reserved = new Set(['limit', 'marker', 'fields', 'sort_key', 'sort_dir', 'page_reverse']);
 
 /** The answer to a list, filtered by whatever attributes the query names, and paged. */
 export function listed(cloud: Cloud, name: string, all: readonly Shown[], { query, path }: Asked) {
@@ -53,16 +42,8 @@ export const only = (item: Shown, fields: readonly string[]) =>
   fields.length === 0 ? item : Object.fromEntries(Object.entries(item).filter(([name]) => fields.includes(name)));
 
 function fits(item: Shown, query: URLSearchParams): boolean {
-  const tags = (name: string) => query.getAll(name).flatMap((each) => each.split(','));
-  const has = (tag: string) => item.tags.includes(tag);
   const attributes = [...new Set(query.keys())].filter((name) => !reserved.has(name));
-  return (
-    attributes.every((name) => isAmong(item, name, query.getAll(name))) &&
-    tags('tags').every(has) &&
-    (!query.has('tags-any') || tags('tags-any').some(has)) &&
-    !(query.has('not-tags') && tags('not-tags').every(has)) &&
-    !tags('not-tags-any').some(has)
-  );
+  return attributes.every((name) => isAmong(item, name, query.getAll(name)));
 }
 
 function isAmong(item: Shown, name: string, values: readonly string[]): boolean {

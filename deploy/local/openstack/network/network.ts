@@ -8,19 +8,12 @@ import { neutronBody } from './neutron-body.ts';
 import { portRoutes } from './ports.ts';
 import { neutronRefusals } from './refusals.ts';
 import { subnetRoutes } from './subnets.ts';
-import { tagRoutes } from './tags.ts';
 
 /** Neutron: networks, their addresses, and who has which. */
 export const networkService = (cloud: Cloud): Service => ({
   name: 'network',
   prefix: '/network',
-  routes: [
-    ...networkRoutes(cloud),
-    ...subnetRoutes(cloud),
-    ...portRoutes(cloud),
-    ...tagRoutes(cloud),
-    ...quotaRoutes(cloud),
-  ],
+  routes: [...networkRoutes(cloud), ...subnetRoutes(cloud), ...portRoutes(cloud), ...quotaRoutes(cloud)],
   refusalBody,
 });
 

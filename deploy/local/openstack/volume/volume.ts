@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { bodyAs } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
 import { Refusal } from '../refusal.ts';
-import { type Answer, type Asked, done, ok, type Route, route } from '../route.ts';
+import { type Answer, type Asked, ok, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { wordOf } from '../words.ts';
 import { volumeRoutes } from './volumes.ts';
@@ -12,26 +12,10 @@ export const volumeService = (cloud: Cloud): Service => ({
   name: 'volume',
   prefix: '/volume/v3',
   versions: { major: 3, minMinor: 0, maxMinor: 70, type: 'volume' },
-  routes: [
-    route('GET /', 'showVersion', () => ok({ versions: [versionOf(cloud)] }), true),
-    ...[...volumeRoutes(cloud), ...quotaRoutes(cloud)].map(inOwnProject),
-  ],
+  routes: [...volumeRoutes(cloud), ...quotaRoutes(cloud)].map(inOwnProject),
   refusalBody: ({ status, message }: Refusal) => ({
     [wordOf(status)]: { code: status, message, ...(status === 413 && { retryAfter: '0' }) },
   }),
-});
-
-const versionOf = ({ url }: Cloud) => ({
-  id: 'v3.0',
-  status: 'CURRENT',
-  version: '3.70',
-  min_version: '3.0',
-  updated: '2022-08-31T00:00:00Z',
-  links: [
-    { rel: 'describedby', type: 'text/html', href: 'https://docs.openstack.org/' },
-    { rel: 'self', href: `${url}/volume/v3/` },
-  ],
-  'media-types': [{ base: 'application/json', type: 'application/vnd.openstack.volume+json;version=3' }],
 });
 
 /** The project in the path must be that of the token, an administrator's too. */
@@ -77,11 +61,6 @@ function quotaRoutes(cloud: Cloud): Route[] {
       const { of = '' } = asked.params;
       quotas.set(of, Object.fromEntries(Object.entries(limits).map(([name, limit]) => [name, Number(limit)])));
       return ok({ quota_set: shown(of) });
-    }),
-    route(`DELETE ${path}`, 'resetVolumeQuotas', (asked) => {
-      mayWrite(asked);
-      quotas.reset(asked.params.of ?? '');
-      return done(200);
     }),
   ];
 }

@@ -1,24 +1,23 @@
 import * as z from 'zod';
-import { bodyAs } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
 import { pageOf } from '../paging.ts';
 import { Refusal } from '../refusal.ts';
 import { type Asked, done, ok, type Route, route } from '../route.ts';
 import { createVolume } from './create-volume.ts';
-import { change, setStatus } from './handle.ts';
+import { setStatus } from './handle.ts';
 import { linksOf, shownVolume } from './shown.ts';
 import type { Volume } from './state.ts';
 import { volumeAction } from './volume-actions.ts';
 
 const text = z.string().max(255);
-const ChangedVolume = z.object({
+const _ChangedVolume = z.object({
   volume: z.object({
     name: text.nullish(),
     description: text.nullish(),
     metadata: z.record(z.string().min(1).max(255), z.string().max(255)).optional(),
   }),
 });
-const Metadata = z.object({ metadata: z.record(z.string().min(1).max(255), z.string().max(255)) });
+const _Metadata = z.object({ metadata: z.record(z.string().min(1).max(255), z.string().max(255)) });
 
 export function volumeRoutes(cloud: Cloud): Route[] {
   const { volumes } = cloud.volume;
@@ -31,10 +30,6 @@ export function volumeRoutes(cloud: Cloud): Route[] {
     const { items, next } = pageOf(listedVolumes(cloud, asked), asked.query, ({ id }) => id, { noMarker: noVolume });
     const href = `${cloud.url}/volume/v3${asked.path}?${next}`;
     return ok({ volumes: items.map(shown), ...(next !== undefined && { volumes_links: [{ rel: 'next', href }] }) });
-  };
-  const putMetadata = (asked: Asked, metadata: Record<string, string>) => {
-    change(cloud, found(asked).id, (volume) => ({ ...volume, metadata, updatedMs: cloud.clock.now() }));
-    return ok({ metadata });
   };
   return [
     route('GET /:project/volumes', 'listVolumes', (asked) =>
@@ -49,24 +44,8 @@ export function volumeRoutes(cloud: Cloud): Route[] {
     route('GET /:project/volumes/:id', 'showVolume', (asked) =>
       ok({ volume: shownVolume(cloud, found(asked), asked) }),
     ),
-    route('PUT /:project/volumes/:id', 'updateVolume', (asked) => {
-      const { id } = found(asked);
-      const { volume: wanted } = bodyAs(ChangedVolume, asked.body);
-      const changes = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
-      change(cloud, id, (volume) => ({ ...volume, ...changes, updatedMs: cloud.clock.now() }));
-      return ok({ volume: shownVolume(cloud, found(asked), asked) });
-    }),
     route('DELETE /:project/volumes/:id', 'deleteVolume', (asked) => deleteVolume(cloud, found(asked))),
     route('POST /:project/volumes/:id/action', actionName, (asked) => volumeAction(cloud, found(asked), asked)),
-    route('GET /:project/volumes/:id/metadata', 'showVolumeMetadata', (asked) =>
-      ok({ metadata: found(asked).metadata }),
-    ),
-    route('POST /:project/volumes/:id/metadata', 'updateVolumeMetadata', (asked) =>
-      putMetadata(asked, { ...found(asked).metadata, ...bodyAs(Metadata, asked.body).metadata }),
-    ),
-    route('PUT /:project/volumes/:id/metadata', 'replaceVolumeMetadata', (asked) =>
-      putMetadata(asked, bodyAs(Metadata, asked.body).metadata),
-    ),
   ];
 }
 
