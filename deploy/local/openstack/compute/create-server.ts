@@ -144,7 +144,7 @@ export function checkQuota(
 }
 
 /** Refuses with 403 more metadata than a project may have of a server. */
-export function checkMetadata(
+function checkMetadata(
   { compute: { quotas } }: Cloud,
   project: string,
   metadata: Readonly<Record<string, string>>,

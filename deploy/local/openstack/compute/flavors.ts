@@ -22,7 +22,7 @@ const NewFlavor = z.object({
     'os-flavor-access:is_public': z.boolean().default(true),
   }),
 });
-/** Flavors, and who may use the private ones. */
+/** Flavors, public and private ones. */
 export function flavorRoutes(cloud: Cloud): Route[] {
   const { flavors } = cloud.compute;
   const found = ({ params: { id = '' }, caller }: Asked) => {
@@ -51,7 +51,6 @@ export function flavorRoutes(cloud: Cloud): Route[] {
         rxtxFactor: wanted.rxtx_factor,
         description: wanted.description ?? null,
         isPublic: wanted['os-flavor-access:is_public'],
-        access: [],
         extraSpecs: {},
       };
       flavors.set(id, made);
@@ -67,14 +66,13 @@ export function flavorRoutes(cloud: Cloud): Route[] {
   ];
 }
 
-/** A private flavor is visible only to the projects with access, and to administrators. */
-export const mayUse = ({ isPublic, access }: Flavor, caller: Asked['caller']) =>
-  isPublic || caller.isAdmin || access.includes(caller.projectId);
+/** A private flavor is visible to administrators only: access to it is given to no project here. */
+export const mayUse = ({ isPublic }: Flavor, caller: Asked['caller']) => isPublic || caller.isAdmin;
 
 function listedFlavors({ compute }: Cloud, { caller, query }: Asked): Flavor[] {
   const asked = query.get('is_public')?.toLowerCase();
   const isWanted = (flavor: Flavor) => {
-    if (!caller.isAdmin || asked === undefined) return flavor.isPublic || flavor.access.includes(caller.projectId);
+    if (!caller.isAdmin || asked === undefined) return flavor.isPublic;
     if (asked === 'none') return true;
     return flavor.isPublic === ['1', 'true', 't', 'yes', 'on'].includes(asked);
   };

@@ -5,10 +5,10 @@ const metadataKey = z
   .string()
   .regex(/^[a-zA-Z0-9-_:. ]{1,255}$/, 'expected a key of letters, digits, - _ : . and spaces');
 /** What a server may be told to remember. */
-export const Metadata = z.record(metadataKey, z.string().max(255));
+const Metadata = z.record(metadataKey, z.string().max(255));
 
 /** At most 50 of 60 characters, without `/` and `,`. */
-export const Tags = z
+const Tags = z
   .array(
     z
       .string()
@@ -19,7 +19,7 @@ export const Tags = z
   .max(50);
 
 /** No spaces around it. */
-export const ServerName = z
+const ServerName = z
   .string()
   .min(1)
   .max(255)

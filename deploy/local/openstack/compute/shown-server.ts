@@ -90,7 +90,7 @@ const embedded = ({ vcpus, ram, disk, ephemeral, swap, name, extraSpecs }: Flavo
 });
 
 /** By the name of the network, which two networks may have. */
-export function addressesOf({ network }: Cloud, server: Server) {
+function addressesOf({ network }: Cloud, server: Server) {
   const entries = server.ports.flatMap(({ portId }) => {
     const port = network.ports.get(portId);
     const name = network.networks.get(port?.network_id ?? '')?.name ?? '';

@@ -15,8 +15,6 @@ export interface Flavor {
   rxtxFactor: number;
   description: string | null;
   isPublic: boolean;
-  /** Projects that may use it while it is not public. */
-  access: string[];
   extraSpecs: Record<string, string>;
 }
 
