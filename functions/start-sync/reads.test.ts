@@ -136,6 +136,18 @@ test('a sweep takes the images that wait from the cache; the end of an audit lis
   expect(await reads({ event: 'audit', holders: [syncing] })).toContain('list VMDiskImage');
 });
 
+test('a sweep frees the slot of an attempt that is over, although the cache has not heard of that', async () => {
+  const isOver = image('syncing', { phase: 'Failed', attempt: 1 });
+  const there = [[VMDiskImage, [isOver, queued]]] as const;
+  const { decided } = await seen({
+    event: 'sweep',
+    holders: [syncing],
+    there,
+    cached: new Map([[VMDiskImage, [syncing]]]),
+  });
+  expect(holdersIn(decided)).toEqual([]);
+});
+
 test('a Lease that another process wrote has the event come again', async () => {
   const cached = new Map([[Lease, [leaseOf([], '0')]]]);
   await expect(reads({ event: queued, holders: [syncing], cached })).rejects.toThrow(Conflict);

@@ -33,7 +33,9 @@ export async function readUnfinished(
 ): Promise<Focus> {
   const focus =
     named &&
-    (await readFocus(kube, named, { policy, bytesLeft, holders, nowMs, ...(await ofHolders) }).catch(ifFailed));
+    (await readFocus(kube, named, { policy, bytesLeft, holders, nowMs, ...(await ofHolders) }, isAboutAll).catch(
+      ifFailed,
+    ));
   if (focus) return isAboutAll ? { ...focus, images: focus.unfinished } : focus;
   const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
   return { images: all, unfinished: all, live: new Map() };
@@ -47,12 +49,13 @@ export async function readFocus(
   kube: Reader['kube'],
   images: NamedImages,
   slots: HeldSlots,
+  isAboutAll = false,
 ): Promise<Focus | undefined> {
   const { live, unfinished } = images;
   const named = new Set(live.keys());
-  // A holder whose image seems to be elsewhere may have begun after the cache was written.
+  // A holder whose image seems to be elsewhere may have begun after the cache was written. Of a watch that is dead a sweep believes nothing.
   const isDoubtful = ({ holder, image }: HeldImage) =>
-    image !== undefined && !live.has(keyOf(image.metadata)) && !isActiveAttempt(holder, image);
+    image !== undefined && !live.has(keyOf(image.metadata)) && (isAboutAll || !isActiveAttempt(holder, image));
   const doubtful = withImages(slots.holders, unfinished.values()).filter(isDoubtful);
   await readLive(
     kube,
