@@ -16,7 +16,7 @@ export interface Stage {
   signal: AbortSignal;
 }
 
-/** An act: what it watches, what is done in it, what is displayed meanwhile, and its result as far as it came. */
+/** An act over any kind: what it watches, what is done in it, what is displayed meanwhile, and its result as far as it came. */
 export interface Act<View, Result> {
   watches: readonly Watch[];
   play(): Promise<void>;
@@ -25,13 +25,15 @@ export interface Act<View, Result> {
 }
 
 /** Counts what is downloaded from now on: of this image, and of all others. */
-export function countDownloads({ store }: DemoWorld, { bucket, key }: DemoImage, signal: AbortSignal) {
-  const sent = { image: 0, others: 0 };
+export function countDownloads({ store }: DemoWorld, { name, bucket, key, content }: DemoImage, signal: AbortSignal) {
+  const image = { name, bytesDownloaded: 0, bytesNeeded: content?.length ?? 0 };
+  let otherBytesDownloaded = 0;
   const stop = store.onBytes((path, bytes) => {
-    sent[path === `/${bucket}/${key}` ? 'image' : 'others'] += bytes;
+    if (path === `/${bucket}/${key}`) image.bytesDownloaded += bytes;
+    else otherBytesDownloaded += bytes;
   });
   signal.addEventListener('abort', stop, { once: true });
-  return sent;
+  return () => ({ image, otherBytesDownloaded });
 }
 
 /** Null if one of the two has not happened. */

@@ -3,21 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { type Block, linesOf } from './blocks.ts';
 import { type ImagesView, imagesFrame } from './images-report.ts';
 import { type MachinesView, machinesFrame } from './machines-report.ts';
+import { anImage } from './samples.ts';
 import { type WorkspaceView, workspaceFrame } from './workspace-report.ts';
 
 const plain = { columns: 80, colour: false };
 
-const image = (name: string, more = {}): ImagesView['images'][number] => ({
-  name,
-  phase: 'Queued',
-  attempts: 0,
-  waitedMs: 1200,
+const image = (name: string, more: Partial<ImagesView['images'][number]> = {}) => ({
+  ...anImage({ name, phase: 'Queued', attempts: 0 }),
   remark: 'place 1 in the queue',
   ...more,
 });
 
 const imagesView: ImagesView = {
-  elapsedMs: 6300,
   slots: [{ name: 'debian-12', attempt: 2, downloadedBytes: 1_500_000, neededBytes: 3_000_000 }, undefined],
   images: [
     image('debian-12', { phase: 'Syncing', attempts: 2, remark: 'attempt 2' }),
@@ -27,7 +24,7 @@ const imagesView: ImagesView = {
 };
 
 test('the display of the images shows the counts, a bar for each slot, and a line for each image', () => {
-  expect(linesOf(imagesFrame(imagesView), plain)).toEqual([
+  expect(linesOf(imagesFrame(imagesView, 6300), plain)).toEqual([
     '6.3s  1 queued, 1 syncing, 1 succeeded',
     '',
     'slot 1  debian-12     ████████████████░░░░░░░░░░░░░░░  50% of 3.0 MB, attempt 2',
@@ -41,7 +38,6 @@ test('the display of the images shows the counts, a bar for each slot, and a lin
 });
 
 const everyPhase: ImagesView = {
-  elapsedMs: 59_900,
   slots: [
     { name: 'windows-2022', attempt: 1, downloadedBytes: 99_900_000, neededBytes: 99_900_000 },
     { name: 'opnsense-24', attempt: 3, downloadedBytes: 0, neededBytes: 0 },
@@ -56,16 +52,15 @@ const everyPhase: ImagesView = {
 };
 
 test('the display of the images reports all of its counts in 80 columns', () => {
-  expect(linesOf(imagesFrame(everyPhase), plain)[0]).toMatch(/1 failed$/);
+  expect(linesOf(imagesFrame(everyPhase, 59_900), plain)[0]).toMatch(/1 failed$/);
 });
 
 test('the display of the images has no bar for an object that is missing', () => {
   const slot = { name: 'centos-6', attempt: 1, downloadedBytes: 0, neededBytes: 0 };
-  expect(linesOf(imagesFrame({ ...imagesView, slots: [slot] }), plain)[2]).not.toContain('%');
+  expect(linesOf(imagesFrame({ ...imagesView, slots: [slot] }, 6300), plain)[2]).not.toContain('%');
 });
 
 const machinesView: MachinesView = {
-  elapsedMs: 16_300,
   images: [
     { name: 'nixos-25.05', phase: undefined, references: undefined, remark: '' },
     { name: 'debian-12', phase: 'Terminating', references: 1, remark: 'found 1 machine: lab/db-2.' },
@@ -79,7 +74,7 @@ const machinesView: MachinesView = {
 };
 
 test('the display of the machines shows the counts, the images with their references, and a line for each machine', () => {
-  expect(linesOf(machinesFrame(machinesView), plain)).toEqual([
+  expect(linesOf(machinesFrame(machinesView, 16_300), plain)).toEqual([
     '16.3s  2 provisioning, 1 ready, 1 deleted',
     '',
     'IMAGE        PHASE        REFS',
@@ -95,7 +90,6 @@ test('the display of the machines shows the counts, the images with their refere
 });
 
 const workspaceView: WorkspaceView = {
-  elapsedMs: 21_300,
   name: 'lab',
   phase: 'Provisioning',
   ready: '1/2',
@@ -107,7 +101,7 @@ const workspaceView: WorkspaceView = {
 };
 
 test('the display of the workspace shows how much of it is ready, what it waits for, and a line for each part', () => {
-  expect(linesOf(workspaceFrame(workspaceView), plain)).toEqual([
+  expect(linesOf(workspaceFrame(workspaceView, 21_300), plain)).toEqual([
     '21.3s  lab  Provisioning  ██████████░░░░░░░░░░ 1/2',
     'VirtualMachine vm: Waiting for VMDiskImage base.',
     '',
@@ -119,16 +113,16 @@ test('the display of the workspace shows how much of it is ready, what it waits 
 
 test('before a function has looked at it, and when it is gone, there are no parts to count', () => {
   const empty = { ...workspaceView, ready: '', remark: 'applied', parts: [] };
-  expect(linesOf(workspaceFrame({ ...empty, phase: '' }), plain)[0]).toBe('21.3s  lab  New');
-  expect(linesOf(workspaceFrame({ ...empty, phase: 'Gone' }), plain)[0]).toBe('21.3s  lab  Gone');
+  expect(linesOf(workspaceFrame({ ...empty, phase: '' }, 21_300), plain)[0]).toBe('21.3s  lab  New');
+  expect(linesOf(workspaceFrame({ ...empty, phase: 'Gone' }, 21_300), plain)[0]).toBe('21.3s  lab  Gone');
 });
 
 const remark = 'Waiting. '.repeat(20);
 const chatty = { ...machinesView, machines: machinesView.machines.map((machine) => ({ ...machine, remark })) };
 const displays: readonly [string, Block[], Block[]][] = [
-  ['images', imagesFrame(imagesView), imagesFrame(everyPhase)],
-  ['machines', machinesFrame(machinesView), machinesFrame(chatty)],
-  ['workspace', workspaceFrame(workspaceView), workspaceFrame({ ...workspaceView, remark })],
+  ['images', imagesFrame(imagesView, 6300), imagesFrame(everyPhase, 59_900)],
+  ['machines', machinesFrame(machinesView, 16_300), machinesFrame(chatty, 16_300)],
+  ['workspace', workspaceFrame(workspaceView, 21_300), workspaceFrame({ ...workspaceView, remark }, 21_300)],
 ];
 
 describe.each(displays)('the display of the %s', (_, blocks, long) => {

@@ -1,33 +1,29 @@
 import { holdersOf, leaseRef } from '../../../shared/images/slots.ts';
-import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
-import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { Resource } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { imageNameOf } from '../../../shared/kubernetes/names.ts';
 import { applyManifests } from '../../manifests.ts';
 import { type Act, type Stage, secondsBetween } from './act.ts';
 import { brokenLink, type DemoImage, manifestOf } from './images.ts';
+import { madeForDownloads } from './made-kinds.ts';
 import { type DemoWorld, demoPolicy, where } from './set-up.ts';
-import { type Step, watchOf } from './watcher.ts';
+import { type Step, stateOf, watchOf } from './watcher.ts';
 
 /** The first act: images are downloaded one after another, again after a broken connection, and never again after a 404. */
 export function playImages({ images, store, cluster: { kube } }: DemoWorld, stage: Stage) {
   const { seen } = stage;
-  const imageOf = (name: string) => seen.one(VMDiskImage, { namespace: where.namespace, name });
+  const imageRef = (name: string) => ({ namespace: where.namespace, name });
+  const imageOf = (name: string) => seen.one(VMDiskImage, imageRef(name));
   const downloaded = ({ bucket, key }: DemoImage) => store.bytesSent(`${bucket}/${key}`);
   const holders = () => holdersOf(seen.one(Lease, leaseRef)?.object) ?? [];
   const snapshotted = () =>
     seen.all(VolumeSnapshot).flatMap(({ metadata, status }) => (status?.readyToUse ? imageNameOf(metadata.name) : []));
   /** What stands beside the images: DataVolumes, claims and importers that are still there, and held slots. */
-  const leftOver = () => [
-    ...[DataVolume, PersistentVolumeClaim, Pod].flatMap((kind) =>
-      seen.all(kind).map(({ metadata }) => `${kind.kind} ${metadata.name}`),
-    ),
-    ...holders().map(({ image }) => `slot of ${image}`),
-  ];
+  const leftOver = () => [...seen.names(madeForDownloads), ...holders().map(({ image }) => `slot of ${image}`)];
   /** The most that were seen at one time. */
   const most = { slots: 0, importers: 0 };
   const count = () => {
@@ -45,16 +41,6 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
   /** How much of its object had been downloaded when an image got its slot. */
   const sentBefore = new Map<string, number>();
 
-  const viewOf = ({ name }: DemoImage) => {
-    const image = imageOf(name);
-    return {
-      name,
-      phase: image?.object.status?.phase ?? '',
-      attempts: image?.object.status?.attempts ?? 0,
-      waitedMs: waitedMs(image?.steps ?? [], Date.now()),
-      remark: image ? remarkOn(image.object, seen.all(VMDiskImage)) : '',
-    };
-  };
   const slotViews = () =>
     Array.from({ length: Math.max(demoPolicy.concurrency, holders().length) }, (_, index) => {
       const holder = holders()[index];
@@ -94,14 +80,11 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
 
   return {
     watches: [
-      watchOf({ kind: Lease, saw: count }),
-      watchOf({ kind: Pod, saw: count }),
-      watchOf({ kind: DataVolume }),
-      watchOf({ kind: PersistentVolumeClaim }),
+      ...[Lease, ...madeForDownloads].map((kind) => watchOf({ kind: kind as Resource, saw: count })),
       watchOf({ kind: VolumeSnapshot }),
       watchOf({
         kind: VMDiskImage,
-        state: ({ status }) => ({ phase: status?.phase ?? '' }),
+        state: stateOf,
         shown: (image) => ({ phase: image.status?.phase ?? '', remark: remarkOn(image, seen.all(VMDiskImage)) }),
         saw: (image, before) => {
           const { name } = image.metadata;
@@ -116,14 +99,17 @@ export function playImages({ images, store, cluster: { kube } }: DemoWorld, stag
     ],
     async play() {
       stage.command('kubectl apply -f images.yaml');
-      for (const image of images) await applyManifests(kube, [manifestOf(image, { ...where, storeUrl: store.url })]);
+      const manifests = images.map((image) => manifestOf(image, { ...where, storeUrl: store.url }));
+      await applyManifests(kube, manifests);
       await seen.until(() => images.every(({ name }) => isAtRest(imageOf(name)?.object)) && leftOver().length === 0);
     },
     view: () => ({
-      elapsedMs: Date.now() - stage.startedMs,
       /** One for each slot; undefined is free. The bytes are those of this attempt. */
       slots: slotViews(),
-      images: images.map(viewOf),
+      images: images.map((image) => ({
+        ...imageResult(image),
+        remark: seen.shown(VMDiskImage, imageRef(image.name))?.remark ?? '',
+      })),
     }),
     result() {
       const results = images.map(imageResult);

@@ -1,72 +1,33 @@
 import { expect, test } from 'vitest';
 import { slackBytesPerAttempt } from './faults.ts';
 import { type ImageResult, type ImagesResult, imagesFaults } from './images-report.ts';
-
-const image = (more: Partial<ImageResult> = {}): ImageResult => ({
-  name: 'ubuntu',
-  phase: 'Succeeded',
-  expected: { phase: 'Succeeded', attempts: 1 },
-  attempts: 1,
-  waitedSeconds: 1,
-  bytesDownloaded: 1000,
-  bytesNeeded: 1000,
-  ratio: 1,
-  hasSnapshot: true,
-  reason: 'SnapshotReady',
-  message: 'Ready.',
-  steps: [],
-  ...more,
-});
-
-const missing = (more: Partial<ImageResult> = {}) =>
-  image({
-    phase: 'Failed',
-    expected: { phase: 'Failed', attempts: 1, reason: 'NotFound' },
-    reason: 'NotFound',
-    bytesDownloaded: 0,
-    bytesNeeded: 0,
-    hasSnapshot: false,
-    ...more,
-  });
-
-const judge = (found: ImageResult, more: Partial<ImagesResult> = {}) =>
-  imagesFaults({
-    policy: { concurrency: 2, retryLimit: 2 },
-    most: { slots: 2, importers: 2 },
-    startOrder: ['ubuntu'],
-    overtakings: [],
-    leftOver: [],
-    bytesDownloaded: 0,
-    bytesNeeded: 0,
-    images: [found],
-    ...more,
-  });
+import { aMissingImage, anImage, images } from './samples.ts';
 
 test.each([
-  ['an image that was downloaded once', image()],
-  ['a missing object that was asked for once', missing()],
-  ['an attempt that downloads a little more', image({ bytesDownloaded: 1000 + slackBytesPerAttempt })],
+  ['an image that was downloaded once', anImage()],
+  ['a missing object that was asked for once', aMissingImage()],
+  ['an attempt that downloads a little more', anImage({ bytesDownloaded: 1000 + slackBytesPerAttempt })],
 ])('there is nothing to say against %s', (_, found) => {
-  expect(judge(found)).toEqual([]);
+  expect(imagesFaults(images({ images: [found] }))).toEqual([]);
 });
 
 const failed = { phase: 'Failed', message: 'unexpected EOF' } as const;
 const limit = 1000 + slackBytesPerAttempt;
 test.each<[string, ImageResult]>([
-  ['ubuntu: expected Succeeded, found Failed (unexpected EOF)', image(failed)],
-  ['ubuntu: expected Succeeded, found no phase', image({ phase: '', message: '' })],
-  ['ubuntu: expected 1 attempts, found 2', image({ attempts: 2 })],
-  ['ubuntu: expected 1 attempts, found 3', missing({ attempts: 3 })],
-  ['ubuntu: expected reason NotFound, found AccessDenied', missing({ reason: 'AccessDenied' })],
-  ['ubuntu: expected a ready snapshot, found the contrary', image({ hasSnapshot: false })],
-  ['ubuntu: expected no snapshot, found the contrary', missing({ hasSnapshot: true })],
-  ['ubuntu: Succeeded with 999 of 1000 bytes', image({ bytesDownloaded: 999 })],
+  ['ubuntu: expected Succeeded, found Failed (unexpected EOF)', anImage(failed)],
+  ['ubuntu: expected Succeeded, found no phase', anImage({ phase: '', message: '' })],
+  ['ubuntu: expected 1 attempts, found 2', anImage({ attempts: 2 })],
+  ['ubuntu: expected 1 attempts, found 3', aMissingImage({ attempts: 3 })],
+  ['ubuntu: expected reason NotFound, found AccessDenied', aMissingImage({ reason: 'AccessDenied' })],
+  ['ubuntu: expected a ready snapshot, found the contrary', anImage({ hasSnapshot: false })],
+  ['ubuntu: expected no snapshot, found the contrary', aMissingImage({ hasSnapshot: true })],
+  ['ubuntu: Succeeded with 999 of 1000 bytes', anImage({ bytesDownloaded: 999 })],
   [
     `ubuntu: expected at most ${limit} bytes downloaded in 1 attempts, found ${limit + 1}`,
-    image({ bytesDownloaded: limit + 1 }),
+    anImage({ bytesDownloaded: limit + 1 }),
   ],
 ])('it is a fault of an image: %s', (fault, found) => {
-  expect(judge(found)).toEqual([fault]);
+  expect(imagesFaults(images({ images: [found] }))).toEqual([fault]);
 });
 
 test.each<[string, Partial<ImagesResult>]>([
@@ -77,5 +38,5 @@ test.each<[string, Partial<ImagesResult>]>([
   ['order: b got its slot before a', { overtakings: ['b got its slot before a'] }],
   ['left over: expected nothing, found Pod x, slot of y', { leftOver: ['Pod x', 'slot of y'] }],
 ])('it is a fault of the act: %s', (fault, more) => {
-  expect(judge(image(), more)).toEqual([fault]);
+  expect(imagesFaults(images(more))).toEqual([fault]);
 });

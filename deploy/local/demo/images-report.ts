@@ -1,7 +1,7 @@
 import { barOf } from '../../terminal/bar.ts';
 import { styled } from '../../terminal/paint.ts';
 import { phaseSpan } from '../../terminal/phase-style.ts';
-import { formatBytes, formatSeconds } from '../../terminal/quantities.ts';
+import { formatBytes } from '../../terminal/quantities.ts';
 import { cell } from '../../terminal/table.ts';
 import { type Block, blank, countsOf, headline, line, saidSeconds, table, text } from './blocks.ts';
 import { faultsIn, slackBytesPerAttempt } from './faults.ts';
@@ -14,7 +14,7 @@ export type ImageResult = ImagesResult['images'][number];
 export type ImagesView = ReturnType<ReturnType<typeof playImages>['view']>;
 
 /** A bar for each slot, and a line for each image. */
-export function imagesFrame({ elapsedMs, slots, images }: ImagesView): Block[] {
+export function imagesFrame({ slots, images }: ImagesView, elapsedMs: number): Block[] {
   const nameWidth = Math.max(5, ...images.map(({ name }) => name.length));
   return [
     headline(
@@ -35,7 +35,7 @@ export function imagesFrame({ elapsedMs, slots, images }: ImagesView): Block[] {
       ['IMAGE', ({ name }) => name],
       ['PHASE', ({ phase }) => phaseSpan(phase)],
       ['ATTEMPTS', ({ attempts }) => (attempts > 0 ? String(attempts) : ''), 'right'],
-      ['WAITED', ({ waitedMs }) => formatSeconds(waitedMs), 'right'],
+      ['WAITED', ({ waitedSeconds }) => saidSeconds(waitedSeconds), 'right'],
       ['', ({ remark }) => styled('dim', remark)],
     ]),
   ];

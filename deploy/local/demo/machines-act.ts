@@ -1,36 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Event } from '../../../shared/kinds/core/event.ts';
-import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
-import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
-import { KubeVirtInstance } from '../../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { requestedByLabel, VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, nameOf, type Resource } from '../../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { applyManifests } from '../../manifests.ts';
 import { heldMessage } from '../up/held-message.ts';
 import { type Act, countDownloads, type Stage, secondsBetween } from './act.ts';
 import { lateImage } from './images.ts';
 import { type DemoMachine, demoMachines, heldImage, machineManifest, machineNamespace } from './machines.ts';
+import { madeForMachines } from './made-kinds.ts';
 import { type DemoWorld, where } from './set-up.ts';
-import { type Shown, type Step, watchOf } from './watcher.ts';
+import { type Shown, type Step, shownOf, stateOf, watchOf } from './watcher.ts';
 
 /** How long an image that is being deleted is left held before the next of its machines goes. */
 const heldMs = 1500;
-
-/** What is made for images and machines. */
-const madeKinds: readonly Resource[] = [
-  DataVolume,
-  PersistentVolumeClaim,
-  Pod,
-  Secret,
-  KubeVirtMachine,
-  KubeVirtInstance,
-  VolumeSnapshot,
-];
 
 /** The second act: machines on images that exist, that do not exist yet, and that are deleted under them. */
 export function playMachines(world: DemoWorld, stage: Stage) {
@@ -40,14 +26,22 @@ export function playMachines(world: DemoWorld, stage: Stage) {
   const machines = demoMachines(world.images, late);
   const deleted = machines.filter(({ expected }) => expected.isDeleted).map(({ name }) => name);
   const staying = machines.filter(({ expected }) => !expected.isDeleted).map(({ name }) => name);
-  const sent = countDownloads(world, late, stage.signal);
-  /** When its deletion was asked for, by name. */
-  const askedMs = new Map<string, number>();
+  const downloads = countDownloads(world, late, stage.signal);
   /** The uids of the images that were made meanwhile, by name: more than one where an image was made twice. */
   const made = new Map<string, Set<string>>();
   const tooEarly: string[] = [];
-  const imageOf = (name: string) => seen.one(VMDiskImage, { namespace: where.namespace, name });
-  const machineOf = (name: string) => seen.one(VirtualMachine, { namespace: machineNamespace, name });
+  const manifestOf = (one: DemoMachine) => machineManifest(one, { ...where, storeUrl: world.store.url });
+  /** When its deletion was asked for, by name. */
+  const askedMs = new Map<string, number>();
+  const remove = (kind: Resource, short: string, { namespace, name }: ObjectReference) => {
+    stage.command(`kubectl delete ${short} ${name} -n ${namespace}`);
+    askedMs.set(name, Date.now());
+    return kube.delete(kind, { namespace, name });
+  };
+  const imageRef = (name: string) => ({ namespace: where.namespace, name });
+  const machineRef = (name: string) => ({ namespace: machineNamespace, name });
+  const imageOf = (name: string) => seen.one(VMDiskImage, imageRef(name));
+  const machineOf = (name: string) => seen.one(VirtualMachine, machineRef(name));
   const isGone = (name: string) => (machineOf(name) ?? imageOf(name))?.goneAtMs !== undefined;
   const isReady = (name: string) => machineOf(name)?.object.status?.phase === 'Ready';
   const warningsOf = (name: string) =>
@@ -61,44 +55,36 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       .map(({ reason, message }) => ({ reason, message }));
   const held = () =>
     (imageOf(heldImage)?.steps ?? []).flatMap(({ message, atMs }) => (message === undefined ? [] : { message, atMs }));
-  const isStray = (object: KubernetesObject) => !isInUse(object, seen.all(VMDiskImage), staying);
-  const leftOver = () =>
-    madeKinds.flatMap((kind) =>
-      seen
-        .all(kind)
-        .filter(isStray)
-        .map(({ metadata }) => nameOf(kind, metadata)),
-    );
-  const remove = async (kind: typeof VirtualMachine | typeof VMDiskImage, name: string) => {
-    const [short, namespace] = kind === VMDiskImage ? ['vmdi', where.namespace] : ['otvm', machineNamespace];
-    stage.command(`kubectl delete ${short} ${name} -n ${namespace}`);
-    askedMs.set(name, Date.now());
-    await kube.delete(kind, { namespace, name });
-  };
+  const leftOver = () => seen.names(madeForMachines, (object) => !isInUse(object, seen.all(VMDiskImage), staying));
   async function checkDisk(name: string) {
     const disk = await kube.get(DataVolume, { namespace: machineNamespace, name: `${name}-root` });
     if (disk?.status?.phase !== 'Succeeded')
       tooEarly.push(`${name} was Ready while its disk was ${disk?.status?.phase ?? 'not there'}`);
   }
 
+  /** The held image names these machines, or is gone. */
+  const isLeftTo = (names: readonly string[]) =>
+    holdersIn(held().at(-1)?.message).join() === names.map((name) => keyOf(machineRef(name))).join() ||
+    isGone(heldImage);
+  const isTold = ({ name, expected }: DemoMachine) => expected.contradicted.length === 0 || warningsOf(name).length > 0;
+
   const imageView = (name: string) => {
-    const image = imageOf(name);
-    const message = image && heldMessage(image.object);
-    const shown: Partial<Shown> = !image ? {} : isGone(name) ? { phase: 'Gone' } : shownImage(image.object);
+    const { phase, remark = '' } = seen.shown(VMDiskImage, imageRef(name)) ?? {};
+    const holders = holdersIn(remark);
     return {
       name,
-      references: isGone(name) ? undefined : image?.object.status?.references?.count,
-      phase: shown.phase,
+      references: isGone(name) ? undefined : imageOf(name)?.object.status?.references?.count,
+      phase,
       // The whole message does not fit beside a table.
-      remark: (!isGone(name) && message && `held by ${holdersIn(message).join(', ')}`) || (shown.remark ?? ''),
+      remark: holders.length > 0 ? `held by ${holders.join(', ')}` : remark,
     };
   };
-  const machineView = ({ name, image }: DemoMachine) => {
-    const machine = machineOf(name);
-    if (isGone(name)) return { name, image, phase: 'Gone', ipAddress: '', remark: '' };
-    const shown = machine ? shownMachine(machine.object) : { phase: '', remark: '' };
-    return { name, image, ipAddress: machine?.object.status?.ipAddress ?? '', ...shown };
-  };
+  const machineView = ({ name, image }: DemoMachine) => ({
+    name,
+    image,
+    ipAddress: (!isGone(name) && machineOf(name)?.object.status?.ipAddress) || '',
+    ...(seen.shown(VirtualMachine, machineRef(name)) ?? { phase: '', remark: '' }),
+  });
   const machineResult = ({ name, image, expected }: DemoMachine) => {
     const { object, steps = [] } = machineOf(name) ?? {};
     const { phase = '', message = '', ipAddress = '' } = object?.status ?? {};
@@ -128,7 +114,7 @@ export function playMachines(world: DemoWorld, stage: Stage) {
 
   return {
     watches: [
-      ...madeKinds.map((kind) => watchOf({ kind })),
+      ...madeForMachines.map((kind) => watchOf({ kind })),
       watchOf({ kind: Event }),
       watchOf({
         kind: VMDiskImage,
@@ -140,8 +126,8 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       }),
       watchOf({
         kind: VirtualMachine,
-        state: stateOfMachine,
-        shown: shownMachine,
+        state: (found) => ({ ...stateOf(found), message: found.status?.message ?? '' }),
+        shown: shownOf,
         saw: ({ metadata, status }, before) => {
           const steps = machineOf(metadata.name)?.steps ?? [];
           const isFirst = steps.filter(({ phase }) => phase === 'Ready').length === 1;
@@ -151,28 +137,23 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       }),
     ],
     async play() {
-      await applyManifests(kube, [namespaceManifest]);
-      stage.command(`kubectl apply -f machines.yaml`);
-      for (const machine of machines)
-        await applyManifests(kube, [machineManifest(machine, { ...where, storeUrl: world.store.url })]);
+      stage.command('kubectl apply -f machines.yaml');
+      await applyManifests(kube, [namespaceManifest, ...machines.map(manifestOf)]);
       await seen.until(() => deleted.every(isReady));
-      await remove(VMDiskImage, heldImage);
+
+      await remove(VMDiskImage, 'vmdi', imageRef(heldImage));
       for (const [index, name] of deleted.entries()) {
-        const left = deleted.slice(index).map((other) => `${machineNamespace}/${other}`);
-        await seen.until(() => holdersIn(held().at(-1)?.message).join() === left.join() || isGone(heldImage));
+        await seen.until(() => isLeftTo(deleted.slice(index)));
         // That it stays is to be seen.
         await sleep(heldMs);
-        await remove(VirtualMachine, name);
+        await remove(VirtualMachine, 'otvm', machineRef(name));
         await seen.until(() => isGone(name));
       }
-      const isTold = ({ name, expected }: DemoMachine) =>
-        expected.contradicted.length === 0 || warningsOf(name).length > 0;
       await seen.until(
         () => isGone(heldImage) && staying.every(isReady) && machines.every(isTold) && leftOver().length === 0,
       );
     },
     view: () => ({
-      elapsedMs: Date.now() - startedMs,
       images: [...new Set(machines.map(({ image }) => image))].map(imageView),
       machines: machines.map(machineView),
     }),
@@ -197,9 +178,9 @@ export function playMachines(world: DemoWorld, stage: Stage) {
         requestedBy: imageOf(name)?.object.metadata.labels?.[requestedByLabel] ?? '',
       })),
       /** The image that was not there when its machines were applied. */
-      late: { name: late.name, bytesDownloaded: sent.image, bytesNeeded: late.content?.length ?? 0 },
+      late: downloads().image,
       /** What else was downloaded. */
-      otherBytesDownloaded: sent.others,
+      otherBytesDownloaded: downloads().otherBytesDownloaded,
       /** What was done before its time. */
       tooEarly,
       leftOver: leftOver(),
@@ -240,27 +221,14 @@ export const hasWaited = (steps: readonly Step[]) =>
 const holdersIn = (message = ''): string[] =>
   [...message.matchAll(new RegExp(`${machineNamespace}/[a-z0-9-]+`, 'g'))].map(([name]) => name);
 
-const stateOfMachine = ({ metadata, status }: VirtualMachine) => ({
-  phase: status?.phase ?? '',
-  message: status?.message ?? '',
-  isTerminating: metadata.deletionTimestamp !== undefined,
-});
-
-function shownMachine(machine: VirtualMachine): Shown {
-  const { phase, message, isTerminating } = stateOfMachine(machine);
-  if (isTerminating) return { phase: 'Terminating', remark: '' };
-  return { phase, remark: phase === '' ? 'applied' : message };
-}
-
 function stateOfImage(image: VMDiskImage) {
   const message = heldMessage(image);
-  const isTerminating = image.metadata.deletionTimestamp !== undefined;
-  return { phase: image.status?.phase ?? '', isTerminating, ...(message === undefined ? {} : { message }) };
+  return { ...stateOf(image), ...(message === undefined ? {} : { message }) };
 }
 
 function shownImage(image: VMDiskImage): Shown {
-  const { phase, isTerminating, message = '' } = stateOfImage(image);
-  if (isTerminating) return { phase: 'Terminating', remark: message };
+  const { phase, isTerminating } = stateOf(image);
+  if (isTerminating) return { phase: 'Terminating', remark: heldMessage(image) ?? '' };
   if (phase === '') return { phase, remark: `made for ${image.metadata.labels?.[requestedByLabel] ?? 'nobody'}` };
   return { phase, remark: phase === 'Succeeded' ? 'ready to clone' : '' };
 }

@@ -2,36 +2,19 @@ import { expect, test } from 'vitest';
 import { linesOf } from './blocks.ts';
 import { slackBytesPerAttempt } from './faults.ts';
 import { type MachineResult, type MachinesResult, machinesFaults, machinesReport } from './machines-report.ts';
-
-const plain = { waits: false, contradicted: [], isDeleted: false };
-
-const machine = (name: string, more: Partial<MachineResult> = {}): MachineResult => ({
-  name,
-  image: 'ubuntu',
-  expected: plain,
-  phase: 'Ready',
-  message: 'The machine runs.',
-  ipAddress: '10.0.0.1',
-  hasWaited: false,
-  isGone: false,
-  readyAfterSeconds: 1,
-  deletedAtSeconds: null,
-  warnings: [],
-  steps: [],
-  ...more,
-});
+import { aMachine, machines, plainly } from './samples.ts';
 
 const waiting = (more: Partial<MachineResult> = {}) =>
-  machine('web', { image: 'late', expected: { ...plain, waits: true }, hasWaited: true, ...more });
+  aMachine('web', { image: 'late', expected: { ...plainly, waits: true }, hasWaited: true, ...more });
 
 const mismatch = { reason: 'TemplateMismatch', message: 'It differs in url (a, not b), diskSize (1Gi, not 2Gi).' };
 const odd = (more: Partial<MachineResult> = {}) =>
-  machine('odd', { expected: { ...plain, contradicted: ['url', 'diskSize'] }, warnings: [mismatch], ...more });
+  aMachine('odd', { expected: { ...plainly, contradicted: ['url', 'diskSize'] }, warnings: [mismatch], ...more });
 
 const deleted = (name: string, deletedAtSeconds: number, more: Partial<MachineResult> = {}) =>
-  machine(name, {
+  aMachine(name, {
     image: 'held',
-    expected: { ...plain, isDeleted: true },
+    expected: { ...plainly, isDeleted: true },
     ipAddress: '',
     isGone: true,
     deletedAtSeconds,
@@ -47,15 +30,7 @@ const deletion = (more: Partial<MachinesResult['deletion']> = {}): MachinesResul
   ...more,
 });
 
-const good: MachinesResult = {
-  machines: [waiting(), odd(), deleted('a', 3), deleted('b', 5)],
-  deletion: deletion(),
-  made: [{ name: 'late', times: 1, requestedBy: 'web' }],
-  late: { name: 'late', bytesDownloaded: 1000, bytesNeeded: 1000 },
-  otherBytesDownloaded: 0,
-  tooEarly: [],
-  leftOver: [],
-};
+const good = machines({ machines: [waiting(), odd(), deleted('a', 3), deleted('b', 5)], deletion: deletion() });
 
 const judge = (more: Partial<MachinesResult> = {}) => machinesFaults({ ...good, ...more });
 const judgeMachine = (found: MachineResult) =>
@@ -118,13 +93,13 @@ const late = { image: 'nixos', hasWaited: true, readyAfterSeconds: 3.94 };
 const result: MachinesResult = {
   ...good,
   machines: [
-    machine('web-1', late),
-    machine('web-2', { ...late, phase: 'Provisioning', ipAddress: '', readyAfterSeconds: null }),
-    machine('odd-1', {
+    aMachine('web-1', late),
+    aMachine('web-2', { ...late, phase: 'Provisioning', ipAddress: '', readyAfterSeconds: null }),
+    aMachine('odd-1', {
       readyAfterSeconds: 3.94,
       warnings: [{ reason: 'TemplateMismatch', message: 'It differs in url (a, not b); the image counts.' }],
     }),
-    machine('db-1', { image: 'debian', isGone: true, readyAfterSeconds: 3.94 }),
+    aMachine('db-1', { image: 'debian', isGone: true, readyAfterSeconds: 3.94 }),
   ],
   deletion: {
     image: 'debian',

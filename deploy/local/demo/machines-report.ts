@@ -14,7 +14,7 @@ export type MachineResult = MachinesResult['machines'][number];
 export type MachinesView = ReturnType<ReturnType<typeof playMachines>['view']>;
 
 /** The images that machines name, and a line for each machine. */
-export const machinesFrame = ({ elapsedMs, images, machines }: MachinesView): Block[] => [
+export const machinesFrame = ({ images, machines }: MachinesView, elapsedMs: number): Block[] => [
   headline(
     elapsedMs,
     countsOf(machines, {

@@ -1,48 +1,28 @@
 import { expect, test } from 'vitest';
 import { linesOf } from './blocks.ts';
-import type { ImageResult } from './images-report.ts';
 import { type DemoResult, faultsOf, report } from './report.ts';
-
-const image = (more: Partial<ImageResult>): ImageResult => ({
-  name: 'opnsense-24',
-  phase: 'Succeeded',
-  expected: { phase: 'Succeeded', attempts: 3 },
-  attempts: 3,
-  waitedSeconds: 9.44,
-  bytesDownloaded: 5_700_000,
-  bytesNeeded: 2_000_000,
-  ratio: 2.85,
-  hasSnapshot: true,
-  reason: 'SnapshotReady',
-  message: '',
-  steps: [],
-  ...more,
-});
+import { aMissingImage, anImage, images, machines } from './samples.ts';
 
 const result: DemoResult = {
   ok: true,
   faults: [],
   seconds: 15.14,
   isLate: false,
-  policy: { concurrency: 2, retryLimit: 2 },
-  most: { slots: 2, importers: 2 },
-  startOrder: [],
-  overtakings: [],
-  leftOver: [],
-  bytesDownloaded: 5_700_000,
-  bytesNeeded: 2_000_000,
   machines: null,
   workspace: null,
+  ...images({ bytesDownloaded: 5_700_000, bytesNeeded: 2_000_000 }),
   images: [
-    image({}),
-    image({
+    anImage({
+      name: 'opnsense-24',
+      attempts: 3,
+      waitedSeconds: 9.44,
+      bytesDownloaded: 5_700_000,
+      bytesNeeded: 2_000_000,
+      ratio: 2.85,
+    }),
+    aMissingImage({
       name: 'centos-6',
-      phase: 'Failed',
-      attempts: 1,
-      bytesDownloaded: 0,
-      bytesNeeded: 0,
-      ratio: null,
-      reason: 'NotFound',
+      waitedSeconds: 9.44,
       message: 'Not tried again: NoSuchKey: The specified key does not exist.\n\tstatus code: 404',
     }),
   ],
@@ -80,10 +60,7 @@ test('what is not as expected stands there whole, and nothing is recommended', (
 });
 
 test('of the second act the totals say how many machines were Ready', () => {
-  const deletion = { image: 'debian', askedAtSeconds: null, held: [], goneAtSeconds: null };
-  const late = { name: 'nixos', bytesDownloaded: 0, bytesNeeded: 0 };
-  const machines = { machines: [], deletion, made: [], late, otherBytesDownloaded: 0, tooEarly: [], leftOver: [] };
-  const lines = linesOf(report({ ...result, machines }), { columns: 200, colour: false });
+  const lines = linesOf(report({ ...result, machines: machines() }), { columns: 200, colour: false });
   expect(lines).toContain('All as expected: 1 succeeded, 1 failed, 2 at once, 5.7 MB for 2.0 MB; 0 machines Ready.');
 });
 

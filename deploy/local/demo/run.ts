@@ -76,16 +76,16 @@ function stageFor({ signal, onReady, onStep, onCommand }: DemoOptions, late?: Ab
   async function play<View, Result>(
     kube: Kube,
     begin: (stage: Stage) => Act<View, Result>,
-    frameOf: (view: View) => Block[],
+    frameOf: (view: View, elapsedMs: number) => Block[],
   ): Promise<Result> {
     const ends = new AbortController();
     const report = (step: StepReport) => onStep(step, elapsedMs());
-    const command = (what: string) => onCommand(what, elapsedMs());
     const seen = watcher(report);
+    const command = (what: string) => onCommand(what, elapsedMs());
     const act = begin({ startedMs, seen, report, command, signal: ends.signal });
     try {
       await seen.watch(kube, act.watches, ends.signal);
-      onReady((look) => linesOf(frameOf(act.view()), look));
+      onReady((look) => linesOf(frameOf(act.view(), elapsedMs()), look));
       const over = act.play();
       // If the time is up or a user stops the demo, no one awaits it.
       over.catch(() => {});

@@ -1,4 +1,10 @@
-import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../../shared/kinds/resource.ts';
+import {
+  type KubernetesObject,
+  keyOf,
+  nameOf,
+  type ObjectReference,
+  type Resource,
+} from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { ShownPhase } from '../../terminal/phase-style.ts';
 import { realClock } from '../clock.ts';
@@ -8,11 +14,11 @@ import { reflect } from '../eventing/reflect.ts';
 export interface Watch<T extends KubernetesObject = KubernetesObject> {
   kind: Resource<T>;
   /** Each change of this is a step of the object. */
-  state?(object: T): State;
+  state?(object: NoInfer<T>): State;
   /** How a step is displayed; undefined: not at all. */
-  shown?(object: T): Shown | undefined;
+  shown?(object: NoInfer<T>): Shown | undefined;
   /** Called for each change, before its step is reported; `before` is the previous state of the same object. */
-  saw?(object: T, before: T | undefined, isGone: boolean): void;
+  saw?(object: NoInfer<T>, before: NoInfer<T> | undefined, isGone: boolean): void;
 }
 
 export interface State {
@@ -35,6 +41,7 @@ export interface StepReport extends Shown {
 export type Step = State & { atMs: number };
 
 interface ObjectHistory<T extends KubernetesObject = KubernetesObject> {
+  watch: Watch;
   /** Its latest state, kept after its deletion. */
   object: T;
   steps: readonly Step[];
@@ -43,6 +50,26 @@ interface ObjectHistory<T extends KubernetesObject = KubernetesObject> {
 
 /** Gives watches of several kinds one type. */
 export const watchOf = <T extends KubernetesObject>(watch: Watch<T>) => watch as unknown as Watch;
+
+/** What has a phase, and says it in a sentence. */
+export interface WithPhase extends Pick<KubernetesObject, 'metadata'> {
+  status?: { phase?: ShownPhase | undefined; message?: string | undefined } | undefined;
+}
+
+/** The state of an object whose phase matters, and not how it is worded. */
+export const stateOf = ({ metadata, status }: WithPhase): State => ({
+  phase: status?.phase ?? '',
+  isTerminating: metadata.deletionTimestamp !== undefined,
+});
+
+/** How an object is displayed that says its phase in a sentence. */
+export function shownOf({ metadata, status }: WithPhase): Shown {
+  const { phase = '', message = '' } = status ?? {};
+  // Until its first reconcile after the deletion its message is that of an object that stays.
+  if (metadata.deletionTimestamp !== undefined)
+    return { phase: 'Terminating', remark: phase === 'Ready' ? '' : message };
+  return { phase, remark: phase === '' ? 'applied' : message };
+}
 
 export type Watcher = ReturnType<typeof watcher>;
 
@@ -57,12 +84,14 @@ export function watcher(report: (report: StepReport) => void) {
   };
 
   /** Records the new state of an object; returns whether it is a step. */
-  function keep({ kind, state }: Watch, object: KubernetesObject, isGone: boolean): boolean {
+  function keep(watch: Watch, object: KubernetesObject, isGone: boolean): boolean {
+    const { kind, state } = watch;
     const known = historiesOf(kind).get(keyOf(object.metadata));
     const steps = known?.object.metadata.uid === object.metadata.uid ? known.steps : [];
     const next = state?.(object);
     const isStep = next !== undefined && !isGone && !isSame(steps.at(-1), next);
     historiesOf(kind).set(keyOf(object.metadata), {
+      watch,
       object: isGone && known ? known.object : object,
       steps: isStep ? [...steps, { ...next, atMs: Date.now() }] : steps,
       goneAtMs: isGone ? Date.now() : undefined,
@@ -74,15 +103,32 @@ export function watcher(report: (report: StepReport) => void) {
     const before = historiesOf(watch.kind).get(keyOf(object.metadata))?.object;
     const isStep = keep(watch, object, isGone);
     watch.saw?.(object, before?.metadata.uid === object.metadata.uid ? before : undefined, isGone);
-    const shown = watch.shown && (isGone ? { phase: 'Gone', remark: '' } : isStep && watch.shown(object));
-    if (shown) report({ kind: object.kind, name: object.metadata.name, ...shown });
+    const now = isGone || isStep ? shown(watch.kind, object.metadata) : undefined;
+    if (now) report({ kind: object.kind, name: object.metadata.name, ...now });
     for (const check of checks) check();
+  }
+
+  const all = <T extends KubernetesObject>(kind: Resource<T>): T[] =>
+    [...historiesOf(kind).values()].flatMap(({ object, goneAtMs }) => (goneAtMs === undefined ? [object] : []));
+
+  /** How an object is displayed now; undefined where it has never been, or there is nothing to display. */
+  function shown<T extends KubernetesObject>(kind: Resource<T>, reference: ObjectReference): Shown | undefined {
+    const { watch, object, goneAtMs } = historiesOf(kind).get(keyOf(reference)) ?? {};
+    if (!object || !watch?.shown) return undefined;
+    return goneAtMs === undefined ? watch.shown(object) : { phase: 'Gone', remark: '' };
   }
 
   return {
     see,
-    all: <T extends KubernetesObject>(kind: Resource<T>): T[] =>
-      [...historiesOf(kind).values()].flatMap(({ object, goneAtMs }) => (goneAtMs === undefined ? [object] : [])),
+    all,
+    /** The names of the objects of these kinds that `isOne` picks. */
+    names: (kinds: readonly Resource[], isOne: (object: KubernetesObject) => boolean = () => true): string[] =>
+      kinds.flatMap((kind) =>
+        all(kind)
+          .filter(isOne)
+          .map(({ metadata }) => nameOf(kind, metadata)),
+      ),
+    shown,
     /** What has been seen of an object, also if it is deleted by now. */
     one: <T extends KubernetesObject>(kind: Resource<T>, object: ObjectReference) =>
       historiesOf(kind).get(keyOf(object)),

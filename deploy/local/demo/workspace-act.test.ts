@@ -1,14 +1,25 @@
 import { expect, test } from 'vitest';
-import { type Component, Workspace } from '../../../shared/kinds/pelotech/workspace.ts';
+import {
+  type Component,
+  type ComponentKind,
+  type ComponentPhase,
+  Workspace,
+} from '../../../shared/kinds/pelotech/workspace.ts';
 import type { DemoWorld } from './set-up.ts';
 import { type StepReport, watcher } from './watcher.ts';
 import type { DemoWorkspace } from './workspace.ts';
 import { playWorkspace } from './workspace-act.ts';
 
-const volume = { kind: 'Volume', name: 'data', reason: '', message: '' } as const;
-const machine = { kind: 'VirtualMachine', name: 'data', reason: '', message: '' } as const;
+const component = (kind: ComponentKind, phase: ComponentPhase = 'Waiting', message = ''): Component => ({
+  kind,
+  name: 'data',
+  phase,
+  reason: '',
+  message,
+});
+const fragile = component('Volume');
 const world = { cluster: {}, store: { onBytes: () => () => {} } } as unknown as DemoWorld;
-const lab = { name: 'lab', image: 'base', parts: [volume], fragile: volume } as unknown as DemoWorkspace;
+const lab = { name: 'lab', image: 'base', parts: [fragile], fragile } as unknown as DemoWorkspace;
 
 /** The act, and what was reported of a lab that had these parts one after the other. */
 function seeing(...states: [parts: Component[], metadata?: object][]) {
@@ -38,38 +49,24 @@ function seeing(...states: [parts: Component[], metadata?: object][]) {
 
 test('each part takes a step where its phase is another, whatever other part has its name', () => {
   const { reports } = seeing(
-    [
-      [
-        { ...volume, phase: 'Provisioning' },
-        { ...machine, phase: 'Waiting' },
-      ],
-    ],
-    [
-      [
-        { ...volume, phase: 'Provisioning', message: 'Still.' },
-        { ...machine, phase: 'Waiting' },
-      ],
-    ],
-    [
-      [
-        { ...volume, phase: 'Ready' },
-        { ...machine, phase: 'Waiting' },
-      ],
-    ],
+    [[component('Volume', 'Provisioning'), component('VirtualMachine')]],
+    [[component('Volume', 'Provisioning', 'Still.'), component('VirtualMachine')]],
+    [[component('Volume', 'Ready'), component('VirtualMachine')]],
   );
   expect(reports).toEqual(['Volume Provisioning', 'VirtualMachine Waiting', 'Workspace Provisioning', 'Volume Ready']);
 });
 
 test('of a workspace that is being deleted its parts stay known as they were before', () => {
   const { act, reports } = seeing(
-    [[{ ...volume, phase: 'Ready' }]],
-    [[{ ...machine, phase: 'Terminating' }], { deletionTimestamp: '2026-11-22T00:00:01Z' }],
+    [[component('Volume', 'Ready')]],
+    [[component('VirtualMachine', 'Terminating')], { deletionTimestamp: '2026-11-22T00:00:01Z' }],
   );
   expect(act.result().parts.map(({ kind, phase }) => `${kind} ${phase}`)).toEqual(['Volume Ready']);
   expect(reports.slice(2)).toEqual(['VirtualMachine Terminating', 'Workspace Terminating']);
 });
 
 test('another workspace of that name begins anew', () => {
-  const { reports } = seeing([[{ ...volume, phase: 'Ready' }]], [[{ ...volume, phase: 'Ready' }], { uid: 'another' }]);
+  const ready = [component('Volume', 'Ready')];
+  const { reports } = seeing([ready], [ready, { uid: 'another' }]);
   expect(reports.filter((step) => step === 'Volume Ready')).toHaveLength(2);
 });

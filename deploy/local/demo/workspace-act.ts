@@ -1,51 +1,15 @@
 import { Deployment } from '../../../shared/kinds/apps/deployment.ts';
-import { Job } from '../../../shared/kinds/batch/job.ts';
-import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
-import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
-import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
-import { Namespace } from '../../../shared/kinds/core/namespace.ts';
-import { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
-import { Pod } from '../../../shared/kinds/core/pod.ts';
-import { Secret } from '../../../shared/kinds/core/secret.ts';
-import { Service } from '../../../shared/kinds/core/service.ts';
-import { Subnet } from '../../../shared/kinds/kube-ovn/subnet.ts';
-import { Vpc } from '../../../shared/kinds/kube-ovn/vpc.ts';
-import { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
-import { KubeVirtInstance } from '../../../shared/kinds/kubevirt/virtual-machine-instance.ts';
-import { NetworkPolicy } from '../../../shared/kinds/networking/network-policy.ts';
 import { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type Component, Workspace, workspaceUidLabel } from '../../../shared/kinds/pelotech/workspace.ts';
-import { RoleBinding } from '../../../shared/kinds/rbac/role-binding.ts';
-import { type KubernetesObject, nameOf, type Resource } from '../../../shared/kinds/resource.ts';
-import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
+import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { applyManifests } from '../../manifests.ts';
 import { type Act, countDownloads, type Stage, secondsBetween } from './act.ts';
 import { labImage } from './images.ts';
+import { madeForWorkspaces } from './made-kinds.ts';
 import { type DemoWorld, where } from './set-up.ts';
-import { type Shown, watchOf } from './watcher.ts';
+import { shownOf, stateOf, watchOf } from './watcher.ts';
 import { type DemoWorkspace, type Part, workspaceFile } from './workspace.ts';
-
-/** What is made for a workspace and its image, the two themselves apart. */
-const madeKinds: readonly Resource[] = [
-  Namespace,
-  Vpc,
-  Subnet,
-  NetworkAttachmentDefinition,
-  NetworkPolicy,
-  RoleBinding,
-  ConfigMap,
-  Secret,
-  Deployment,
-  Service,
-  Job,
-  Pod,
-  PersistentVolumeClaim,
-  DataVolume,
-  KubeVirtMachine,
-  KubeVirtInstance,
-  VolumeSnapshot,
-];
 
 type Moment = 'applied' | 'ready' | 'broken' | 'mended' | 'deleted' | 'gone';
 
@@ -54,7 +18,7 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
   const { seen, startedMs } = stage;
   const { kube } = world.cluster;
   const fragile = { namespace: lab.namespace, name: lab.fragile.name };
-  const sent = countDownloads(world, labImage(), stage.signal);
+  const downloads = countDownloads(world, labImage(), stage.signal);
   const moments = new Map<Moment, number>();
   const note = (moment: Moment) => moments.set(moment, Date.now());
   const between = (from: Moment, to: Moment) => secondsBetween(moments.get(from), moments.get(to));
@@ -71,11 +35,8 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
     return status?.phase === 'Ready' && !metadata?.deletionTimestamp;
   };
   const leftOver = () =>
-    [Workspace, ...madeKinds, VirtualMachine, VMDiskImage].flatMap((kind) =>
-      seen
-        .all(kind as Resource)
-        .filter((object) => isOf(object, lab, workspace()?.object.metadata.uid, image()?.metadata.uid))
-        .map(({ metadata }) => nameOf(kind, metadata)),
+    seen.names([Workspace, ...madeForWorkspaces, VirtualMachine, VMDiskImage] as Resource[], (object) =>
+      isOf(object, lab, workspace()?.object.metadata.uid, image()?.metadata.uid),
     );
   const partResult = ({ kind, name }: Part) => {
     const { phase = '', message = '' } = parts.find((one) => isSame(one, { kind, name })) ?? {};
@@ -85,7 +46,7 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
 
   return {
     watches: [
-      ...madeKinds.map((kind) => watchOf({ kind })),
+      ...madeForWorkspaces.map((kind) => watchOf({ kind })),
       watchOf({ kind: VMDiskImage }),
       watchOf({
         kind: VirtualMachine,
@@ -95,11 +56,8 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
       }),
       watchOf({
         kind: Workspace,
-        state: ({ metadata, status }) => ({
-          phase: status?.phase ?? '',
-          isTerminating: metadata.deletionTimestamp !== undefined,
-        }),
-        shown: shownWorkspace,
+        state: stateOf,
+        shown: shownOf,
         saw: ({ metadata, status }, before, isGone) => {
           if (isGone) return;
           const now = status?.components ?? [];
@@ -113,15 +71,15 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
       }),
     ],
     async play() {
-      stage.command(`kubectl apply -f ${workspaceFile}`);
       note('applied');
+      stage.command(`kubectl apply -f ${workspaceFile}`);
       await applyManifests(kube, [lab.manifest]);
       await seen.until(isReady);
       note('ready');
 
       const before = seen.one(Deployment, fragile)?.object.metadata.uid;
-      stage.command(`kubectl delete deployment ${fragile.name} -n ${fragile.namespace}`);
       note('broken');
+      stage.command(`kubectl delete deployment ${fragile.name} -n ${fragile.namespace}`);
       await kube.delete(Deployment, fragile);
       const isAnother = () => {
         const { object, goneAtMs } = seen.one(Deployment, fragile) ?? {};
@@ -132,23 +90,21 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
       await seen.until(() => isAnother() && isReady());
       note('mended');
 
-      stage.command(`kubectl delete otws ${lab.name}`);
       note('deleted');
+      stage.command(`kubectl delete otws ${lab.name}`);
       await kube.delete(Workspace, { name: lab.name });
       await seen.until(() => workspace()?.goneAtMs !== undefined && leftOver().length === 0);
       note('gone');
     },
-    view() {
+    view: () => {
       const { object, goneAtMs } = workspace() ?? {};
-      const there = goneAtMs === undefined ? object?.status : undefined;
-      const shown: Shown = object && goneAtMs === undefined ? shownWorkspace(object) : { phase: '', remark: '' };
+      const { ready = '', components: parts = [] } = (goneAtMs === undefined && object?.status) || {};
       return {
-        elapsedMs: Date.now() - startedMs,
         name: lab.name,
         /** "5/7", as the workspace itself counts. */
-        ready: there?.ready ?? '',
-        parts: there?.components ?? [],
-        ...(goneAtMs === undefined ? shown : { ...shown, phase: 'Gone' }),
+        ready,
+        parts,
+        ...(seen.shown(Workspace, { name: lab.name }) ?? { phase: '', remark: '' }),
       };
     },
     result: () => ({
@@ -170,9 +126,7 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
         goneAfterSeconds: between('deleted', 'gone'),
       },
       /** The image that was made for it. */
-      image: { name: lab.image, bytesDownloaded: sent.image, bytesNeeded: labImage().content?.length ?? 0 },
-      /** What else was downloaded. */
-      otherBytesDownloaded: sent.others,
+      ...downloads(),
       /** What was made before its time. */
       tooEarly: machines.flatMap((machine) => whyTooEarly(machine, image()) ?? []),
       leftOver: leftOver(),
@@ -181,14 +135,6 @@ export function playWorkspace(world: DemoWorld, lab: DemoWorkspace, stage: Stage
 }
 
 const isSame = (one: Part, other: Part) => one.kind === other.kind && one.name === other.name;
-
-function shownWorkspace({ metadata, status }: Workspace): Shown {
-  const { phase = '', message = '' } = status ?? {};
-  // Until its first reconcile after the deletion its message is that of a lab that stays.
-  if (metadata.deletionTimestamp !== undefined)
-    return { phase: 'Terminating', remark: phase === 'Ready' ? '' : message };
-  return { phase, remark: phase === '' ? 'applied' : message };
-}
 
 /** Whether it is the workspace, its image, or made for one of them. */
 function isOf({ kind, metadata }: KubernetesObject, lab: DemoWorkspace, uid = '', imageUid = '') {

@@ -1,56 +1,29 @@
 import { expect, test } from 'vitest';
 import { linesOf } from './blocks.ts';
 import { slackBytesPerAttempt } from './faults.ts';
-import {
-  type PartResult,
-  type WorkspaceResult,
-  workspaceFaults,
-  workspaceReport,
-  workspaceTotal,
-} from './workspace-report.ts';
+import { aPart, aWorkspace } from './samples.ts';
+import { type WorkspaceResult, workspaceFaults, workspaceReport, workspaceTotal } from './workspace-report.ts';
 
 const plain = { columns: 80, colour: false };
 
-const part = (more: Partial<PartResult> = {}): PartResult => ({
-  kind: 'Volume',
-  name: 'data',
-  readyAfterSeconds: 2,
-  phase: 'Ready',
-  message: '',
-  ...more,
-});
-
-const result = (more: Partial<WorkspaceResult> = {}): WorkspaceResult => ({
-  name: 'lab',
-  readyAfterSeconds: 3,
-  parts: [part()],
-  healing: { kind: 'ContainerCluster', name: 'app', deletedAtSeconds: 4, backAfterSeconds: 0.4 },
-  deletion: { askedAtSeconds: 5, goneAfterSeconds: 1 },
-  image: { name: 'base', bytesDownloaded: 1000, bytesNeeded: 1000 },
-  otherBytesDownloaded: 0,
-  tooEarly: [],
-  leftOver: [],
-  ...more,
-});
-
 test('a workspace that got Ready, mended itself and went without a trace has no fault', () => {
-  expect(workspaceFaults(result())).toEqual([]);
+  expect(workspaceFaults(aWorkspace())).toEqual([]);
 });
 
 test('a part that the policy leaves out need not get Ready, and is counted as Skipped', () => {
-  const parts = [part(), part({ readyAfterSeconds: null, phase: 'Skipped' })];
-  expect(workspaceFaults(result({ parts }))).toEqual([]);
-  expect(workspaceTotal(result({ parts }))).toBe('a lab of 1 parts Ready, 1 Skipped');
+  const parts = [aPart(), aPart({ readyAfterSeconds: null, phase: 'Skipped' })];
+  expect(workspaceFaults(aWorkspace({ parts }))).toEqual([]);
+  expect(workspaceTotal(aWorkspace({ parts }))).toBe('a lab of 1 parts Ready, 1 Skipped');
 });
 
 const unReady = { readyAfterSeconds: null, phase: 'Failed', message: 'No space.' } as const;
-const healing = { ...result().healing, backAfterSeconds: null };
+const healing = { ...aWorkspace().healing, backAfterSeconds: null };
 const deletion = { askedAtSeconds: 5, goneAfterSeconds: null };
-const downloaded = (bytesDownloaded: number) => ({ image: { ...result().image, bytesDownloaded } });
+const downloaded = (bytesDownloaded: number) => ({ image: { ...aWorkspace().image, bytesDownloaded } });
 const wanted = `base: expected one download (1000 to ${1000 + slackBytesPerAttempt} bytes)`;
 test.each<[string, Partial<WorkspaceResult>]>([
-  ['Volume data: expected Ready, found Failed (No space.)', { parts: [part(unReady)] }],
-  ['Volume data: expected Ready, found none', { parts: [part({ readyAfterSeconds: null, phase: '' })] }],
+  ['Volume data: expected Ready, found Failed (No space.)', { parts: [aPart(unReady)] }],
+  ['Volume data: expected Ready, found none', { parts: [aPart({ readyAfterSeconds: null, phase: '' })] }],
   ['lab: expected Ready, was never seen so', { readyAfterSeconds: null }],
   ['vm was made too early', { tooEarly: ['vm was made too early'] }],
   [`${wanted}, found 999 bytes`, downloaded(999)],
@@ -61,12 +34,12 @@ test.each<[string, Partial<WorkspaceResult>]>([
   ['lab: expected to be gone, did not go in time', { deletion }],
   ['left over: expected nothing of lab, found Vpc ws-lab', { deletion, leftOver: ['Vpc ws-lab'] }],
 ])('it is a fault: %s', (fault, more) => {
-  expect(workspaceFaults(result(more))).toEqual([fault]);
+  expect(workspaceFaults(aWorkspace(more))).toEqual([fault]);
 });
 
 test('the report has a line for each part, and what was done to the workspace', () => {
-  const parts = [part({ readyAfterSeconds: 2.5 }), part({ ...unReady, kind: 'VirtualMachine', name: 'vm' })];
-  expect(linesOf(workspaceReport(result({ parts, readyAfterSeconds: 3.14 })), plain)).toEqual([
+  const parts = [aPart({ readyAfterSeconds: 2.5 }), aPart({ ...unReady, kind: 'VirtualMachine', name: 'vm' })];
+  expect(linesOf(workspaceReport(aWorkspace({ parts, readyAfterSeconds: 3.14 })), plain)).toEqual([
     'PART OF THE LAB  NAME  READY AFTER',
     'Volume           data         2.5s',
     'VirtualMachine   vm         Failed',
@@ -78,7 +51,7 @@ test('the report has a line for each part, and what was done to the workspace', 
 });
 
 test('what did not come about is not told', () => {
-  const early = result({
+  const early = aWorkspace({
     readyAfterSeconds: null,
     healing,
     deletion: { ...deletion, askedAtSeconds: null },

@@ -12,7 +12,7 @@ export type PartResult = WorkspaceResult['parts'][number];
 export type WorkspaceView = ReturnType<ReturnType<typeof playWorkspace>['view']>;
 
 /** How much of the workspace is ready, and a line for each of its parts. */
-export function workspaceFrame({ elapsedMs, name, phase, ready, remark, parts }: WorkspaceView): Block[] {
+export function workspaceFrame({ name, phase, ready, remark, parts }: WorkspaceView, elapsedMs: number): Block[] {
   const [done = 0, all = 0] = ready.split('/').map(Number);
   const bar = all > 0 ? ['  ', styled('green', barOf(done / all, barWidth)), ` ${ready}`] : [];
   return [
