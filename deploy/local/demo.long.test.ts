@@ -48,26 +48,16 @@ describe('npm run demo', { timeout: 2 * minuteMs, concurrent: false }, () => {
     expect(command.stderr()).toMatch(/ {2}demo-workspace-1 +Gone$/m);
     expect(await command.leftOver()).toEqual([]);
   });
-  test('is stopped by Ctrl-C with 130, and leaves nothing behind', async () => {
+  test.each([
+    ['first', /Syncing/],
+    ['second', /web-1 +Provisioning/],
+    ['third', /demo-workspace-1 +Provisioning/],
+  ])('is stopped by Ctrl-C in its %s act with 130, and leaves nothing behind', async (_, sign) => {
     const command = await demo();
-    await command.until(/Syncing/);
+    await command.until(sign);
     command.child.kill('SIGINT');
     expect(await command.ended).toBe(130);
     expect(command.stderr()).toMatch(/demo: stopped; all that was brought up is taken down\n$/);
-    expect(await command.leftOver()).toEqual([]);
-  });
-  test('is stopped in its second act with 130, too, and leaves nothing behind', async () => {
-    const command = await demo();
-    await command.until(/web-1 +Provisioning/);
-    command.child.kill('SIGINT');
-    expect(await command.ended).toBe(130);
-    expect(await command.leftOver()).toEqual([]);
-  });
-  test('is stopped in its third act with 130, too, and leaves nothing behind', async () => {
-    const command = await demo();
-    await command.until(/demo-workspace-1 +Provisioning/);
-    command.child.kill('SIGINT');
-    expect(await command.ended).toBe(130);
     expect(await command.leftOver()).toEqual([]);
   });
   test('says with --help what it does', async () => {
