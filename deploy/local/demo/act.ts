@@ -24,7 +24,7 @@ export interface Act<View, Result> {
   result(): Result;
 }
 
-/** Counts what is downloaded from now on: of this image, and of all others. */
+/** Counts what is downloaded from now on; the returned function says how much of this image, and of all others. */
 export function countDownloads({ store }: DemoWorld, { name, bucket, key, content }: DemoImage, signal: AbortSignal) {
   const image = { name, bytesDownloaded: 0, bytesNeeded: content?.length ?? 0 };
   let otherBytesDownloaded = 0;

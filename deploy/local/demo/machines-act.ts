@@ -27,17 +27,11 @@ export function playMachines(world: DemoWorld, stage: Stage) {
   const deleted = machines.filter(({ expected }) => expected.isDeleted).map(({ name }) => name);
   const staying = machines.filter(({ expected }) => !expected.isDeleted).map(({ name }) => name);
   const downloads = countDownloads(world, late, stage.signal);
+  /** When its deletion was asked for, by name. */
+  const askedMs = new Map<string, number>();
   /** The uids of the images that were made meanwhile, by name: more than one where an image was made twice. */
   const made = new Map<string, Set<string>>();
   const tooEarly: string[] = [];
-  const manifestOf = (one: DemoMachine) => machineManifest(one, { ...where, storeUrl: world.store.url });
-  /** When its deletion was asked for, by name. */
-  const askedMs = new Map<string, number>();
-  const remove = (kind: Resource, short: string, { namespace, name }: ObjectReference) => {
-    stage.command(`kubectl delete ${short} ${name} -n ${namespace}`);
-    askedMs.set(name, Date.now());
-    return kube.delete(kind, { namespace, name });
-  };
   const imageRef = (name: string) => ({ namespace: where.namespace, name });
   const machineRef = (name: string) => ({ namespace: machineNamespace, name });
   const imageOf = (name: string) => seen.one(VMDiskImage, imageRef(name));
@@ -56,6 +50,12 @@ export function playMachines(world: DemoWorld, stage: Stage) {
   const held = () =>
     (imageOf(heldImage)?.steps ?? []).flatMap(({ message, atMs }) => (message === undefined ? [] : { message, atMs }));
   const leftOver = () => seen.names(madeForMachines, (object) => !isInUse(object, seen.all(VMDiskImage), staying));
+  const manifestOf = (machine: DemoMachine) => machineManifest(machine, { ...where, storeUrl: world.store.url });
+  const remove = (kind: Resource, short: string, { namespace, name }: ObjectReference) => {
+    stage.command(`kubectl delete ${short} ${name} -n ${namespace}`);
+    askedMs.set(name, Date.now());
+    return kube.delete(kind, { namespace, name });
+  };
   async function checkDisk(name: string) {
     const disk = await kube.get(DataVolume, { namespace: machineNamespace, name: `${name}-root` });
     if (disk?.status?.phase !== 'Succeeded')
@@ -118,7 +118,7 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       watchOf({ kind: Event }),
       watchOf({
         kind: VMDiskImage,
-        state: stateOfImage,
+        state: (image) => ({ ...stateOf(image), message: heldMessage(image) }),
         shown: shownImage,
         saw: ({ metadata }, before, isGone) => {
           if (!before && !isGone) made.set(metadata.name, (made.get(metadata.name) ?? new Set()).add(metadata.uid));
@@ -126,7 +126,7 @@ export function playMachines(world: DemoWorld, stage: Stage) {
       }),
       watchOf({
         kind: VirtualMachine,
-        state: (found) => ({ ...stateOf(found), message: found.status?.message ?? '' }),
+        state: (machine) => ({ ...stateOf(machine), message: machine.status?.message ?? '' }),
         shown: shownOf,
         saw: ({ metadata, status }, before) => {
           const steps = machineOf(metadata.name)?.steps ?? [];
@@ -220,11 +220,6 @@ export const hasWaited = (steps: readonly Step[]) =>
 /** The machines that DeletionHeld names, in order. */
 const holdersIn = (message = ''): string[] =>
   [...message.matchAll(new RegExp(`${machineNamespace}/[a-z0-9-]+`, 'g'))].map(([name]) => name);
-
-function stateOfImage(image: VMDiskImage) {
-  const message = heldMessage(image);
-  return { ...stateOf(image), ...(message === undefined ? {} : { message }) };
-}
 
 function shownImage(image: VMDiskImage): Shown {
   const { phase, isTerminating } = stateOf(image);

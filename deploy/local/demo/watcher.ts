@@ -23,7 +23,7 @@ export interface Watch<T extends KubernetesObject = KubernetesObject> {
 
 export interface State {
   phase: ShownPhase;
-  message?: string;
+  message?: string | undefined;
   isTerminating?: boolean;
 }
 
