@@ -237,12 +237,6 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   split?(read: Read): readonly Observed[];
   /** Pure: no clock, no network, no chance. */
   decide(observed: Observed): readonly Action[];
-  /**
-   * The object of a decision that is left to a later reconcile when this event begins to wait; undefined if the event may wait for it, too.
-   * Each reconcile makes its first decisions (shared/runtime/reconcile.ts) all the same, and the first object that is left is named to the
-   * next, which has to find the others by itself. Pure.
-   */
-  leaves?(observed: Observed, event: Subject): KubernetesObject | undefined;
 }
 
 /** An object that could not be read in a reconcile, and why. The reconcile decides nothing about it, and only its events are redelivered. */

@@ -1,9 +1,8 @@
 import { type Action, requeueNamed, together } from '../../shared/actions.ts';
-import type { Subject } from '../../shared/function.ts';
-import { byPlace, firstOf, isQueued } from '../../shared/images/queue.ts';
+import { byPlace, isQueued } from '../../shared/images/queue.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesObject, keyOf, type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
+import { type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Gathered, Observed } from './observed.ts';
 import { isNew, newImagesPerReconcile, placesOf } from './queue/new-images.ts';
@@ -23,7 +22,7 @@ export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] 
   const newImages = images.filter(isNew);
   const places = placesOf(newImages, unfinished);
   const waiting = unfinished.filter(isQueued).length;
-  const common = { ...gathered, places, waiting, ahead: aheadOf(images, places), crowd: new Set<string>() };
+  const common = { ...gathered, places, waiting, ahead: aheadOf(images, places) };
   const alone = (image: VMDiskImage, postponed: readonly ObjectReference[] = []): Observed => ({
     ...common,
     ...{ images: [image], assignsSlots: false, postponed },
@@ -47,11 +46,6 @@ export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] 
   const last = others.at(-1);
   const notFirst = newImages.filter((image) => !first.has(image)).map(({ metadata }) => metadata.uid);
   const undecided = new Set([...(gathered.undecided ?? []), ...notFirst]);
-  if (last) {
-    for (const image of unfinished) if (isQueued(image) || isNew(image)) common.crowd.add(keyOf(image.metadata));
-    const starting = [...first, ...firstOf(images.filter(isQueued), policy.values.concurrency)];
-    for (const { metadata } of starting) common.crowd.delete(keyOf(metadata));
-  }
   return [
     { ...common, postponed: last ? postponed : [...postponed, ...next], undecided, assignsSlots: true },
     ...others.map((image) => alone(image, image === last ? next : [])),
@@ -105,16 +99,6 @@ export function decide(observed: Observed | Unsettled): Action[] {
       ...corrections(observed, unchanged, places).slice(0, correctionsPerSweep),
     ]),
   ];
-}
-
-/** A new image is queued later if an event waits that is not about the crowd: a slot may be free. */
-export function leaves(
-  observed: Observed | Unsettled,
-  { kind, verb, ...event }: Subject,
-): KubernetesObject | undefined {
-  if ('unsettled' in observed || observed.assignsSlots) return undefined;
-  const mayWait = kind === VMDiskImage.kind && (verb === 'add' || observed.crowd.has(keyOf(event)));
-  return mayWait ? undefined : observed.images[0];
 }
 
 const actionsOf = (moves: readonly Moved[]) => moves.flatMap(({ actions }) => actions);

@@ -124,47 +124,6 @@ test('an image that adopts a snapshot while its DataVolume still downloads has a
   expect(holders.filter(({ uid }) => uid === image.metadata.uid)).toMatchObject([{ revision: 1, attempt: 1 }]);
 });
 
-test('a slot that becomes free while fifty new images are queued is given before most of them are', async () => {
-  const own = await serveFunction(declaration);
-  onTestFinished(own.close);
-  const { kube } = own;
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  const namespace = 'vmdi-farm';
-  const make = (name: string) => kube.create(VMDiskImage, { apiVersion, kind, metadata: { name, namespace }, spec });
-  await kube.patch(ConfigMap, policyRef, { data: { concurrency: '2' } });
-  expect(await own.sweep()).toBe(202);
-  const [held] = await Promise.all([make('held'), make('held-too')]);
-  expect(await own.sweep()).toBe(202);
-  await make('next');
-  expect(await own.sweep()).toBe(202);
-  for (const index of Array.from({ length: 50 }).keys()) await make(`crowd-${index}`);
-  const written: string[] = [];
-  let handOver: Promise<number> | undefined;
-  const taking = own.another((client) => ({
-    ...client,
-    patch: async (resource, ref, ...rest) => {
-      written.push(ref.name);
-      if (!handOver) {
-        const over = { status: { phase: 'Succeeded', message: 'Over.' } };
-        await kube.patch(VMDiskImage, held.metadata, over, { subresource: 'status' });
-        const volumes = await kube.list(DataVolume, {
-          namespace,
-          labelSelector: `pelotech.ot/disk-image-uid=${held.metadata.uid}`,
-        });
-        for (const { metadata } of volumes) await kube.delete(DataVolume, metadata);
-        handOver = taking.changed(VMDiskImage, held.metadata);
-      }
-      return client.patch(resource, ref, ...rest);
-    },
-  }));
-  expect(await taking.changed(VMDiskImage, { namespace, name: 'crowd-0' })).toBe(202);
-  expect(await handOver).toBe(202);
-  expect(written.indexOf('next')).toBeGreaterThan(0);
-  // Sixteen decisions are made at once, and again beside that of the slot.
-  expect(new Set(written.slice(0, written.indexOf('next'))).size).toBeLessThanOrEqual(32);
-  expect(new Set(written).size).toBe(51);
-});
-
 const notAllowed = {
   type: 'Ready',
   status: 'False',

@@ -18,7 +18,7 @@ import { withLabel } from '../../shared/kubernetes/selectors.ts';
 import { policyName, policyRef } from '../../shared/policy.ts';
 import { cachedObject } from '../../shared/runtime/cache.ts';
 import { audit } from './audit.ts';
-import { decide, leaves, split } from './decide.ts';
+import { decide, split } from './decide.ts';
 import { gather } from './gather.ts';
 import type { Gathered, Observed } from './observed.ts';
 import type { Unsettled } from './unsettled.ts';
@@ -76,5 +76,4 @@ export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
   observe: gather,
   split,
   decide,
-  leaves,
 });

@@ -78,8 +78,6 @@ export interface Observed extends Gathered {
   assignsSlots: boolean;
   /** The images that are queued already. */
   waiting: number;
-  /** By key, while new images are queued: those that wait, and will not start in this reconcile. */
-  crowd: ReadonlySet<string>;
   /** How many images of this reconcile enter the queue before each of them, by uid; all new ones before an image without an entry. */
   ahead: ReadonlyMap<string, number>;
 }

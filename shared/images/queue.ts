@@ -58,16 +58,3 @@ const grantKeys: readonly PolicyKey[] = [
 
 /** What is wrong with the first of them; no slot is granted meanwhile. */
 export const grantFault = ({ faults }: Policy) => faults.find(({ key }) => grantKeys.includes(key));
-
-/** The first of these images by their places, in order, in one walk. */
-export function firstOf(queue: Iterable<VMDiskImage>, most: number): VMDiskImage[] {
-  const first: VMDiskImage[] = [];
-  for (const image of queue) {
-    const last = first.length < most ? undefined : first.at(-1);
-    if (last && byPlace(placeOf(last), placeOf(image)) <= 0) continue;
-    const at = first.findIndex((one) => byPlace(placeOf(image), placeOf(one)) < 0);
-    first.splice(at < 0 ? first.length : at, 0, image);
-    if (first.length > most) first.pop();
-  }
-  return first;
-}

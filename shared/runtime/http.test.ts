@@ -11,8 +11,8 @@ import { serve } from './http.ts';
 import type { Kube } from './kube.ts';
 import { longestUseMs } from './perform.ts';
 import type { EventPublisher } from './publish.ts';
+
 import { telemetryOf } from './telemetry/telemetry.ts';
-import { unreadable } from './unreadable.ts';
 
 const Widget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Widget', plural: 'widgets' }, {});
 const widget = Widget.parse({ metadata: { name: 'w', namespace: 'lab', uid: 'uid-w', resourceVersion: '7' } });
@@ -54,7 +54,6 @@ const makes = (name: string): Action => ({ do: 'create', resource: Widget, objec
 interface Options {
   observe?: FunctionDeclaration<unknown>['observe'];
   decide?: (observed: unknown) => readonly Action[];
-  leaves?: FunctionDeclaration<unknown>['leaves'];
   refuse?: Refuse;
   publish?: EventPublisher['publish'];
   cached?: Cached['cached'];
@@ -64,7 +63,7 @@ interface Options {
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 
 /** A function on a fake API server, the reconciles it made, and what it wrote. */
-function served({ observe, decide = () => [], leaves, refuse, publish, cached, now = () => startMs }: Options = {}) {
+function served({ observe, decide = () => [], refuse, publish, cached, now = () => startMs }: Options = {}) {
   const { kube, writes } = fakeKube(refuse);
   const batches: Batch[] = [];
   const pauses: number[] = [];
@@ -87,7 +86,6 @@ function served({ observe, decide = () => [], leaves, refuse, publish, cached, n
       return observe ? observe(context, batch) : [batch];
     },
     decide,
-    ...(leaves ? { leaves } : {}),
   });
   const { app, drain } = serve(declaration, {
     kube,
@@ -689,7 +687,7 @@ describe('a reconcile', () => {
       expect(writes.filter((write) => write.startsWith('create'))).toEqual(['create Widget a', 'create Widget c']);
     });
   });
-  test('makes and performs at most 16 decisions at once', async () => {
+  test('makes and performs at most 32 decisions at once', async () => {
     let open = 0;
     let most = 0;
     const { post, writes } = served({
@@ -706,34 +704,7 @@ describe('a reconcile', () => {
     });
     expect((await post(changed)).status).toBe(202);
     expect(writes).toHaveLength(1000);
-    expect(most).toBe(16);
-  });
-  test('makes its first decisions, whatever could not be read, leaves the others for an event that waits, and names one of these', async () => {
-    quietly();
-    const crowd = Array.from({ length: 50 }, (_, index) =>
-      Widget.parse({ metadata: { name: `w${index}`, namespace: 'lab', uid: `uid-${index}`, resourceVersion: '1' } }),
-    );
-    const unread = crowd.map(({ metadata }) => unreadable(metadata, new Error('refused')));
-    let waits: Response | Promise<Response> | undefined;
-    const made: unknown[] = [];
-    const { post, batches } = served({
-      observe: async () => {
-        if (waits) return [];
-        waits = post(changed);
-        await new Promise((resolve) => setImmediate(resolve));
-        return [...unread, ...crowd];
-      },
-      decide: (one) => {
-        made.push(one);
-        return [];
-      },
-      leaves: (one) => one as typeof widget,
-    });
-    await post(ping('sweep'));
-    await waits;
-    expect(made).toEqual(crowd.slice(0, 16));
-    await vi.waitFor(() => expect(batches).toHaveLength(3));
-    expect(batches.map(({ subjects }) => subjects.map(({ name }) => name))).toEqual([[], ['w'], ['w16']]);
+    expect(most).toBe(32);
   });
   test('that fails fails its own events only', async () => {
     quietly();

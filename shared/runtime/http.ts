@@ -23,7 +23,7 @@ export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Po
   const later = delayedBatches((about) => enqueue({ ...noEvents, subjects: [about] }), ports.after, ports.now);
   const republish = republishing(declaration, ports);
   const context = { app, declaration, ports, background, origins, republish, requeueAfter: later.requeueAfter };
-  const shared = coalesced((batch, waiting) => reconcile(context, batch, origins.take(), waiting));
+  const shared = coalesced((batch) => reconcile(context, batch, origins.take()));
   const paged = pagedAudits(context, shared);
   const enqueue = ports.timerSpacing ? spacedTimers(paged, ports.now, ports.timerSpacing) : paged;
   app.get('/health/:probe', (c) => c.text('ok'));

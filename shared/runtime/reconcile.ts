@@ -1,5 +1,5 @@
 import { distinct } from '../distinct.ts';
-import { type Batch, type Context, type FunctionDeclaration, type Subject, subjectOf } from '../function.ts';
+import type { Batch, Context, FunctionDeclaration, Subject } from '../function.ts';
 import { defaultGracePeriodMs } from '../images/slots.ts';
 import type { Refusal } from '../kubernetes/refusal.ts';
 import type { Background } from './background.ts';
@@ -56,11 +56,10 @@ export function reconcile<Observed>(
   { declaration, ports, background, republish, requeueAfter }: Reconciler<Observed>,
   batch: Batch,
   origins: Origins = { traces: [], attributes: {} },
-  waiting: () => readonly Subject[] = () => [],
 ): Promise<Verdict> {
   const { name } = declaration;
   if (batch.sweep || (batch.audit && !declaration.audit)) background.waitUntil(republish());
-  const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter, waiting };
+  const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
   const tryUntilDone = async () => {
@@ -101,14 +100,14 @@ const whyRedeliver = ({ redeliver, requeued }: Outcome) => {
 };
 
 /** The limit of decisions of a reconcile that are made and performed at once. The others are not computed before one of these is done. */
-const decisionsAtOnce = 16;
+const decisionsAtOnce = 32;
 
 /** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
   { kube, cached, now, clouds: clients, readSource, gracePeriodMs = defaultGracePeriodMs }: Ports,
   batch: Batch,
-  { waiting, ...effects }: Omit<Effects, 'readMs' | 'clouds'> & { waiting(): readonly Subject[] },
+  effects: Omit<Effects, 'readMs' | 'clouds'>,
   outcome: Outcome,
 ): Promise<Decision[]> {
   const readMs = now();
@@ -128,19 +127,8 @@ async function decideAll<Observed>(
     gracePeriodMs,
   };
   const observed = await observeReadable(declaration, context, batch);
-  const { leaves } = declaration;
-  let made = 0;
-  let areLeft = false;
   return mapConcurrently(observed, decisionsAtOnce, async (one): Promise<Decision> => {
     if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
-    const [left] = leaves && made >= decisionsAtOnce ? waiting().flatMap((event) => leaves(one, event) ?? []) : [];
-    if (left) {
-      // The next reconcile finds the others as this one did: named, each would be read before the event is served.
-      if (!areLeft) effects.requeueAfter(subjectOf(left), 0);
-      areLeft = true;
-      return { observed: one, error: undefined };
-    }
-    made++;
     const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
     try {
       const actions = declaration.decide(one);
@@ -161,13 +149,9 @@ async function decideAll<Observed>(
  * Lets batches share reconciles: one runs at a time, and all batches that arrive meanwhile share the next. Its verdict answers
  * each batch. A process keeps no other state between events, and two processes need not share it.
  */
-export function coalesced(
-  run: (batch: Batch, eventsWaiting: () => readonly Subject[]) => Promise<Verdict>,
-): (batch: Batch) => Promise<void> {
+export function coalesced(run: (batch: Batch) => Promise<Verdict>): (batch: Batch) => Promise<void> {
   let isRunning = false;
   let waiting: { batch: Batch; resolve: () => void; reject: (error: unknown) => void }[] = [];
-
-  const eventsWaiting = () => waiting.flatMap(({ batch }) => batch.subjects);
 
   async function runAll() {
     isRunning = true;
@@ -175,7 +159,7 @@ export function coalesced(
       const taken = waiting;
       waiting = [];
       const failed = (error: unknown) => () => error;
-      const verdict = await run(merged(taken.map(({ batch }) => batch)), eventsWaiting).catch(failed);
+      const verdict = await run(merged(taken.map(({ batch }) => batch))).catch(failed);
       for (const { batch, resolve, reject } of taken) {
         const error = verdict(batch);
         if (error === undefined) resolve();

@@ -1,5 +1,5 @@
 import { eligibleOf } from '../../../shared/images/eligible.ts';
-import { firstOf, isQueued, nextInQueue } from '../../../shared/images/queue.ts';
+import { byPlace, isQueued, nextInQueue, placeOf } from '../../../shared/images/queue.ts';
 import { contentOf, contentsUnderWay, waitsForContent, wantedContent } from '../../../shared/images/shared-content.ts';
 import { freeFor, type Holder } from '../../../shared/images/slots.ts';
 import { unfinished, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -114,4 +114,17 @@ function isWaiting(image: VMDiskImage, nowMs: number) {
   // An attempt that has just ended may still download, and keeps its slot even if a user edits the Lease.
   if (hasBegunBefore(image) && nowMs - Date.parse(history.at(-1)?.time ?? '') < stuckAfterMs) return false;
   return phase === 'Queued' || (phase === 'Retrying' && Date.parse(nextAttemptAt ?? '') > nowMs);
+}
+
+/** The first of the queue, in order, in one walk. */
+function firstOf(queue: Iterable<VMDiskImage>, most: number): VMDiskImage[] {
+  const first: VMDiskImage[] = [];
+  for (const image of queue) {
+    const last = first.length < most ? undefined : first.at(-1);
+    if (last && byPlace(placeOf(last), placeOf(image)) <= 0) continue;
+    const at = first.findIndex((one) => byPlace(placeOf(image), placeOf(one)) < 0);
+    first.splice(at < 0 ? first.length : at, 0, image);
+    if (first.length > most) first.pop();
+  }
+  return first;
 }

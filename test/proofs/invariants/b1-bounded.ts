@@ -6,7 +6,6 @@ import { type FunctionName, isFunction } from './writers.ts';
 
 /** The most requests that a process may have at the API server, and the most writes that it may have begun. */
 const mostAtOnce = 32;
-const mostWritesAtOnce = 16;
 
 /** What a reconcile of any size reads: the policy, the Lease, and lists for all objects together. */
 const getsOfAny = 4;
@@ -48,7 +47,7 @@ const limits: Record<Exclude<FunctionName, 'dead-letters'>, Limits> = {
 
 /**
  * B1, bounded: the requests of a reconcile stay within limits that are the same for ten objects and for ten thousand. A process
- * has at most 32 requests in flight and 16 writes begun. A reconcile reads only what its events name and what a selective list
+ * has at most 32 requests in flight and 32 writes begun. A reconcile reads only what its events name and what a selective list
  * finds, unless a timer or a new policy causes it. It makes no list twice (pages aside) and none per object, and writes each
  * object once, or as often as `limits` allows.
  *
@@ -91,7 +90,7 @@ function excessesOf(reconcile: Reconcile, holders: number): string[] {
   const [writtenMost, readMost, listedMost] = [mostOf(writes), mostOf(gets), mostOf(lists)];
   const excesses = [
     over(reconcile.mostInFlight, mostAtOnce, 'requests were in flight at once'),
-    over(reconcile.mostWritesBegun, mostWritesAtOnce, 'writes were begun at once'),
+    over(reconcile.mostWritesBegun, mostAtOnce, 'writes were begun at once'),
     over(gets.length, getsAllowed, `objects were read one by one for ${named} named and ${found} found`),
     over(lists.length, listsAllowed, `lists were made for ${named} named and ${found} found`),
     over(writtenMost.times, own.writes, `writes to ${writtenMost.what}`),

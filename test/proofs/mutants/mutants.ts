@@ -115,7 +115,7 @@ export const mutants: readonly Mutant[] = [
   }),
   ...of('shared/runtime/reconcile.ts', 'shared/runtime/http.test.ts', {
     'a reconcile of ten thousand images takes more memory than the function has': [
-      'const decisionsAtOnce = 16;',
+      'const decisionsAtOnce = 32;',
       'const decisionsAtOnce = 32000;',
     ],
   }),

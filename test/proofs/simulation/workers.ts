@@ -75,9 +75,7 @@ class Instance {
       around.scheduler.now,
     );
     const shared = { declaration: this.#declaration, ports, background: backgroundWork(), republish };
-    const reconciles = coalesced((batch, waiting) =>
-      reconcile({ ...shared, requeueAfter: this.#later.requeueAfter }, batch, undefined, waiting),
-    );
+    const reconciles = coalesced((batch) => reconcile({ ...shared, requeueAfter: this.#later.requeueAfter }, batch));
     this.#reconcile = pagedAudits({ ...shared, ports: beside }, reconciles);
   }
 
