@@ -155,6 +155,7 @@ test('an empty cluster is reported in words, and colours appear only if they are
   expect(treeLines([], start, look, { namespace: 'lab' })[0]).toMatch(
     /in namespace lab; -A looks in all namespaces\.$/,
   );
+  expect(treeLines([], start, look, { namespace: 'lab', sought: 'images' })[0]).toMatch(/^There are no images in /);
   const nodes = treeOf({ ...nothing, images: [missing] });
   const text = (colour: boolean) => treeLines(nodes, Date.parse(at(1)), { ...look, colour }, {}).join('');
   expect(text(true)).toContain('\u001b[31mFailed');

@@ -174,11 +174,15 @@ export function treeLines(
   nodes: readonly Node[],
   nowMs: number,
   look: Look,
-  { stopped, namespace }: { stopped?: Stopped | undefined; namespace?: string | undefined },
+  {
+    stopped,
+    namespace,
+    sought = 'workspaces, machines or images',
+  }: { stopped?: Stopped | undefined; namespace?: string | undefined; sought?: string | undefined },
 ): string[] {
   if (nodes.length === 0) {
     const where = namespace ? `in namespace ${namespace}; -A looks in all namespaces` : 'here';
-    return [`There are no workspaces, machines or images ${where}.`, ...(stopped ? [describeStopped(stopped)] : [])];
+    return [`There are no ${sought} ${where}.`, ...(stopped ? [describeStopped(stopped)] : [])];
   }
   const first = firstCauseIn(nodes);
   const columns = ['NAME', 'PHASE', 'AGE', 'CAUSE'].map((title) => ({ title }));

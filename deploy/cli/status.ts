@@ -49,7 +49,7 @@ export const status: Body = {
     const [found, stopped] = await Promise.all([read(reached, call), readStopped(reached.kube, call.nowMs)]);
     const nodes = treeOf({ ...found, stopped });
     return {
-      lines: treeLines(nodes, call.nowMs, call.look, { stopped, namespace: reached.namespace }),
+      lines: treeLines(nodes, call.nowMs, call.look, { stopped, namespace: reached.namespace, sought: soughtIn(call) }),
       json: nodes,
       objects: nodes.map((node) => ({ name: kubectlName(node.kind, node.name), ...logEntryOf(node) })),
       code: codeOf(nodes.map(({ state }) => state)),
@@ -57,12 +57,20 @@ export const status: Body = {
   },
 };
 
+/** The kind that alone is asked for. */
+const onlyKind = ({ words: [kind, ...more] }: Call) =>
+  kind !== undefined && more.length === 0 ? kindIn(kind, 'or a name') : undefined;
+
+const soughtIn = (call: Call) => {
+  const only = onlyKind(call);
+  return only && listed[only];
+};
+
 async function read(reached: Reached, call: Call): Promise<Found> {
   const { words } = call;
   const { kube } = reached;
-  const [kind] = words;
-  if (kind === undefined) return everything(reached, call);
-  const only = words.length === 1 ? kindIn(kind, 'or a name') : undefined;
+  if (words.length === 0) return everything(reached, call);
+  const only = onlyKind(call);
   if (only) {
     // A workspace has no namespace that the one of the context could mean.
     const where = only === 'workspace' ? { kube, namespace: call.namespace } : reached;

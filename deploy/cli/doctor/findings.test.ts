@@ -4,6 +4,7 @@ import { slotsAnnotation } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { at, aVMDiskImage, start } from '../../../test/support/builders/images.ts';
+import { aVirtualMachine } from '../../../test/support/builders/machines.ts';
 import { aKupenStackMachine, aVolume } from '../../../test/support/builders/openstack.ts';
 import { manifestKey } from '../../manifests.ts';
 import type { AnyObject } from '../install/kinds.ts';
@@ -47,6 +48,7 @@ const whole: Installation = {
   policy: undefined,
   lease: undefined,
   images: [],
+  machines: [],
   namespaces: new Set(['vmdi-farm']),
   secrets: new Map(),
   hasOpenStack: false,
@@ -175,6 +177,16 @@ test.each<[string, Partial<Installation>, RegExp, RegExp]>([
     /"cloneStrategy":"snapshot"/,
   ],
   ['no profile', { images: [image()], nowMs: start, storageProfiles: [] }, /^StorageProfile gp3/, /get cdi/],
+  [
+    'an image that a machine of another namespace uses and no longer keeps',
+    {
+      policy: aPolicy({ imageNamespaces: 'golden' }),
+      namespaces: new Set(['golden']),
+      machines: [aVirtualMachine({ status: { rootDisk: { name: 'd', image: 'uid-ubuntu', revision: 1 } } })],
+    },
+    /^Policy imageNamespaces/,
+    /^ot-functions policy set imageNamespaces golden,vmdi-farm$/,
+  ],
   ['slots that cannot be read', { lease: lease('garbage') }, /^Lease sync-slots/, /kubectl delete lease sync-slots/],
   [
     'an image that no function reconciles',

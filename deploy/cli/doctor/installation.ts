@@ -2,6 +2,7 @@ import { leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import type { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { functionOf } from '../../../shared/kinds/eventing/trigger.ts';
+import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import { operatorNamespace } from '../../../shared/operator.ts';
@@ -49,6 +50,7 @@ export interface Installation {
   policy: ConfigMap | undefined;
   lease: Lease | undefined;
   images: readonly VMDiskImage[];
+  machines: readonly VirtualMachine[];
   namespaces: ReadonlySet<string>;
   /** Whether the OpenStack functions are installed, and the objects that they reconcile. */
   hasOpenStack: boolean;
@@ -92,11 +94,12 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
     listOf(kube, VolumeSnapshotClass),
   ]);
   const isProfiled = await servedAt(cluster, 'storageprofiles.cdi.kubevirt.io', 'v1beta1');
-  const [storageProfiles, policy, lease, images, namespaces] = await Promise.all([
+  const [storageProfiles, policy, lease, images, machines, namespaces] = await Promise.all([
     isProfiled ? listOf(kube, StorageProfile) : undefined,
     readPolicyMap(kube),
     kube.get(Lease, leaseRef),
     listEverywhere<VMDiskImage>(kube, 'image'),
+    listEverywhere<VirtualMachine>(kube, 'machine'),
     listOf(kube, Namespace),
   ]);
   return {
@@ -113,6 +116,7 @@ export async function readInstallation(cluster: Cluster, nowMs: number): Promise
     policy,
     lease,
     images,
+    machines,
     namespaces: new Set(namespaces.map(({ metadata }) => metadata.name)),
     hasOpenStack,
     onOpenStack,

@@ -6,6 +6,7 @@ import { keyOf } from '../../../shared/kinds/resource.ts';
 import { type Policy, parsePolicy } from '../../../shared/policy.ts';
 import { editPolicy } from '../../../shared/reasons/common.ts';
 import { makeSiteKey, siteKeyForm, siteKeyRef } from '../../../shared/workspaces/site-key.ts';
+import { leftOutOf } from '../left-out.ts';
 import { nearestOf } from '../nearest.ts';
 import { describeStray, policyView } from '../policy-view.ts';
 import { makePublicationKey } from '../secrets.ts';
@@ -14,7 +15,7 @@ import type { Installation } from './installation.ts';
 
 /** Keys that do not parse, keys that no function reads, and objects that the policy names and that do not exist. */
 export function policyFindings(installation: Installation): Finding[] {
-  const { policy, namespaces, secrets, images, hasPublicationKey, hasSiteKey } = installation;
+  const { policy, namespaces, secrets, images, machines, hasPublicationKey, hasSiteKey } = installation;
   const parsed = parsePolicy(policy);
   const { values, faults } = parsed;
   const { unknown } = policyView(policy);
@@ -51,6 +52,12 @@ export function policyFindings(installation: Installation): Finding[] {
         remedy: meant ? editPolicy : `kubectl create namespace ${name}`,
       };
     }),
+    ...leftOutOf(parsed, machines).map(({ namespace, users, command }) => ({
+      name: 'Policy imageNamespaces',
+      expected: `Namespace ${namespace}: ${users}`,
+      found: 'none: they do not keep these from being deleted',
+      remedy: command,
+    })),
     ...sourceFindings(parsed, images),
     ...[...secrets].flatMap(([key, isThere]) => secretFinding(key, isThere)),
     ...(values.unsignedPublications === 'Refuse' && hasPublicationKey === false ? [noPublicationKey] : []),
