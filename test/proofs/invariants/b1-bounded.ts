@@ -79,8 +79,8 @@ function excessesOf(reconcile: Reconcile, holders: number): string[] {
   const pages = asked.filter(({ verb }) => verb === 'list');
   const lists = pages.filter(({ page }) => page === 0);
   const writes = asked.filter(({ verb }) => verb !== 'get' && verb !== 'list');
-  // Each slot may go from one image to another.
-  const named = reconcile.about.length + 2 * holders;
+  // A slot may go from one image to another, or to the first of all.
+  const named = reconcile.about.length + (reconcile.by === 'start-sync' ? 2 * Math.max(1, holders) : holders);
   const found = sum(
     pages.filter((page) => page.selector !== undefined || isAboutAll(reconcile)).map((page) => page.objects),
   );
