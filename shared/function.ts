@@ -182,7 +182,7 @@ export interface Batch {
   totals?: Totals;
 }
 
-export type Totals = Readonly<Record<string, number | undefined>>;
+type Totals = Readonly<Record<string, number | undefined>>;
 
 /** A batch without events, to be filled. */
 export const noEvents: Batch = { subjects: [], messages: [], sweep: false, audit: false };

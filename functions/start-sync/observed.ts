@@ -24,7 +24,10 @@ export interface Classes {
  */
 export type Downloads = Readonly<Partial<Record<keyof Basis | 'rate' | 'longMs' | 'snapshotMs', number | undefined>>>;
 
-export const hasBasis = (downloads: Downloads): downloads is Downloads & Basis => downloads.count !== undefined;
+const hasBasis = (downloads: Downloads): downloads is Downloads & Basis => downloads.count !== undefined;
+
+/** What a forecast is computed from; undefined if no download has finished. */
+export const basisIn = (downloads: Downloads): Basis | undefined => (hasBasis(downloads) ? downloads : undefined);
 
 /** What one reconcile of start-sync sees. */
 export interface Gathered {

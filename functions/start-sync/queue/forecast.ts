@@ -5,7 +5,7 @@ import type { Holder } from '../../../shared/images/slots.ts';
 import { stopOf } from '../../../shared/images/stopped.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
-import { hasBasis, type Observed } from '../observed.ts';
+import { basisIn, type Observed } from '../observed.ts';
 
 const roundMs = 60_000;
 
@@ -20,7 +20,7 @@ export function queueForecast(
 ): QueueForecast | undefined {
   if (!downloads) return undefined;
   const { rate, longMs, snapshotMs } = downloads;
-  const basis = hasBasis(downloads) ? downloads : undefined;
+  const basis = basisIn(downloads);
   const before = forecastIn(lease);
   const downloadMs = basis?.medianMs ?? before?.downloadMs;
   if (!downloadMs) return undefined;

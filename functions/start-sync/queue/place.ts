@@ -5,7 +5,7 @@ import type { Holder } from '../../../shared/images/slots.ts';
 import { stopOf } from '../../../shared/images/stopped.ts';
 import type { VMDiskImage, VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
-import { hasBasis, type Observed } from '../observed.ts';
+import { basisIn, type Observed } from '../observed.ts';
 
 /** The greatest place of each band: within one, the queue moves on without a write. */
 const bands = [
@@ -50,7 +50,7 @@ export function correctPlaces(
 ): Map<string, Record<string, unknown>> {
   const { policy, lease, nowMs, downloads } = observed;
   if (!downloads) return new Map();
-  const basis = hasBasis(downloads) ? downloads : undefined;
+  const basis = basisIn(downloads);
   const isStopped = stopOf(policy, egressIn(lease), nowMs) !== undefined;
   const from = { images, holders, limits: policy.values, isStopped: isStopped || !basis, basis, rate: downloads.rate };
   const { queue, starts } = forecastOf(from, nowMs);

@@ -45,8 +45,8 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
 }
 
 /**
- * Names all objects of a kind, or those that `options` select, page by page, but those of a namespace together: with each part of them its OpenStack would be read again. The
- * API server lists them in the order of their namespaces.
+ * Names all objects of a kind, or those that `options` select, page by page, but those of a namespace together: with each part of them its
+ * OpenStack would be read again. The API server lists them in the order of their namespaces.
  */
 export const auditOf = (resource: Resource<KubernetesObject>, options?: ListOptions) =>
   async function* ({ kube }: { kube: Pick<Context['kube'], 'pages'> }): AsyncGenerator<Subject[]> {

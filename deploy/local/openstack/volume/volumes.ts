@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import type { Cloud } from '../cloud.ts';
 import { pageOf } from '../paging.ts';
 import { Refusal } from '../refusal.ts';
@@ -8,16 +7,6 @@ import { setStatus } from './handle.ts';
 import { linksOf, shownVolume } from './shown.ts';
 import type { Volume } from './state.ts';
 import { volumeAction } from './volume-actions.ts';
-
-const text = z.string().max(255);
-const _ChangedVolume = z.object({
-  volume: z.object({
-    name: text.nullish(),
-    description: text.nullish(),
-    metadata: z.record(z.string().min(1).max(255), z.string().max(255)).optional(),
-  }),
-});
-const _Metadata = z.object({ metadata: z.record(z.string().min(1).max(255), z.string().max(255)) });
 
 export function volumeRoutes(cloud: Cloud): Route[] {
   const { volumes } = cloud.volume;
