@@ -4,7 +4,7 @@ import type { Observed } from './observed.ts';
 
 type Limit = 'startTimeout' | 'syncTimeout' | 'snapshotTimeout';
 
-/** The limit in words, once it has passed. One that does not parse never does: its default may be shorter than what was meant. */
+/** The limit in words, once it has passed. A value that does not parse sets no limit: its default may be shorter than what was meant. */
 export const limitPassed = (
   { policy, nowMs }: Pick<Observed, 'policy' | 'nowMs'>,
   key: Limit,

@@ -14,7 +14,7 @@ type Walking = Pick<Reconciler<unknown>, 'declaration' | 'background' | 'republi
  * Has an audit walked page by page, if the function can: what waits meanwhile shares the reconcile of the next page, or comes before
  * it. An audit that is asked for during another shares its result. After an edit of the policy, which is an event like any other,
  * everything is walked, too: by a walk that begins after it, and once for each edit, because anyone who may post to the Broker may send
- * an event of it. That walk is no audit, so one that is asked for meanwhile follows it.
+ * an event of it. That walk is no audit; an audit that is requested meanwhile follows it.
  */
 export function pagedAudits(
   { declaration, ports, background, republish }: Walking,

@@ -41,7 +41,7 @@ const started = async (world: World) => {
   await createImage(world, 'gone');
 };
 
-/** The garbage collector takes claims with their DataVolumes, but not one that was orphaned. */
+/** The garbage collector takes claims with their DataVolumes, but not an orphaned claim. */
 async function withOrphanedClaim(world: World) {
   const { namespace, kube } = world;
   const { uid } = (await syncImage(world, 'gone')).metadata;

@@ -3,7 +3,7 @@ import { loadAllFunctions } from '../../../knative/functions.ts';
 import { crowds } from './crowds.ts';
 import { runsBeside } from './measure.ts';
 
-// That one reads Triggers, a Broker and Events of its own namespace: nothing that grows with objects.
+// dead-letters reads Triggers, a Broker and Events of its own namespace: nothing that grows with objects.
 test('each function but dead-letters is measured beside a crowd', async () => {
   const all = await loadAllFunctions();
   const measured = all.filter((one) => Object.values(crowds).some((crowd) => runsBeside(crowd, one)));

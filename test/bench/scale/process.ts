@@ -56,7 +56,7 @@ export async function startFunction(
   const counted = { requests: 0, writes: 0, bytes: 0 };
   const certificate = testCertificate('127.0.0.1');
   const proxy = createServer(certificate, await countingProxy(config, counted)).listen(0, '127.0.0.1');
-  // Longer than that of the API server behind it, which its clients are told: who is told less asks on a connection that is closed.
+  // Longer than the timeout that the API server announces to its clients: otherwise a client would use a connection that is closed.
   proxy.keepAliveTimeout = 60_000;
   await new Promise((resolve) => proxy.once('listening', resolve));
   const kubeconfig = join(folder, `${name}.kubeconfig`);
@@ -136,7 +136,7 @@ let publishedMs = Date.now() - 3_600_000;
 function contentOf(sent: Sent | 'audit'): { attributes: Record<string, string>; data: object } {
   if (sent === 'audit') return { attributes: timerAttributes('audit'), data: {} };
   if ('published' in sent) {
-    // One that is not newer than the last changes nothing, and one of the future is refused.
+    // A publication that is not newer than the last changes nothing, and one of the future is refused.
     publishedMs += 1000;
     const data = sent.published;
     return { attributes: { type: imagePublished, ...signed(data, { atMs: publishedMs }) }, data };
