@@ -3,6 +3,7 @@ import type { Action, Facts } from './actions.ts';
 import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
 import type { Refusals } from './kubernetes/refusal.ts';
 import type { LabelSelector } from './kubernetes/selectors.ts';
+import type { KnownBeside } from './runtime/beside.ts';
 import type { Cached, CachedKind } from './runtime/cache.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
@@ -198,6 +199,8 @@ export interface Context {
   readSource?: ReadSource | undefined;
   /** Reads a cached kind of the function; absent if it declares none (shared/runtime/cache.ts). */
   cached?: Cached['cached'];
+  /** What is performed beside this reconcile; nothing if absent. */
+  beside?: KnownBeside | undefined;
   /** How long nothing is granted after the slot Lease was lost. */
   gracePeriodMs: number;
 }
@@ -235,6 +238,11 @@ export interface FunctionDeclaration<Observed = unknown, Read = Observed> {
   observe(context: Context, batch: Batch): Promise<readonly (Read | Unreadable)[]>;
   /** Makes the entries of the decisions from what was read, if they share it. Pure. */
   split?(read: Read): readonly Observed[];
+  /**
+   * The object of a decision that no reconcile is to wait for: it is performed beside the next ones, which leave the object alone until then
+   * (shared/runtime/beside.ts). Its actions create nothing, and write to that object alone.
+   */
+  beside?(observed: Observed): KubernetesObject | undefined;
   /** Pure: no clock, no network, no chance. */
   decide(observed: Observed): readonly Action[];
 }

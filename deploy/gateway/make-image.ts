@@ -46,8 +46,8 @@ export function imageMaker(
       requeueAfter: () => undefined,
     };
     const origins = { traces: traceparent === undefined ? [] : [traceparent], attributes: {} };
-    const verdict = await reconcile(reconciler, batch, origins).catch((error: unknown) => () => error);
-    const error = verdict(batch);
+    const verdict = await reconcile(reconciler, batch, origins).catch((error: unknown) => async () => error);
+    const error = await verdict(batch);
     if (error !== undefined) throw new Refusal(503, 'the image cannot be made just now; try again', String(error));
     if (warning !== undefined) throw new Refusal(422, warning);
   };

@@ -5,7 +5,7 @@ import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-ima
 import { type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Gathered, Observed } from './observed.ts';
-import { isNew, newImagesPerReconcile, placesOf } from './queue/new-images.ts';
+import { isNew, placesOf } from './queue/new-images.ts';
 import { aheadOf, correctPlaces } from './queue/place.ts';
 import { assignSlots, awaitInspections } from './slots/assign-slots.ts';
 import { corrections, policyFaults } from './status.ts';
@@ -14,11 +14,11 @@ import { publishUnsettled, type Unsettled } from './unsettled.ts';
 
 /**
  * The decisions of one reconcile. One assigns the slots and queues as many new images as could get one. Each other new image is queued by a
- * decision of its own, performed concurrently, so that freeing a slot never waits for a crowd of new images.
+ * decision of its own, performed beside the next reconciles, so that a slot that becomes free waits for no crowd of new images.
  */
 export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] {
   if ('unsettled' in gathered) return [gathered];
-  const { images, unfinished, policy, moreNew = [], postponed = [] } = gathered;
+  const { images, unfinished, policy, mostNew, moreNew = [], postponed = [] } = gathered;
   const newImages = images.filter(isNew);
   const places = placesOf(newImages, unfinished);
   const waiting = unfinished.filter(isQueued).length;
@@ -31,7 +31,7 @@ export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] 
   const inOrder = newImages
     .filter(({ metadata }) => !gathered.undecided?.has(metadata.uid))
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
-  const now = inOrder.slice(0, newImagesPerReconcile);
+  const now = inOrder.slice(0, mostNew);
   let free = policy.values.concurrency - images.filter(isQueued).length;
   const first = new Set<VMDiskImage>();
   for (const image of now) {
@@ -42,7 +42,7 @@ export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] 
   }
   // The next reconcile follows the last write of these, so that a crowd waits for no event, and that writes which fail are not repeated at once.
   const others = now.filter((image) => !first.has(image));
-  const next = [...moreNew, ...inOrder.slice(newImagesPerReconcile).map(referenceOf)].slice(0, 1);
+  const next = [...moreNew, ...inOrder.slice(mostNew).map(referenceOf)].slice(0, 1);
   const last = others.at(-1);
   const notFirst = newImages.filter((image) => !first.has(image)).map(({ metadata }) => metadata.uid);
   const undecided = new Set([...(gathered.undecided ?? []), ...notFirst]);

@@ -6,10 +6,12 @@ import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-
 import { keyOf, referenceOf } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { parsePolicy } from '../../shared/policy.ts';
+import { mostBeside } from '../../shared/runtime/beside.ts';
 import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import type { Gathered } from './observed.ts';
+import { mostNew } from './queue/new-images.ts';
 import { noAttempts, readAttempts, readHolders } from './read/attempts.ts';
 import { readClasses } from './read/classes.ts';
 import { readDonors } from './read/donors.ts';
@@ -38,7 +40,8 @@ export async function gather(context: Context, batch: Batch): Promise<(Gathered 
   const isAboutAll = isTimed || isAboutPolicy;
   // The end of an audit finds what a watch has lost, and a policy is to reach all that wait.
   const cached = isAboutPolicy || (isTimed && batch.audit) ? undefined : context.cached;
-  const reader: Reader = { kube, cached, nowMs, batch, isAboutAll, failures: [], inputFailures: [] };
+  const { beside = { busy: new Set(), room: mostBeside, isAwaited: false } } = context;
+  const reader: Reader = { kube, cached, beside, nowMs, batch, isAboutAll, failures: [], inputFailures: [] };
 
   // 1. The images that events name: with the caches they show that most events leave nothing to do.
   const known = isAboutAll ? undefined : await cachedSlots(reader).catch(ifFailed);
@@ -138,7 +141,8 @@ function selectUndecided(
   const statusRemoved = finished.filter(({ status }) => !status?.phase);
   return {
     unreadable: [...unread, ...skipped.map(({ why }) => why)],
-    undecided: new Set([...skipped.map(({ uid }) => uid), ...moreNew, ...uidsOf(statusRemoved)]),
+    undecided: new Set([...reader.beside.busy, ...skipped.map(({ uid }) => uid), ...moreNew, ...uidsOf(statusRemoved)]),
+    mostNew: mostNew(reader.beside),
     moreNew: focus.images.filter(isAmong(moreNew)).map(referenceOf),
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };

@@ -75,5 +75,6 @@ export default defineFunction<Observed | Unsettled, Gathered | Unsettled>({
   audit,
   observe: gather,
   split,
+  beside: (one) => ('unsettled' in one || one.assignsSlots ? undefined : one.images[0]),
   decide,
 });

@@ -64,12 +64,14 @@ export interface Gathered {
   gracePeriodMs: number;
   /** Why the slots are not known in full: this reconcile gives and frees none. */
   gap?: string;
-  /** The images, by uid, that are left as they are: what they need could not be read, or another decision queues them. */
+  /** The images, by uid, that are left as they are: what they need could not be read, or another decision queues them, perhaps that of an earlier reconcile. */
   undecided?: ReadonlySet<string>;
   /** Only at the end of an audit, which reads all finished images. */
   downloads?: Downloads | undefined;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
+  /** How many new images may be looked at. */
+  mostNew: number;
   /** New images that this reconcile leaves to the next, because it reached its limit. */
   moreNew?: readonly ObjectReference[];
 }

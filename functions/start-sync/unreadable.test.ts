@@ -88,7 +88,7 @@ async function reconcile(kube: Kube, refused?: { verb: 'get' | 'list'; kind: str
   return {
     phases: Object.fromEntries(images.map(({ metadata, status }) => [metadata.name, status?.phase])),
     holders: holdersOf(await kube.get(Lease, lease))?.map(({ image }) => image),
-    isRedelivered: verdict({ ...batch, subjects: [subjectOf('new')] }) !== undefined,
+    isRedelivered: (await verdict({ ...batch, subjects: [subjectOf('new')] })) !== undefined,
   };
 }
 

@@ -87,11 +87,10 @@ function cacheOf(
   let reached = '';
   let needed = '';
   let stalledAt: string | undefined;
-  const isBehind = () => reached === '' || compareVersions(reached, needed) < 0;
   const isOf = ({ kind, apiVersion }: Resource) => kind === resource.kind && apiVersion === resource.apiVersion;
   const onChange = (resourceVersion: string) => {
     reached = resourceVersion;
-    if (!isBehind()) for (const resume of waiting) resume();
+    for (const look of waiting) look();
   };
   const list = async (nextPauseMs = pauseMs.first): Promise<void> => {
     await follow(watching, resource, selected, reflecting, objects, onChange, keep).catch(async (error: unknown) => {
@@ -108,20 +107,26 @@ function cacheOf(
     const { resourceVersion } = object.metadata;
     if (isOf(of) && includes(object) && compareVersions(needed, resourceVersion) < 0) needed = resourceVersion;
   };
-  const caughtUp = () => {
+  const caughtUp = (isBehind: () => boolean) => {
     const over = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.add(resolve);
+    const look = () => {
+      if (!isBehind()) resolve();
+    };
+    waiting.add(look);
     const enough = AbortSignal.any([over.signal, reflecting.signal]);
     return Promise.race([promise, reflecting.pause(patienceMs, enough)]).finally(() => {
-      waiting.delete(resolve);
+      waiting.delete(look);
       over.abort();
     });
   };
   const read = async () => {
+    // What is written from now on, beside the reconcile that reads, is not waited for.
+    const since = needed;
+    const isBehind = () => reached === '' || compareVersions(reached, since) < 0;
     // A watch that receives nothing costs one wait, and not one in each reconcile.
     if (isBehind() && reached !== stalledAt) {
-      await caughtUp();
+      await caughtUp(isBehind);
       stalledAt = isBehind() ? reached : undefined;
     }
     return isBehind() ? undefined : [...objects.values()];

@@ -3,6 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { type Batch, type DeadLetter, type FunctionDeclaration, type Message, noEvents } from '../function.ts';
 import { attributesOf, identityOf } from './attributes.ts';
 import { backgroundWork } from './background.ts';
+import { besideReconciles } from './beside.ts';
 import { readDeadLetter } from './dead-letter.ts';
 import { delayedBatches } from './delayed-batches.ts';
 import { Conflict } from './errors.ts';
@@ -22,7 +23,9 @@ export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Po
   const origins = traceOrigins();
   const later = delayedBatches((about) => enqueue({ ...noEvents, subjects: [about] }), ports.after, ports.now);
   const republish = republishing(declaration, ports);
-  const context = { app, declaration, ports, background, origins, republish, requeueAfter: later.requeueAfter };
+  const { requeueAfter } = later;
+  const beside = besideReconciles(requeueAfter);
+  const context = { app, declaration, ports, background, beside, origins, republish, requeueAfter };
   const shared = coalesced((batch) => reconcile(context, batch, origins.take()));
   const paged = pagedAudits(context, shared);
   const enqueue = ports.timerSpacing ? spacedTimers(paged, ports.now, ports.timerSpacing) : paged;

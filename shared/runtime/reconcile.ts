@@ -1,8 +1,10 @@
 import { distinct } from '../distinct.ts';
-import type { Batch, Context, FunctionDeclaration, Subject } from '../function.ts';
+import { type Batch, type Context, type FunctionDeclaration, type Subject, subjectOf } from '../function.ts';
 import { defaultGracePeriodMs } from '../images/slots.ts';
+import { keyOf } from '../kinds/resource.ts';
 import type { Refusal } from '../kubernetes/refusal.ts';
 import type { Background } from './background.ts';
+import type { Beside } from './beside.ts';
 import type { Cached } from './cache.ts';
 import { mapConcurrently } from './concurrency.ts';
 import { Again, Conflict } from './errors.ts';
@@ -46,6 +48,8 @@ export interface Reconciler<Observed> {
   declaration: FunctionDeclaration<Observed>;
   ports: Ports;
   background: Background;
+  /** Without it a reconcile performs all of its decisions itself. */
+  beside?: Beside;
   /** Publishes the domain events that are still to be published. */
   republish(): Promise<void>;
   requeueAfter: Effects['requeueAfter'];
@@ -53,7 +57,7 @@ export interface Reconciler<Observed> {
 
 /** Observes, decides and performs until nothing is in the way. The verdict says which events to redeliver. Throws if observing failed. */
 export function reconcile<Observed>(
-  { declaration, ports, background, republish, requeueAfter }: Reconciler<Observed>,
+  { declaration, ports, background, beside, republish, requeueAfter }: Reconciler<Observed>,
   batch: Batch,
   origins: Origins = { traces: [], attributes: {} },
 ): Promise<Verdict> {
@@ -62,6 +66,25 @@ export function reconcile<Observed>(
   const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
+  const apart = new Map<string, Promise<Decision>>();
+  /** Has a decision performed in its turn, if the function wants that of it. No reconcile repeats it at once. */
+  const isApart: IsApart<Observed> = (one, decideOne) => {
+    const object = beside && declaration.beside?.(one);
+    const decided =
+      object &&
+      beside.perform(object, async () => {
+        const { outcome, decision } = await decideOne();
+        background.waitUntil(notify(effects, outcome.notifications));
+        for (const subject of outcome.requeued) requeueAfter(subject, 0);
+        if (decision.error instanceof Conflict) requeueAfter(subjectOf(object), againAfterMs * (1 + ports.random()));
+        return decision;
+      });
+    if (decided) {
+      background.waitUntil(decided);
+      apart.set(keyOf(object.metadata), decided);
+    }
+    return object !== undefined;
+  };
   const tryUntilDone = async () => {
     let { cached } = ports;
     for (let tries = 1; ; tries++) {
@@ -70,8 +93,10 @@ export function reconcile<Observed>(
       const isFirst = tries === 1;
       // The first try has changed objects: what events say happened to them is not all by now.
       const named = isFirst ? batch.subjects : batch.subjects.map(withoutVerb);
-      const subjects = [...named, ...requeued];
-      const decisions = await decideAll(declaration, { ...ports, cached }, { ...batch, subjects }, effects, outcome);
+      const context = { ...ports, cached, beside: beside?.known() };
+      const about = [...named, ...requeued];
+      const subjects = beside?.others(about) ?? about;
+      const decisions = await decideAll(declaration, context, { ...batch, subjects }, effects, outcome, isApart);
       // Kept for all tries: the object that led there may be gone by the next.
       requeued.push(...outcome.requeued);
       background.waitUntil(notify(effects, outcome.notifications));
@@ -80,7 +105,7 @@ export function reconcile<Observed>(
       // That may come from a cache that is behind.
       if (isRefused) cached = undefined;
       const isDone = !isRefused && outcome.requeued.length === 0;
-      if (isDone || tries === maxTries) return verdictOf(decisions);
+      if (isDone || tries === maxTries) return verdictOf(decisions, apart);
       if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
     }
   };
@@ -102,13 +127,31 @@ const whyRedeliver = ({ redeliver, requeued }: Outcome) => {
 /** The limit of decisions of a reconcile that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;
 
+/** The pause after which a decision is made again that another writer was in the way of, while reconciles go on. */
+const againAfterMs = 1000;
+
+/** Whether a decision is left to be made and performed beside the next reconciles. */
+type IsApart<Observed> = (
+  observed: Observed,
+  decideOne: () => Promise<{ decision: Decision; outcome: Outcome }>,
+) => boolean;
+
 /** Each decision is performed on its own: a failed decision blocks neither the others nor their events. */
 async function decideAll<Observed>(
   declaration: FunctionDeclaration<Observed>,
-  { kube, cached, now, clouds: clients, readSource, gracePeriodMs = defaultGracePeriodMs }: Ports,
+  {
+    kube,
+    cached,
+    beside,
+    now,
+    clouds: clients,
+    readSource,
+    gracePeriodMs = defaultGracePeriodMs,
+  }: Ports & Pick<Context, 'beside'>,
   batch: Batch,
   effects: Omit<Effects, 'readMs' | 'clouds'>,
   outcome: Outcome,
+  isApart: IsApart<Observed>,
 ): Promise<Decision[]> {
   const readMs = now();
   let clouds: Clouds | undefined;
@@ -120,28 +163,33 @@ async function decideAll<Observed>(
   const context = {
     kube,
     cached,
+    beside,
     nowMs: readMs,
     refusals: new Map(outcome.refusals),
     openClouds,
     readSource,
     gracePeriodMs,
   };
-  const observed = await observeReadable(declaration, context, batch);
-  return mapConcurrently(observed, decisionsAtOnce, async (one): Promise<Decision> => {
-    if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
+  const decideOne = async (one: Observed): Promise<{ decision: Decision; outcome: Outcome }> => {
     const own: Outcome = { refusals: new Map(), notifications: [], requeued: [] };
     try {
       const actions = declaration.decide(one);
       await perform({ ...effects, readMs, clouds }, actions, own);
       own.notifications.push(...missedEvents(declaration, batch, one, actions));
-      return { observed: one, error: whyRedeliver(own) };
+      return { decision: { observed: one, error: whyRedeliver(own) }, outcome: own };
     } catch (error) {
-      return { observed: one, error };
-    } finally {
-      for (const [key, refusal] of own.refusals) outcome.refusals.set(key, refusal);
-      outcome.notifications.push(...own.notifications);
-      outcome.requeued.push(...own.requeued);
+      return { decision: { observed: one, error }, outcome: own };
     }
+  };
+  const observed = await observeReadable(declaration, context, batch);
+  const others = observed.filter((one) => isUnreadable(one) || !isApart(one, () => decideOne(one)));
+  return mapConcurrently(others, decisionsAtOnce, async (one): Promise<Decision> => {
+    if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
+    const { decision, outcome: own } = await decideOne(one);
+    for (const [key, refusal] of own.refusals) outcome.refusals.set(key, refusal);
+    outcome.notifications.push(...own.notifications);
+    outcome.requeued.push(...own.requeued);
+    return decision;
   });
 }
 
@@ -158,13 +206,11 @@ export function coalesced(run: (batch: Batch) => Promise<Verdict>): (batch: Batc
     while (waiting.length > 0) {
       const taken = waiting;
       waiting = [];
-      const failed = (error: unknown) => () => error;
+      const failed = (error: unknown) => async () => error;
       const verdict = await run(merged(taken.map(({ batch }) => batch))).catch(failed);
-      for (const { batch, resolve, reject } of taken) {
-        const error = verdict(batch);
-        if (error === undefined) resolve();
-        else reject(error);
-      }
+      // No reconcile waits for what is performed beside it.
+      for (const { batch, resolve, reject } of taken)
+        void verdict(batch).then((error) => (error === undefined ? resolve() : reject(error)), reject);
     }
     isRunning = false;
   }

@@ -36,15 +36,31 @@ test.each([
   ['that names no object', telling(undefined), failed],
   ['of a sweep', { sweep: true }, failed],
   ['of an audit', { audit: true }, failed],
-] as const)('an event %s gets its verdict', (_, event, error) => {
-  expect(verdict(batch(event))).toBe(error);
+] as const)('an event %s gets its verdict', async (_, event, error) => {
+  expect(await verdict(batch(event))).toBe(error);
 });
 
-test('no event is redelivered if every decision succeeded', () => {
-  expect(verdictOf([{ observed: { machine: a } }])(batch(about('gone')))).toBeUndefined();
+test('no event is redelivered if every decision succeeded', async () => {
+  expect(await verdictOf([{ observed: { machine: a } }])(batch(about('gone')))).toBeUndefined();
 });
 
-test('two decisions about one object answer together', () => {
+test('two decisions about one object answer together', async () => {
   const twice = verdictOf([{ observed: { machine: a } }, { observed: { machine: a }, error: failed }]);
-  expect(twice(batch(about('a')))).toBe(failed);
+  expect(await twice(batch(about('a')))).toBe(failed);
+});
+
+test('an event waits for what is performed beside the next reconciles only if that is about its object; a timer waits for all', async () => {
+  const { promise: other } = Promise.withResolvers<never>();
+  const mine = Promise.resolve({ observed: { machine: b }, error: failed });
+  const mixed = verdictOf(
+    [{ observed: { machines: [a, b] } }],
+    new Map([
+      ['lab/b', mine],
+      ['lab/c', other],
+    ]),
+  );
+  expect(await mixed(batch(about('b')))).toBe(failed);
+  expect(await mixed(batch(about('a')))).toBeUndefined();
+  const waits = await Promise.race([mixed(batch({ sweep: true })), Promise.resolve('waits')]);
+  expect(waits).toBe('waits');
 });

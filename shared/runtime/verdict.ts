@@ -10,13 +10,30 @@ export interface Decision {
 }
 
 /** Why the events of a batch have to be redelivered; undefined if they are done. */
-export type Verdict = (batch: Batch) => unknown;
+export type Verdict = (batch: Batch) => Promise<unknown>;
 
 /**
  * The verdict on each event of a reconcile. It is that of the decisions about the event's object; without any, that of the
- * decisions that read the object; and if none did (the object is deleted, or the event is a timer's), that of all decisions.
+ * decisions that read the object; and if none did (the object is deleted, or the event is a timer's), that of all decisions. Of the decisions
+ * that are performed beside the next reconciles, by the key of their object, an event waits for that about its own object, a timer's for all.
  */
-export function verdictOf(decisions: readonly Decision[]): Verdict {
+export function verdictOf(
+  decisions: readonly Decision[],
+  beside: ReadonlyMap<string, Promise<Decision>> = new Map(),
+): Verdict {
+  const ofOthers = verdictOfDone(decisions);
+  return async (batch) => {
+    const isTimed = batch.sweep || batch.audit;
+    const waited = isTimed ? [...beside.values()] : keysOf(batch).flatMap((key) => beside.get(key) ?? []);
+    if (waited.length === 0) return ofOthers(batch);
+    const error = worst(await Promise.all(waited));
+    return isTimed ? (error ?? ofOthers(batch)) : error;
+  };
+}
+
+const keysOf = ({ subjects, messages }: Batch) => [...subjects.map(keyOf), ...messages.map(keyOfMessage)];
+
+function verdictOfDone(decisions: readonly Decision[]): (batch: Batch) => unknown {
   if (decisions.every(({ error }) => error === undefined)) return () => undefined;
   const about = new Map<string, Decision[]>();
   const saw = new Map<string, Decision[]>();
@@ -26,9 +43,9 @@ export function verdictOf(decisions: readonly Decision[]): Verdict {
       found.set(key, [...(found.get(key) ?? []), decision]);
     }
   }
-  return ({ subjects, messages, sweep, audit }) => {
-    const keys = [...subjects.map(keyOf), ...messages.map(keyOfMessage)];
-    if (sweep || audit || keys.length === 0) return worst(decisions);
+  return (batch) => {
+    const keys = keysOf(batch);
+    if (batch.sweep || batch.audit || keys.length === 0) return worst(decisions);
     return worst(keys.flatMap((key) => about.get(key) ?? saw.get(key) ?? decisions));
   };
 }

@@ -197,6 +197,7 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
       isTimed: true,
       isAboutAll: true,
       gracePeriodMs: 10_000,
+      mostNew: 50,
     })),
 );
 

@@ -1,11 +1,13 @@
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { compareVersions } from '../../../shared/kinds/resource.ts';
 import { toMicroTime } from '../../../shared/kubernetes/time.ts';
+import type { KnownBeside } from '../../../shared/runtime/beside.ts';
 
 /** It has no status yet, and so no place in the queue. */
 export const isNew = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
-export const newImagesPerReconcile = 50;
+/** The limit of new images that a reconcile looks at: beyond what is begun of them its reads would be for nothing. */
+export const mostNew = ({ room }: KnownBeside) => Math.max(1, room);
 
 /** Orders images without a place by their creation. */
 export const byCreation = (a: VMDiskImage, b: VMDiskImage) =>

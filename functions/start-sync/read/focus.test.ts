@@ -55,7 +55,7 @@ async function focus({ cached, live = {}, named = [], holders = [], concurrency 
     }),
   };
   const images = await readNamed({ kube, cached: async () => cached as never, batch: { ...noEvents, subjects } });
-  const found = images && (await readFocus(kube, images, slots));
+  const found = images && (await readFocus(kube, images, slots, new Set()));
   return { images: found?.images.map(({ metadata }) => metadata.name), unfinished: found?.unfinished.length, read };
 }
 

@@ -26,16 +26,20 @@ type HeldSlots = Pick<Slots, 'policy' | 'bytesLeft'> &
 
 /** The unfinished images: those that events can concern or, where that is not known, all. */
 export async function readUnfinished(
-  { kube, nowMs, isAboutAll }: Reader,
+  { kube, beside, nowMs, isAboutAll }: Reader,
   { policy, bytesLeft, holders = [] }: Slots,
   named: NamedImages | undefined,
   ofHolders: ReturnType<typeof readHolders>,
 ): Promise<Focus> {
   const focus =
     named &&
-    (await readFocus(kube, named, { policy, bytesLeft, holders, nowMs, ...(await ofHolders) }, isAboutAll).catch(
-      ifFailed,
-    ));
+    (await readFocus(
+      kube,
+      named,
+      { policy, bytesLeft, holders, nowMs, ...(await ofHolders) },
+      beside.busy,
+      isAboutAll,
+    ).catch(ifFailed));
   if (focus) return isAboutAll ? { ...focus, images: focus.unfinished } : focus;
   const all = await kube.list(VMDiskImage, { fieldSelector: unfinished });
   return { images: all, unfinished: all, live: new Map() };
@@ -49,6 +53,7 @@ export async function readFocus(
   kube: Reader['kube'],
   images: NamedImages,
   slots: HeldSlots,
+  busy: ReadonlySet<string>,
   isAboutAll = false,
 ): Promise<Focus | undefined> {
   const { live, unfinished } = images;
@@ -65,7 +70,9 @@ export async function readFocus(
 
   const { first, next, kept, awaited } = selectHead([...unfinished.values()], slots);
   // What is ahead of those, and waits for another to be downloaded, may wait no longer.
-  const toRead = [...next, ...(next.length > 0 ? awaited : [])].filter(({ metadata }) => !live.has(keyOf(metadata)));
+  const toRead = [...next, ...(next.length > 0 ? awaited : [])].filter(
+    ({ metadata }) => !live.has(keyOf(metadata)) && !busy.has(metadata.uid),
+  );
   await readLive(kube, images, toRead.map(referenceOf));
   if (toRead.some((image) => isChanged(image, live.get(keyOf(image.metadata))))) return undefined;
 

@@ -77,6 +77,7 @@ async function idle({
     policy: parsePolicy({ data: { concurrency: '1', inspectTimeout: '0s' } }),
     bytesLeft: undefined,
     nowMs: start,
+    beside: { busy: new Set<string>(), room: 1, isAwaited: false },
     readVolumes,
   };
   return { isIdle: named && (await isIdle(batch, named, slots)), read };

@@ -7,6 +7,8 @@ import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Policy } from '../../../shared/policy.ts';
+import type { KnownBeside } from '../../../shared/runtime/beside.ts';
+import { isNew } from '../queue/new-images.ts';
 import { lacksUnreachable } from '../queue/waiting.ts';
 import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';
 import { failQueued } from '../transition/next-transition.ts';
@@ -26,6 +28,7 @@ import type { Slots } from './slots.ts';
 interface KnownSlots extends Pick<Slots, 'policy' | 'bytesLeft'> {
   holders: readonly Holder[];
   nowMs: number;
+  beside: KnownBeside;
   readVolumes: ReadVolumes;
 }
 
@@ -40,14 +43,14 @@ export interface Events extends NamedImages {
 
 /** Undefined if the slots or the images are not known so far. */
 export async function readEvents(reader: Reader, { holders, policy, bytesLeft }: Slots): Promise<Events | undefined> {
-  const { kube, nowMs, batch, isAboutAll } = reader;
+  const { kube, beside, nowMs, batch, isAboutAll } = reader;
   const named = holders && (await readNamed(reader));
   if (!named) return undefined;
   const held = withImages(holders, named.unfinished.values());
   const readVolumes = volumesOnce(kube);
   if (isAboutAll) return { ...named, toRead: held, readVolumes, isIdle: false };
   const toRead = selectHolders(batch, held);
-  const idle = await isIdle(batch, named, { holders, policy, bytesLeft, nowMs, readVolumes }).catch(ifFailed);
+  const idle = await isIdle(batch, named, { holders, policy, bytesLeft, nowMs, readVolumes, beside }).catch(ifFailed);
   return { ...named, toRead, readVolumes, isIdle: idle === true };
 }
 
@@ -59,7 +62,7 @@ export async function readEvents(reader: Reader, { holders, policy, bytesLeft }:
 export async function isIdle(
   batch: Batch,
   { live, unfinished }: NamedImages,
-  { holders, policy, bytesLeft, nowMs, readVolumes }: KnownSlots,
+  { holders, policy, bytesLeft, nowMs, beside, readVolumes }: KnownSlots,
 ): Promise<boolean> {
   const about = [DataVolume, Pod, VMDiskImage].flatMap((kind) => subjectsOf(batch, kind));
   if (about.length < batch.subjects.length) return false;
@@ -69,7 +72,10 @@ export async function isIdle(
   if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), policy))) return false;
   // Of all that wait no more is asked than that needs: there may be thousands.
   const images = [...unfinished.values()];
-  if (!images.every((image) => hasNothingDue(image, isHeld(image), nowMs))) return false;
+  const { busy, room, isAwaited } = beside;
+  // A new image that cannot be begun yet is looked at when it can.
+  const isLeft = (image: VMDiskImage) => isNew(image) && (busy.has(image.metadata.uid) || (room <= 0 && isAwaited));
+  if (!images.every((image) => hasNothingDue(image, isHeld(image), nowMs) || isLeft(image))) return false;
   if (holders.length < policy.values.concurrency) {
     const underWay = contentsUnderWay(images, holders);
     if (eligibleOf(images, { holders, underWay, policy, bytesLeft, nowMs }).length > 0) return false;

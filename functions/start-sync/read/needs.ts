@@ -1,6 +1,6 @@
 import { isQueued } from '../../../shared/images/queue.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { byCreation, isNew, newImagesPerReconcile } from '../queue/new-images.ts';
+import { byCreation, isNew, mostNew } from '../queue/new-images.ts';
 import { mayHaveAttempt, mayHaveLostStatus, type readHolders } from './attempts.ts';
 import { selectHead } from './focus.ts';
 import { isAmong, type Reader, uidsOf } from './reader.ts';
@@ -8,26 +8,28 @@ import type { Slots } from './slots.ts';
 
 /** The images in focus, by what else has to be read of them. */
 export function selectNeeds(
-  { nowMs }: Reader,
+  { nowMs, beside }: Reader,
   slots: Slots,
   images: readonly VMDiskImage[],
   ofHolders: Awaited<ReturnType<typeof readHolders>>,
 ) {
   const { holders = [] } = slots;
-  const statusLost = images.filter((image) => mayHaveLostStatus(image, nowMs)).sort(byCreation);
-  const moreNew = uidsOf(statusLost.slice(newImagesPerReconcile));
+  const newImages = images.filter((image) => isNew(image) && !beside.busy.has(image.metadata.uid)).sort(byCreation);
+  const most = mostNew(beside);
+  const statusLost = newImages.filter((image) => mayHaveLostStatus(image, nowMs));
+  const moreNew = uidsOf(statusLost.slice(most));
   const { first, next } = selectHead(images, { ...slots, nowMs, holders, ...ofHolders });
   const isHolder = isAmong(holders.map(({ uid }) => uid));
   return {
     /** By uid: their snapshots show which revision is next. */
-    statusLost: uidsOf(statusLost.slice(0, newImagesPerReconcile)),
+    statusLost: uidsOf(statusLost.slice(0, most)),
     /** By uid: the same, beyond the limit of a reconcile. */
     moreNew,
     unlisted: selectUnlisted(images, slots, moreNew, nowMs),
     /** They may be queued or get a slot. */
     inputs: [
       ...(next.length > 0 ? first : []),
-      ...images.filter(isNew).sort(byCreation).slice(0, newImagesPerReconcile),
+      ...newImages.slice(0, most),
       ...images.filter((image) => mayBeDue(image, nowMs)),
     ],
     /** They may begin, and another image may have their content. The holders, too: a process may have ended before their attempts began. */

@@ -1,10 +1,13 @@
 import type { Batch, Context } from '../../../shared/function.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KnownBeside } from '../../../shared/runtime/beside.ts';
 import { logError } from '../../../shared/runtime/log.ts';
 import { unreadable } from '../../../shared/runtime/unreadable.ts';
 
 /** What all stages of one reconcile read with, and which of their reads failed. */
 export interface Reader extends Pick<Context, 'kube' | 'cached' | 'nowMs'> {
+  /** What is performed beside this reconcile. */
+  beside: KnownBeside;
   batch: Batch;
   /** Of all unfinished images it is decided whether they are as wanted. */
   isAboutAll: boolean;

@@ -107,7 +107,7 @@ const acquiredMs = (lease: Lease | undefined) => Date.parse(lease?.spec?.acquire
 
 /** The images that get a free slot now. */
 function grants(
-  { policy, nowMs, places, inputs, donors, unfinished, lease }: Observed,
+  { policy, nowMs, places, inputs, donors, unfinished, undecided, lease }: Observed,
   images: readonly VMDiskImage[],
   kept: readonly Holder[],
 ): VMDiskImage[] {
@@ -122,9 +122,12 @@ function grants(
     .filter(({ status }) => firstNew === undefined || (status?.queuedAt ?? '') < firstNew)
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const next = nextInQueue(queue, kept, policy.values);
-  // No later image gets a slot before one whose Secret is not known to exist, or of which it is not known whether it need be downloaded.
+  // No later image gets a slot before one that is just being queued, whose Secret is not known to exist, or of which it is not known whether it
+  // need be downloaded.
   const isKnown = (content: string | undefined) => content === undefined || donors.has(content);
-  const firstUnknown = next.findIndex((image) => !areRead(image, inputs) || !isKnown(wantedContent(image)));
+  const firstUnknown = next.findIndex(
+    (image) => undecided?.has(image.metadata.uid) || !areRead(image, inputs) || !isKnown(wantedContent(image)),
+  );
   const startable = next.slice(0, firstUnknown < 0 ? undefined : firstUnknown).map((image) => asBegun(image, donors));
   return withinBudget(startable, policy, egress, nowMs);
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Batch } from '../../../shared/function.ts';
-import { keyOf, type Resource } from '../../../shared/kinds/resource.ts';
+import { type KubernetesObject, keyOf, type Resource } from '../../../shared/kinds/resource.ts';
 import type { Asked, Reconcile } from '../invariants/history.ts';
 import { isWrite, type Request } from './requests.ts';
 
@@ -11,6 +11,8 @@ export class ReconcileRecorder {
   readonly #begun: (reconcile: Reconcile) => void;
   /** A read of a reconcile that failed may begin during the next. */
   readonly #reading = new AsyncLocalStorage<Recorded>();
+  /** What reconciles left to be written beside the next ones, by the key of the object. */
+  readonly #left = new Map<string, { uid: string; since: number; reconcile: Recorded | undefined }>();
   #reconcile: Recorded | undefined;
   #inFlight = 0;
   #writesBegun = 0;
@@ -23,8 +25,10 @@ export class ReconcileRecorder {
   begin<T>(
     { by, since, atMs }: Pick<Reconcile, 'by' | 'since' | 'atMs'>,
     { subjects, messages, sweep, audit, audited = [] }: Batch,
+    busy: ReadonlySet<string>,
     read: () => T,
   ): T {
+    for (const [key, { uid }] of this.#left) if (!busy.has(uid)) this.#left.delete(key);
     const named = [...subjects, ...audited].map((one) => `${one.kind} ${keyOf(one)}`);
     const about = [...named, ...messages.map(({ type }) => type)];
     const counts = { mostInFlight: this.#inFlight, mostWritesBegun: this.#writesBegun };
@@ -33,9 +37,20 @@ export class ReconcileRecorder {
     return this.#reading.run(this.#reconcile, read);
   }
 
+  /** The present reconcile, which read what there was at `since`, leaves the object to be written beside the next ones. */
+  leave({ metadata }: KubernetesObject, since: number) {
+    this.#left.set(keyOf(metadata), { uid: metadata.uid, since, reconcile: this.#reconcile });
+  }
+
+  /** Of a write that was left: the reconcile that left it, and since when. */
+  leftBy({ verb, ref }: Request) {
+    const { namespace, name = '' } = ref;
+    return verb === 'patch' ? this.#left.get(keyOf({ namespace, name })) : undefined;
+  }
+
   /** A request of a reconcile, until it is answered. */
   async asked<T>(request: Request, send: () => Promise<T>): Promise<T> {
-    const reconcile = this.#reading.getStore() ?? this.#reconcile;
+    const reconcile = this.#reading.getStore() ?? this.leftBy(request)?.reconcile ?? this.#reconcile;
     const asked = askedBy(request);
     reconcile?.asked.push(asked);
     const isToWrite = isWrite(request);

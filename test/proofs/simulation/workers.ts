@@ -4,6 +4,7 @@ import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
 import { type Batch, type FunctionDeclaration, noEvents } from '../../../shared/function.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { backgroundWork } from '../../../shared/runtime/background.ts';
+import { besideReconciles } from '../../../shared/runtime/beside.ts';
 import { withCaches } from '../../../shared/runtime/cache.ts';
 import { limitConcurrency } from '../../../shared/runtime/concurrency.ts';
 import { delayedBatches } from '../../../shared/runtime/delayed-batches.ts';
@@ -60,23 +61,31 @@ class Instance {
     this.#inTurn = limitConcurrency(around.mostInFlight ?? requestsInFlight);
     this.#declaration = {
       ...declaration,
+      beside: (one) => {
+        const object = declaration.beside?.(one);
+        if (object) this.#reconciles.leave(object, this.#reconcileBegan);
+        return object;
+      },
       observe: (context, batch) => {
         this.#reconcileBegan = around.recorder.revision;
         const begins = { by: declaration.name, since: this.#reconcileBegan, atMs: around.scheduler.now() };
-        return this.#reconciles.begin(begins, batch, () => declaration.observe(context, batch));
+        const busy = context.beside?.busy ?? new Set();
+        return this.#reconciles.begin(begins, batch, busy, () => declaration.observe(context, batch));
       },
     };
     const ports = this.#ports();
-    const beside = { ...ports, kube: this.#kube('beside reconciles') };
-    const republish = republishing(declaration, beside);
+    const unrecorded = { ...ports, kube: this.#kube('beside reconciles') };
+    const republish = republishing(declaration, unrecorded);
     this.#later = delayedBatches(
       (about) => this.#reconcile({ ...noEvents, subjects: [about] }),
       around.scheduler.after,
       around.scheduler.now,
     );
     const shared = { declaration: this.#declaration, ports, background: backgroundWork(), republish };
-    const reconciles = coalesced((batch) => reconcile({ ...shared, requeueAfter: this.#later.requeueAfter }, batch));
-    this.#reconcile = pagedAudits({ ...shared, ports: beside }, reconciles);
+    const { requeueAfter } = this.#later;
+    const reconciler = { ...shared, requeueAfter, beside: besideReconciles(requeueAfter) };
+    const reconciles = coalesced((batch) => reconcile(reconciler, batch));
+    this.#reconcile = pagedAudits({ ...shared, ports: unrecorded }, reconciles);
   }
 
   get isAlive() {
@@ -192,7 +201,7 @@ class Instance {
       if (faults.at(write, 'crashBefore')) return this.end();
       const author = {
         by: this.#declaration.name,
-        since: this.#reconcileBegan,
+        since: this.#reconciles.leftBy(request)?.since ?? this.#reconcileBegan,
         ...(request.verb === 'delete' ? { deletion: request.preconditions ?? {} } : {}),
       };
       const asOf = isToWrite ? undefined : this.#staleness();

@@ -37,6 +37,7 @@ export const gathered = (
   isTimed: false,
   isAboutAll: false,
   gracePeriodMs: 10_000,
+  mostNew: 50,
   ...more,
 });
 

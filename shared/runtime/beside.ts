@@ -1,0 +1,67 @@
+import { type Subject, subjectOf } from '../function.ts';
+import type { KubernetesObject } from '../kinds/resource.ts';
+import { limitConcurrency } from './concurrency.ts';
+import type { Effects } from './perform.ts';
+
+/** The limit of decisions that are begun or wait for their turn. */
+export const mostBeside = 50;
+
+/** The limit of those that are performed at once: as many requests may be ahead of a reconcile's own. */
+const besideAtOnce = 4;
+
+/** Decisions that no reconcile waits for, each about one object. */
+export interface Beside {
+  /** What a reconcile knows of them; from before it reads, because what it reads may show them half done. */
+  known(): KnownBeside;
+  /** The subjects that no such decision is about. The others are looked at when it is done. */
+  others(subjects: readonly Subject[]): Subject[];
+  /** Performs a decision about the object in its turn; undefined if there is no room: then it is looked at when there is. */
+  perform<T>(about: KubernetesObject, run: () => Promise<T>): Promise<T> | undefined;
+}
+
+export interface KnownBeside {
+  /** The objects of decisions that are not done, by uid. A reconcile leaves them alone. */
+  busy: ReadonlySet<string>;
+  /** How many more decisions there is room for. */
+  room: number;
+  /** A reconcile begins as soon as there is room. */
+  isAwaited: boolean;
+}
+
+export function besideReconciles(requeueAfter: Effects['requeueAfter']): Beside {
+  const busy = new Map<string, { uid: string; isNamed: boolean }>();
+  const limited = limitConcurrency(besideAtOnce);
+  let next: Subject | undefined;
+  const done = (about: Subject) => {
+    const key = keyOf(about);
+    if (busy.get(key)?.isNamed) requeueAfter(about, 0);
+    busy.delete(key);
+    if (!next || busy.size > mostBeside / 2) return;
+    requeueAfter(next, 0);
+    next = undefined;
+  };
+  return {
+    known: () => ({
+      busy: new Set([...busy.values()].map(({ uid }) => uid)),
+      room: mostBeside - busy.size,
+      isAwaited: next !== undefined,
+    }),
+    others: (subjects) =>
+      subjects.filter((subject) => {
+        const one = busy.get(keyOf(subject));
+        if (one) one.isNamed = true;
+        return !one;
+      }),
+    perform(object, run) {
+      const about = subjectOf(object);
+      if (busy.size >= mostBeside) {
+        next ??= about;
+        return undefined;
+      }
+      busy.set(keyOf(about), { uid: object.metadata.uid, isNamed: false });
+      return limited(run).finally(() => done(about));
+    },
+  };
+}
+
+const keyOf = ({ apiVersion, kind, namespace, name }: Subject) => [apiVersion, kind, namespace, name].join('\u0000');
