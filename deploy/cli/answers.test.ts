@@ -43,7 +43,7 @@ test.each([
 
 test.each([
   ['set concurrency 2', 'concurrency is 2 (before: 0). This ends the pause.', '2'],
-  ['unset concurrency', 'concurrency is no longer set. This ends the pause.', undefined],
+  ['unset concurrency', 'concurrency is no longer set; the default holds: 4. This ends the pause.', undefined],
   ['set syncTimeout 6h', 'syncTimeout is 6h (before: not set).', '0'],
   ['set concurrency 0', 'concurrency is 0 (as before).', '0'],
 ])(

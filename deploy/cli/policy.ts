@@ -1,7 +1,14 @@
 import type { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import type { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { describeFault, namespaceKeys, type PolicyKey, parsePolicy, policyKeys } from '../../shared/policy.ts';
+import {
+  describeDefault,
+  describeFault,
+  namespaceKeys,
+  type PolicyKey,
+  parsePolicy,
+  policyKeys,
+} from '../../shared/policy.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import { UsageError } from '../terminal/arguments.ts';
@@ -110,7 +117,7 @@ async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Prom
   const { kube } = await cluster();
   const configMap = await readPolicyMap(kube);
   const was = configMap?.data?.[key];
-  const known = policyKeys.some((name) => name === key);
+  const known = policyKeys.find((name) => name === key);
   const meant = nearestOf(key, [...policyKeys, ...Object.keys(configMap?.data ?? {})]);
   if (was === undefined && !known)
     throw new UsageError(
@@ -119,9 +126,10 @@ async function unset({ cluster }: Call, [key, ...more]: readonly string[]): Prom
   const ending = endOfPause(configMap, key);
   if (was !== undefined) await writePolicy(kube, configMap, { [key]: null }, ending.annotations);
   const said = was === undefined ? 'was not set' : 'is no longer set';
+  const holds = known ? `; the default holds: ${describeDefault(known) || 'none'}` : '';
   const leftOut = await leftOutUnder(kube, key);
   return {
-    lines: [`${key} ${said}.${ending.says}`, ...leftOut.lines],
+    lines: [`${key} ${said}${holds}.${ending.says}`, ...leftOut.lines],
     json: { key, was: was ?? null, ...leftOut.json },
     code: exit.done,
   };
