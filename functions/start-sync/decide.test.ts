@@ -390,6 +390,12 @@ describe('the queue', () => {
     expect(started).toHaveLength(50);
     expect(started).not.toContain('z');
   });
+  test('no image overtakes one that is just being queued beside this reconcile', () => {
+    const [early, late] = [queued('early', 1), queued('late', 2)];
+    const { started } = reconcile([early, late], { undecided: new Set([early.metadata.uid]) });
+    expect(started).toEqual([]);
+    expect(reconcile([early, late], { undecided: new Set([late.metadata.uid]) }).started).toEqual(['early']);
+  });
   test('a crowd of new images is queued beside the assignment of slots, not before it', () => {
     const newImages = Array.from({ length: 5 }, (_, index) =>
       aVMDiskImage({ name: `n${index}`, createdAfterSeconds: 10 + index }),

@@ -119,6 +119,25 @@ export const mutants: readonly Mutant[] = [
       'const decisionsAtOnce = 32000;',
     ],
   }),
+  ...of('shared/runtime/beside.ts', 'its own', {
+    'what happens to an image while it is being queued is found by the next sweep': [
+      'if (one) one.isNamed = true;',
+      '',
+    ],
+    'what is left of a crowd of new images waits for an event': [
+      'if (!next || busy.size > mostBeside / 2) return;',
+      'return;',
+    ],
+  }),
+  ...of('functions/start-sync/index.ts', 'functions/start-sync/crowd.test.ts', {
+    'a slot that becomes free waits for a crowd of new images': [
+      'one.assignsSlots ? undefined : one.images[0]',
+      'one.assignsSlots ? undefined : undefined',
+    ],
+  }),
+  ...of('functions/start-sync/slots/assign-slots.ts', 'functions/start-sync/decide.test.ts', {
+    'an image that is just being queued is overtaken': ['undecided?.has(image.metadata.uid) || ', ''],
+  }),
   ...of('functions/prune/gather.ts', 'functions/prune/crowd.test.ts', {
     'storage has to delete a thousand snapshots at once': ['const prunedAtOnce = 50;', 'const prunedAtOnce = 5000;'],
     'unused images are deleted in no order': ['.sort((a, b) => a.since.localeCompare(b.since))', ''],
