@@ -1,5 +1,8 @@
 import * as z from 'zod';
 
+/** Texts by name. Not a z.record, which would parse each name as well, in every object that is read. */
+const Texts = z.object({}).catchall(z.string());
+
 /** The metadata of any Kubernetes object, as far as anything here reads it; unknown fields are kept. */
 export const ObjectMeta = z.looseObject({
   name: z.string(),
@@ -9,8 +12,8 @@ export const ObjectMeta = z.looseObject({
   generation: z.number().default(0),
   creationTimestamp: z.string().default(''),
   deletionTimestamp: z.string().optional(),
-  labels: z.record(z.string(), z.string()).optional(),
-  annotations: z.record(z.string(), z.string()).optional(),
+  labels: Texts.optional(),
+  annotations: Texts.optional(),
   finalizers: z.array(z.string()).optional(),
   ownerReferences: z
     .array(
