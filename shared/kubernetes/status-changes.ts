@@ -3,7 +3,7 @@ export function changesOf(before: object, wanted: Readonly<Record<string, unknow
   const found = before as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
     Object.entries(wanted)
-      .filter(([key, value]) => canonical(value) !== canonical(found[key]))
+      .filter(([key, value]) => value !== found[key] && canonical(value) !== canonical(found[key]))
       .map(([key, value]) => [key, value ?? null]),
   );
 }
