@@ -75,11 +75,15 @@ const versionIn = (apiVersion: string) => apiVersion.slice(apiVersion.indexOf('/
 
 /** A null is as good as no field to what Go decodes into a struct; a custom resource keeps it. */
 function withoutNulls(value: unknown): unknown {
+  if (!hasNull(value)) return value;
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;
   const fields = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
 }
+
+const hasNull = (value: unknown): boolean =>
+  value === null || (typeof value === 'object' && Object.values(value).some(hasNull));
 
 const unrecognised = (kind: Typed, why: string, body: unknown) =>
   badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${JSON.stringify(body)})`);

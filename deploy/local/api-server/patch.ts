@@ -11,7 +11,7 @@ export { PatchError };
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (Array.isArray(patch)) return patch.map((element) => mergePatch(undefined, element));
-  if (!isJsonObject(patch)) return structuredClone(patch);
+  if (!isJsonObject(patch)) return patch;
   const merged: JsonObject = isJsonObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete merged[name];

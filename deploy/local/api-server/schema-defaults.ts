@@ -1,11 +1,23 @@
 import { isJsonObject, type JsonObject } from './objects.ts';
-import { fieldSchemaOf, type Structural } from './schema-structural.ts';
+import { fieldSchemaOf, type Structural, valueSchemaOf } from './schema-structural.ts';
 
 /** Fills in, in place, the defaults of absent fields, as CustomResourceDefinitions do; a null that may not be null counts as absent. */
 export function applyDefaults(schema: Structural | undefined, value: unknown): void {
-  if (!schema) return;
+  if (!schema || !hasDefault(schema)) return;
   if (Array.isArray(value)) fillItems(schema.items, value);
   if (isJsonObject(value)) fillFields(schema, value);
+}
+
+/** Most schemas say no default at all, so that what they describe need not be walked. */
+const haveDefaults = new WeakMap<Structural, boolean>();
+
+function hasDefault(schema: Structural): boolean {
+  const known = haveDefaults.get(schema);
+  if (known !== undefined) return known;
+  const inner = [...Object.values(schema.properties ?? {}), schema.items, valueSchemaOf(schema)];
+  const found = schema.default !== undefined || inner.some((one) => one !== undefined && hasDefault(one));
+  haveDefaults.set(schema, found);
+  return found;
 }
 
 function fillItems(schema: Structural | undefined, list: unknown[]) {
