@@ -35,7 +35,8 @@ export type Timers = Readonly<Record<'sweep' | 'audit', number>>;
  * up is lost, as after a dead letter.
  */
 export class Broker {
-  readonly #subscriptions: readonly { name: string; subscription: Subscription }[];
+  /** By the kind of object, the type of event or the timer that they are for. */
+  readonly #subscriptions: ReadonlyMap<string, readonly { name: string; subscription: Subscription }[]>;
   readonly #scheduler: Scheduler;
   readonly #faults: Faults;
   readonly #deliver: Deliver;
@@ -53,7 +54,8 @@ export class Broker {
       timers = { sweep: sweepMs, audit: auditMs },
     }: { scheduler: Scheduler; faults: Faults; deliver: Deliver; isDeaf: boolean; timers?: Timers },
   ) {
-    this.#subscriptions = declarations.flatMap(({ name, on }) => on.map((subscription) => ({ name, subscription })));
+    const all = declarations.flatMap(({ name, on }) => on.map((subscription) => ({ name, subscription })));
+    this.#subscriptions = Map.groupBy(all, ({ subscription }) => subjectOf(subscription));
     this.#scheduler = scheduler;
     this.#faults = faults;
     this.#deliver = deliver;
@@ -68,7 +70,10 @@ export class Broker {
     const { apiVersion, kind, metadata } = object;
     const subject: Subject = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name, verb };
     const event = { ...subject, apiversion: apiVersion, type: `dev.knative.apiserver.ref.${verb}` };
-    this.#tell((subscription) => isWokenBy(subscription, event, metadata.labels), { ...noEvents, subjects: [subject] });
+    this.#tell(kind, (subscription) => isWokenBy(subscription, event, metadata.labels), {
+      ...noEvents,
+      subjects: [subject],
+    });
   }
 
   /** A function or a pipeline posted an event. */
@@ -76,7 +81,7 @@ export class Broker {
     const { type, id, data, attributes } = event;
     const time = new Date(this.#scheduler.now()).toISOString();
     const message: Message = { id, type, source: from, time, data, signed };
-    this.#tell((subscription) => subscription.on === 'event' && isWanted([subscription], { ...attributes, type }), {
+    this.#tell(type, (subscription) => isWanted([subscription], { ...attributes, type }), {
       ...noEvents,
       messages: [message],
     });
@@ -88,22 +93,18 @@ export class Broker {
   }
 
   #time(timer: 'sweep' | 'audit') {
-    this.#bring(
-      this.#whoseWaker((subscription) => subscription.on === timer),
-      { ...noEvents, [timer]: true },
-    );
+    this.#bring(this.#subscribers(timer), { ...noEvents, [timer]: true });
   }
 
   /** Delivers a change or a fact to its subscribers; if the plan is `deaf`, to none. */
-  #tell(batches: (subscription: Subscription) => boolean, batch: Batch) {
-    const names = this.#whoseWaker(batches);
+  #tell(subject: string, accepts: (subscription: Subscription) => boolean, batch: Batch) {
+    const names = this.#subscribers(subject, accepts);
     if (names.length > 0 && !this.#isDeaf) this.#bring(names, batch);
   }
 
-  #whoseWaker(batches: (subscription: Subscription) => boolean): string[] {
-    return [
-      ...new Set(this.#subscriptions.filter(({ subscription }) => batches(subscription)).map(({ name }) => name)),
-    ];
+  #subscribers(subject: string, accepts: (subscription: Subscription) => boolean = () => true): string[] {
+    const accepting = this.#subscriptions.get(subject)?.filter(({ subscription }) => accepts(subscription)) ?? [];
+    return [...new Set(accepting.map(({ name }) => name))];
   }
 
   #bring(names: readonly string[], batch: Batch) {
@@ -146,6 +147,11 @@ export class Broker {
   }
 }
 
+function subjectOf(subscription: Subscription): string {
+  if (subscription.on === 'changed') return subscription.resource.kind;
+  return subscription.on === 'event' ? subscription.type : subscription.on;
+}
+
 /** The source sends the change, and the Trigger accepts it. */
 function isWokenBy(
   subscription: Subscription,
@@ -153,7 +159,6 @@ function isWokenBy(
   labels: Readonly<Record<string, string>> = {},
 ): boolean {
   if (subscription.on !== 'changed') return false;
-  if (subscription.resource.kind !== event.kind) return false;
   if (subscription.source === 'own' && event.namespace !== operatorNamespace) return false;
   return isSelected(subscription.selector, labels) && isWanted([subscription], event);
 }

@@ -33,7 +33,7 @@ export type Run<T> = (asOf?: number) => Promise<T>;
 /** A stored object never changes and is read often, so it is parsed once and its copies are shared. */
 const parsed = new WeakMap<object, KubernetesObject>();
 
-function parse<T extends KubernetesObject>(resource: Resource<T>, object: object): T {
+export function parse<T extends KubernetesObject>(resource: Resource<T>, object: object): T {
   const known = parsed.get(object);
   if (known) return known as T;
   const found = resource.parse(object);
@@ -56,7 +56,12 @@ export function kubeOf(state: ClusterState, fieldManager: string, carry: Carry):
     fieldValidation: 'Strict',
     warn: () => undefined,
   };
-  const kindIn = (resource: Resource) => kindOf(state, resource);
+  const kinds = new Map<Resource, Kind>();
+  const kindIn = (resource: Resource) => {
+    const kind = kinds.get(resource) ?? kindOf(state, resource);
+    kinds.set(resource, kind);
+    return kind;
+  };
   const placeOf = ({ namespaced }: Resource, { namespace, name }: ObjectReference) => ({
     namespace: namespaced ? namespace : undefined,
     name,

@@ -19,7 +19,7 @@ import type { Telemetry } from '../../../shared/runtime/telemetry/telemetry.ts';
 import type { Faults } from './faults.ts';
 import { ReconcileRecorder } from './reconcile-recorder.ts';
 import type { Recorder } from './recorder.ts';
-import { asSeenByClient, isWrite, kindOf, kubeOf, type Request, type Run } from './requests.ts';
+import { asSeenByClient, isWrite, kindOf, kubeOf, parse, type Request, type Run } from './requests.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** The environment of all instances of all functions. */
@@ -148,7 +148,7 @@ class Instance {
       if (!line || signal.aborted) return;
       const take = () => {
         lines.shift();
-        if (!signal.aborted) onEvent({ type: line.type as 'ADDED', object: resource.parse(line.object) as never });
+        if (!signal.aborted) onEvent({ type: line.type as 'ADDED', object: parse(resource, line.object) as never });
         next();
       };
       const late = faults.at(faults.count('watchLine'), 'watchLate');
