@@ -46,7 +46,7 @@ export const copyOf = <T>(value: T): T => {
   if (Array.isArray(value)) return value.map(copyOf) as T;
   if (typeof value !== 'object' || value === null) return value;
   const copy: JsonObject = {};
-  for (const [key, field] of Object.entries(value)) copy[key] = copyOf(field);
+  for (const key of Object.keys(value)) copy[key] = copyOf((value as JsonObject)[key]);
   return copy as T;
 };
 

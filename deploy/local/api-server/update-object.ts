@@ -70,7 +70,7 @@ function nextObject(state: ClusterState, kind: Kind, change: Change, current: Ap
   const now = timestamp(state.clock);
   kind.schema?.applyDefaults(next);
   kind.prepareForUpdate?.(next, current, now);
-  if (kind.hasGeneration && wantsMore(kind, next, current))
+  if (kind.hasGeneration && change.subresource !== 'status' && wantsMore(kind, next, current))
     next.metadata.generation = (current.metadata.generation ?? 0) + 1;
   if (!change.recorded && !kind.isUnrecorded) {
     recordUpdate({
