@@ -6,12 +6,14 @@ type Of<K extends Kind> = Extract<Fault, { kind: K }>;
 /** The faults of a run. Each counter counts one sort of event (writes, requests, downloads …). */
 export class Faults {
   readonly #faults: readonly Fault[];
+  readonly #byKind: ReadonlyMap<Kind, readonly Fault[]>;
   readonly #counts = new Map<string, number>();
   readonly #injected = new Map<Fault, number>();
   #areOn = true;
 
   constructor(faults: readonly Fault[]) {
     this.#faults = faults;
+    this.#byKind = Map.groupBy(faults, ({ kind }) => kind);
   }
 
   /** From now on no fault is injected. */
@@ -48,13 +50,11 @@ export class Faults {
   /** The fault of that kind at this number, if any. */
   at<K extends Kind>(number: number, kind: K): Of<K> | undefined {
     if (!this.#areOn) return undefined;
-    const found = this.#faults.find(
-      (fault) =>
-        fault.kind === kind &&
-        'at' in fault &&
-        number >= fault.at &&
-        number < fault.at + ('count' in fault ? fault.count : 1),
-    );
+    const found = this.#byKind
+      .get(kind)
+      ?.find(
+        (fault) => 'at' in fault && number >= fault.at && number < fault.at + ('count' in fault ? fault.count : 1),
+      );
     if (found) this.markInjected(found);
     return found as Of<K> | undefined;
   }

@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Answer, Task } from './task.ts';
 
+/** Four times Node's: most of what a run makes is garbage at its end, and collecting less often costs less. */
+const resourceLimits = { maxYoungGenerationSizeMb: 192 };
+
 /** Threads that each do one task at a time. */
 export class Threads {
   /** Whether they are to stop; the number of runs of all searches. */
@@ -12,7 +15,7 @@ export class Threads {
   constructor(count: number) {
     this.#all = Array.from(
       { length: count },
-      () => new Worker(new URL('./thread.ts', import.meta.url), { workerData: this.#shared }),
+      () => new Worker(new URL('./thread.ts', import.meta.url), { workerData: this.#shared, resourceLimits }),
     );
     this.#free = [...this.#all];
   }
