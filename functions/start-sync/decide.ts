@@ -2,10 +2,10 @@ import { type Action, requeueNamed, together } from '../../shared/actions.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type ObjectReference, referenceOf } from '../../shared/kinds/resource.ts';
+import { referenceOf } from '../../shared/kinds/resource.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { Gathered, Observed } from './observed.ts';
-import { isNew, placesOf } from './queue/new-images.ts';
+import { isNew, mostFirst, mostOthers, placesOf } from './queue/new-images.ts';
 import { aheadOf, correctPlaces } from './queue/place.ts';
 import { assignSlots, awaitInspections } from './slots/assign-slots.ts';
 import { corrections, policyFaults } from './status.ts';
@@ -18,38 +18,31 @@ import { publishUnsettled, type Unsettled } from './unsettled.ts';
  */
 export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] {
   if ('unsettled' in gathered) return [gathered];
-  const { images, unfinished, policy, mostNew, moreNew = [], postponed = [] } = gathered;
+  const { images, unfinished, policy, beside } = gathered;
   const newImages = images.filter(isNew);
   const places = placesOf(newImages, unfinished);
   const waiting = unfinished.filter(isQueued).length;
   const common = { ...gathered, places, waiting, ahead: aheadOf(images, places) };
-  const alone = (image: VMDiskImage, postponed: readonly ObjectReference[] = []): Observed => ({
+  const alone = (image: VMDiskImage): Observed => ({
     ...common,
-    ...{ images: [image], assignsSlots: false, postponed },
+    ...{ images: [image], assignsSlots: false },
   });
   const placeOf = ({ metadata: { uid } }: VMDiskImage) => ({ uid, queuedAt: places.get(uid) ?? '' });
   const inOrder = newImages
-    .filter(({ metadata }) => !gathered.undecided?.has(metadata.uid))
+    .filter(({ metadata }) => !beside.isAwaited && !gathered.undecided?.has(metadata.uid))
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
-  const now = inOrder.slice(0, mostNew);
   let free = policy.values.concurrency - images.filter(isQueued).length;
   const first = new Set<VMDiskImage>();
-  for (const image of now) {
+  for (const image of inOrder.slice(0, mostFirst)) {
     if (free <= 0) break;
     first.add(image);
     // An image that adopts a snapshot, or that fails, leaves the slot to the next.
     if (isQueued(moveOf(image, alone(image)).next)) free--;
   }
-  // The next reconcile follows the last write of these, so that a crowd waits for no event, and that writes which fail are not repeated at once.
-  const others = now.filter((image) => !first.has(image));
-  const next = [...moreNew, ...inOrder.slice(mostNew).map(referenceOf)].slice(0, 1);
-  const last = others.at(-1);
+  const others = inOrder.filter((image) => !first.has(image)).slice(0, mostOthers(beside));
   const notFirst = newImages.filter((image) => !first.has(image)).map(({ metadata }) => metadata.uid);
   const undecided = new Set([...(gathered.undecided ?? []), ...notFirst]);
-  return [
-    { ...common, postponed: last ? postponed : [...postponed, ...next], undecided, assignsSlots: true },
-    ...others.map((image) => alone(image, image === last ? next : [])),
-  ];
+  return [{ ...common, undecided, assignsSlots: true }, ...others.map(alone)];
 }
 
 /** The limit of transitions a reconcile, beside images with a slot: the deletion of a class fails every waiting image. */
@@ -70,8 +63,7 @@ export function decide(observed: Observed | Unsettled): Action[] {
   const moves = observed.images
     .map((image) => moveOf(image, observed))
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b)));
-  if (!observed.assignsSlots)
-    return [...actionsOf(moves), ...awaitInspections(observed, moves), ...requeuePostponed(observed, [])];
+  if (!observed.assignsSlots) return [...actionsOf(moves), ...awaitInspections(observed, moves)];
   // 2. Slots, and the attempts of those that hold one.
   const { holders, actions, begun } = assignSlots(observed, moves);
   // 3. The images without a slot: transitions up to the limit, and corrections.

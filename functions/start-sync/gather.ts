@@ -3,7 +3,7 @@ import { leaseName } from '../../shared/images/slots.ts';
 import { downloadOf, missingLine } from '../../shared/images/sources.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { keyOf, referenceOf } from '../../shared/kinds/resource.ts';
+import { keyOf } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import { mostBeside } from '../../shared/runtime/beside.ts';
@@ -11,7 +11,6 @@ import { Conflict } from '../../shared/runtime/errors.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { readPolicyMap } from '../../shared/runtime/read-policy.ts';
 import type { Gathered } from './observed.ts';
-import { mostNew } from './queue/new-images.ts';
 import { noAttempts, readAttempts, readHolders } from './read/attempts.ts';
 import { readClasses } from './read/classes.ts';
 import { readDonors } from './read/donors.ts';
@@ -142,8 +141,7 @@ function selectUndecided(
   return {
     unreadable: [...unread, ...skipped.map(({ why }) => why)],
     undecided: new Set([...reader.beside.busy, ...skipped.map(({ uid }) => uid), ...moreNew, ...uidsOf(statusRemoved)]),
-    mostNew: mostNew(reader.beside),
-    moreNew: focus.images.filter(isAmong(moreNew)).map(referenceOf),
+    beside: reader.beside,
     ...(gap ? { gap: `the slots are not known: ${gap.error}` } : {}),
   };
 }

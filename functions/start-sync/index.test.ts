@@ -173,9 +173,9 @@ test('an importer that CDI creates after the deletion of the DataVolume, while t
   expect(actions.filter((action) => action.do === 'replace')).toEqual([]);
 });
 
-test('what was made for an image without status and finalizer is looked for, unless it was just created; for 50 images a reconcile', async () => {
+test('what was made for an image without status and finalizer is looked for, unless it was just created; of no more images than a URL holds', async () => {
   const asked: string[] = [];
-  const images = Array.from({ length: 80 }, (_, index) => aVMDiskImage({ name: `i${index}`, finalizers: [] }));
+  const images = Array.from({ length: 120 }, (_, index) => aVMDiskImage({ name: `i${index}`, finalizers: [] }));
   const lease = { metadata: { annotations: { [slotsAnnotation]: '[]' } } };
   const kube = {
     get: async (resource: unknown) => (resource === Lease ? lease : undefined),
@@ -190,11 +190,11 @@ test('what was made for an image without status and finalizer is looked for, unl
   await declaration.observe({ ...context, nowMs: start }, sweep);
   expect(asked).toEqual([]);
   const decisions = await declaration.observe({ ...context, nowMs: start + 6_000 }, sweep);
-  expect(asked.map((selector) => selector.match(/uid-i/g)?.length)).toEqual([50, 50, 50]);
+  expect(asked.map((selector) => selector.match(/uid-i/g)?.length)).toEqual([91, 91, 91]);
   const written = decisions
     .flatMap((one) => (isUnreadable(one) ? [] : split(one).flatMap(decide)))
     .flatMap((action) => (action.do === 'patchStatus' ? action.of.metadata.name : []));
-  expect(new Set(written).size).toBe(50);
+  expect(new Set(written).size).toBe(91);
 });
 
 test('an image whose status a user removes while a reconcile reads is left to the next reconcile, which looks for what was made for it', async () => {

@@ -9,6 +9,7 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
+import type { KnownBeside } from '../../shared/runtime/beside.ts';
 import type { Donors } from './slots/donors.ts';
 import type { Inputs } from './transition/inputs.ts';
 
@@ -70,10 +71,8 @@ export interface Gathered {
   downloads?: Downloads | undefined;
   /** Images that events name and that this reconcile did not read, because it reached its limit. */
   postponed?: readonly ObjectReference[];
-  /** How many new images may be looked at. */
-  mostNew: number;
-  /** New images that this reconcile leaves to the next, because it reached its limit. */
-  moreNew?: readonly ObjectReference[];
+  /** What is performed beside this reconcile. */
+  beside: KnownBeside;
 }
 
 /** The input of one decision: all images and the slots, or one new image to queue. */

@@ -126,6 +126,20 @@ test('of a crowd fifty are taken, four at a time; the others are looked at when 
   expect(seen.at(-1)?.beside?.busy.size).toBe(25);
 });
 
+test('of a crowd none is begun any more after a failure, until something happens', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const { changed, held, hasBegun, later } = served(Array.from({ length: 60 }, (_, index) => `n${index}`));
+  void changed('n0');
+  await hasBegun(4);
+  held[0]?.reject(new ApiError(503, 'ServiceUnavailable', 'the server is unavailable'));
+  for (let done = 1; done < 50; done++) {
+    await hasBegun(Math.min(50, done + 4));
+    held[done]?.resolve();
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(later()).toBe(0);
+});
+
 test.each([
   ['another writer was first', new ApiError(409, 'Conflict', 'the object has been modified'), 409, true],
   ['the API server is away', new ApiError(503, 'ServiceUnavailable', 'the server is unavailable'), 503, false],

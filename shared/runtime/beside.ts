@@ -1,7 +1,9 @@
 import { type Subject, subjectOf } from '../function.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { limitConcurrency } from './concurrency.ts';
+import { Conflict } from './errors.ts';
 import type { Effects } from './perform.ts';
+import type { Decision } from './verdict.ts';
 
 /** The limit of decisions that are begun or wait for their turn. */
 export const mostBeside = 50;
@@ -15,8 +17,11 @@ export interface Beside {
   known(): KnownBeside;
   /** The subjects that no such decision is about. The others are looked at when it is done. */
   others(subjects: readonly Subject[]): Subject[];
-  /** Performs a decision about the object in its turn; undefined if there is no room: then it is looked at when there is. */
-  perform<T>(about: KubernetesObject, run: () => Promise<T>): Promise<T> | undefined;
+  /**
+   * Performs a decision about the object in its turn; undefined if there is no room: then it is looked at when there is, unless one fails
+   * before.
+   */
+  perform(about: KubernetesObject, run: () => Promise<Decision>): Promise<Decision> | undefined;
 }
 
 export interface KnownBeside {
@@ -32,10 +37,12 @@ export function besideReconciles(requeueAfter: Effects['requeueAfter']): Beside 
   const busy = new Map<string, { uid: string; isNamed: boolean }>();
   const limited = limitConcurrency(besideAtOnce);
   let next: Subject | undefined;
-  const done = (about: Subject) => {
+  const done = (about: Subject, { error }: Decision) => {
     const key = keyOf(about);
     if (busy.get(key)?.isNamed) requeueAfter(about, 0);
     busy.delete(key);
+    // Others may fail likewise: none is begun before an event or the sweep.
+    if (error !== undefined && !(error instanceof Conflict)) next = undefined;
     if (!next || busy.size > mostBeside / 2) return;
     requeueAfter(next, 0);
     next = undefined;
@@ -59,7 +66,11 @@ export function besideReconciles(requeueAfter: Effects['requeueAfter']): Beside 
         return undefined;
       }
       busy.set(keyOf(about), { uid: object.metadata.uid, isNamed: false });
-      return limited(run).finally(() => done(about));
+      return limited(async () => {
+        const decision = await run().catch((error: unknown): Decision => ({ observed: object, error }));
+        done(about, decision);
+        return decision;
+      });
     },
   };
 }

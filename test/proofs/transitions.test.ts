@@ -197,7 +197,7 @@ const startSyncFinds = fc.tuple(anyImage('a'), anyImage('b')).chain(([image, oth
       isTimed: true,
       isAboutAll: true,
       gracePeriodMs: 10_000,
-      mostNew: 50,
+      beside: { busy: new Set<string>(), room: 50, isAwaited: false },
     })),
 );
 

@@ -6,8 +6,14 @@ import type { KnownBeside } from '../../../shared/runtime/beside.ts';
 /** It has no status yet, and so no place in the queue. */
 export const isNew = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
-/** The limit of new images that a reconcile looks at: beyond what is begun of them its reads would be for nothing. */
-export const mostNew = ({ room }: KnownBeside) => Math.max(1, room);
+/** The limit of new images that are queued by the reconcile that gives the slots. */
+export const mostFirst = 40;
+
+/**
+ * The limit of new images that are queued beside the next reconciles. One more than there is room for has a reconcile begin when there is
+ * room again, and until then none is looked at.
+ */
+export const mostOthers = ({ room, isAwaited }: KnownBeside) => (isAwaited ? 0 : room + 1);
 
 /** Orders images without a place by their creation. */
 export const byCreation = (a: VMDiskImage, b: VMDiskImage) =>

@@ -72,9 +72,9 @@ export async function isIdle(
   if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), policy))) return false;
   // Of all that wait no more is asked than that needs: there may be thousands.
   const images = [...unfinished.values()];
-  const { busy, room, isAwaited } = beside;
-  // A new image that cannot be begun yet is looked at when it can.
-  const isLeft = (image: VMDiskImage) => isNew(image) && (busy.has(image.metadata.uid) || (room <= 0 && isAwaited));
+  const { busy, isAwaited } = beside;
+  // It is looked at when it is queued, or when there is room.
+  const isLeft = (image: VMDiskImage) => isNew(image) && (isAwaited || busy.has(image.metadata.uid));
   if (!images.every((image) => hasNothingDue(image, isHeld(image), nowMs) || isLeft(image))) return false;
   if (holders.length < policy.values.concurrency) {
     const underWay = contentsUnderWay(images, holders);

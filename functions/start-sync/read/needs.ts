@@ -1,6 +1,6 @@
 import { isQueued } from '../../../shared/images/queue.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { byCreation, isNew, mostNew } from '../queue/new-images.ts';
+import { byCreation, isNew, mostFirst, mostOthers } from '../queue/new-images.ts';
 import { mayHaveAttempt, mayHaveLostStatus, type readHolders } from './attempts.ts';
 import { selectHead } from './focus.ts';
 import { isAmong, type Reader, uidsOf } from './reader.ts';
@@ -15,7 +15,7 @@ export function selectNeeds(
 ) {
   const { holders = [] } = slots;
   const newImages = images.filter((image) => isNew(image) && !beside.busy.has(image.metadata.uid)).sort(byCreation);
-  const most = mostNew(beside);
+  const most = beside.isAwaited ? 0 : mostFirst + mostOthers(beside);
   const statusLost = newImages.filter((image) => mayHaveLostStatus(image, nowMs));
   const moreNew = uidsOf(statusLost.slice(most));
   const { first, next } = selectHead(images, { ...slots, nowMs, holders, ...ofHolders });

@@ -37,7 +37,7 @@ export const gathered = (
   isTimed: false,
   isAboutAll: false,
   gracePeriodMs: 10_000,
-  mostNew: 50,
+  beside: { busy: new Set(), room: 50, isAwaited: false },
   ...more,
 });
 
