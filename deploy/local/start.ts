@@ -5,7 +5,7 @@ import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { createPublicationKey, createSiteKey } from '../keys.ts';
-import { applyManifests, generatedFolders, openStackFolders, readManifests } from '../manifests.ts';
+import { generatedFolders, openStackFolders, readManifests } from '../manifests.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import { admin } from './api-server/authentication.ts';
 import { admit } from './cdi/admit.ts';
@@ -18,6 +18,7 @@ import { type Eventing, type EventingOptions, startEventing } from './eventing/s
 import { serveFunctions } from './functions.ts';
 import { importImage } from './importer/import-image.ts';
 import { applyChangedManifests } from './installed-manifests.ts';
+import { startInstalledServer } from './installed-server.ts';
 import { type KubeOvnOptions, startKubeOvn } from './kube-ovn/start-kube-ovn.ts';
 import { admitMachine } from './kubevirt/admit.ts';
 import { type KubevirtOptions, startKubevirt } from './kubevirt/start-kubevirt.ts';
@@ -80,6 +81,12 @@ export interface LocalCluster {
   close(): Promise<void>;
 }
 
+/** The manifests that every local cluster has. */
+const shippedFolders = [
+  ...['crds', 'deploy/local/crds', 'deploy/local/eventing/crds', 'deploy/base', 'deploy/local/base'],
+  ...generatedFolders,
+];
+
 /** Brings up the local cluster with everything in it that the manifests of this project say. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalCluster> {
   const clock = options.clock ?? realClock;
@@ -88,12 +95,13 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
     for (const stop of started.splice(0).reverse()) await stop();
   };
   try {
-    const server = await startApiServer({
-      clock,
-      port: options.port ?? 0,
-      file: options.dataFolder?.storeFile,
-      ...(options.intercept ? { intercept: options.intercept } : {}),
-    });
+    const folders = [...shippedFolders, ...(options.openStack ? openStackFolders : [])];
+    const file = options.dataFolder?.storeFile;
+    const { port = 0, intercept } = options;
+    const serverOptions = { clock, port, ...(intercept ? { intercept } : {}) };
+    const server = file
+      ? await startApiServer({ ...serverOptions, file })
+      : await startInstalledServer(folders, serverOptions);
     started.push(server.close);
     const kube = clientOf(server);
     server.addAdmission((request) =>
@@ -104,10 +112,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       ),
     );
     server.addAdmission((request) => admitMachine(request, (field, name) => kube.get(hardwareKinds[field], { name })));
-    const apply = options.dataFolder ? applyChangedManifests : applyManifests;
-    await apply(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
-    const folders = [...generatedFolders, ...(options.openStack ? openStackFolders : [])];
-    await apply(kube, await readManifests('deploy/base', 'deploy/local/base', ...folders));
+    if (file) await applyChangedManifests(kube, await readManifests(...folders));
     await createPublicationKey(kube);
     await createSiteKey(kube);
 

@@ -1,8 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../deploy/local/client.ts';
-import { realClock } from '../../deploy/local/clock.ts';
-import { applyManifests, readManifests } from '../../deploy/manifests.ts';
+import { startInstalledServer } from '../../deploy/local/installed-server.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { ConfigMap } from '../kinds/core/config-map.ts';
 import { Pod } from '../kinds/core/pod.ts';
@@ -22,14 +20,13 @@ const declared = {
 
 /** A cache over a local API server; `hold` keeps back what the watch reports until it resolves. */
 async function aCache(hold?: Promise<void>) {
-  const server = await startApiServer({ clock: realClock });
+  const server = await startInstalledServer(['crds', 'deploy/local/crds', 'deploy/base', 'deploy/local/base']);
   const ending = new AbortController();
   onTestFinished(async () => {
     ending.abort();
     await server.close();
   });
   const kube = clientOf(server);
-  await applyManifests(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/base', 'deploy/local/base'));
   const create = (name: string, by = kube) => {
     const { apiVersion, kind, spec } = aVMDiskImage();
     return by.create(VMDiskImage, { apiVersion, kind, metadata: { name, namespace: 'vmdi-farm' }, spec });

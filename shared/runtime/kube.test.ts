@@ -5,10 +5,8 @@ import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, test } from 'vitest';
-import { startApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { kubeconfigFor } from '../../deploy/local/api-server/kubeconfig.ts';
-import { realClock } from '../../deploy/local/clock.ts';
-import { applyManifests, readManifests } from '../../deploy/manifests.ts';
+import { startInstalledServer } from '../../deploy/local/installed-server.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { Secret } from '../kinds/core/secret.ts';
 import { VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
@@ -198,12 +196,11 @@ describe('a field that the kind does not know', () => {
   });
 
   async function clients() {
-    const server = await startApiServer({ clock: realClock });
+    const server = await startInstalledServer(['crds']);
     ends.push(server.close);
     const config = new KubeConfig();
     config.loadFromString(server.kubeconfig());
     const [strict, byDefault] = [kubeClient(config, 'Strict'), kubeClient(config)];
-    await applyManifests(byDefault, await readManifests('crds'));
     return { strict, byDefault };
   }
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type ApiServer, startApiServer } from '../../deploy/local/api-server/api-server.ts';
+import type { ApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../deploy/local/client.ts';
-import { realClock } from '../../deploy/local/clock.ts';
-import { applyManifests, readManifests } from '../../deploy/manifests.ts';
+import { startInstalledServer } from '../../deploy/local/installed-server.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { declareAttacks, prepareAttacks } from './declare-attacks.ts';
 
@@ -11,10 +10,9 @@ import { declareAttacks, prepareAttacks } from './declare-attacks.ts';
 let server: ApiServer;
 let kube: Kube;
 beforeAll(async () => {
-  server = await startApiServer({ clock: realClock });
+  const crds = ['crds', 'deploy/local/crds', 'deploy/local/eventing/crds'];
+  server = await startInstalledServer([...crds, 'deploy/base', 'deploy/local/base']);
   kube = clientOf(server);
-  await applyManifests(kube, await readManifests('crds', 'deploy/local/crds', 'deploy/local/eventing/crds'));
-  await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
   await prepareAttacks(kube);
 });
 afterAll(() => server.close());

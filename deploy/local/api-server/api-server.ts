@@ -19,7 +19,7 @@ import { type ResourceTarget, resourceTarget } from './request-target.ts';
 import { serveResource } from './resource-request.ts';
 import { badRequest } from './status-error.ts';
 import { Store } from './store.ts';
-import type { StoreFile } from './store-file.ts';
+import type { StoreContents, StoreFile } from './store-file.ts';
 import { assertServed, verbOf } from './verb.ts';
 
 export interface ApiServerOptions {
@@ -31,6 +31,8 @@ export interface ApiServerOptions {
   intercept?: Intercept;
   /** The store of the objects, also of earlier runs; without it they are in memory only. The caller that opened it closes it. */
   file?: StoreFile | undefined;
+  /** What is in it from the beginning, in place of what the file has. */
+  contents?: StoreContents | undefined;
 }
 
 export interface ApiServer {
@@ -45,6 +47,8 @@ export interface ApiServer {
   requests(): Map<string, number>;
   /** The same by the very status: `user verb resource.group/subresource 403`. */
   answers(): Map<string, number>;
+  /** What another server may begin with. */
+  contents(): StoreContents;
   /** Ends all watches, as a restart of the server would. */
   dropWatches(): void;
   /** Forgets the history, so that watches and pages from before are answered 410. */
@@ -59,7 +63,7 @@ const historyLimit = 20_000;
 /** Starts the local cluster's API server on 127.0.0.1; rejects with what to do when the port is taken. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const state: ClusterState = {
-    store: new Store(historyLimit, options.file),
+    store: new Store(historyLimit, options.file, options.contents),
     kinds: new KindRegistry(builtInKinds),
     clock: options.clock,
     admission: [...(options.admission ?? [])],
@@ -89,6 +93,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     addAdmission: (hook) => state.admission.push(hook),
     requests: () => parts.counter.counts(),
     answers: () => parts.counter.byStatus(),
+    contents: () => state.store.contents(),
     dropWatches,
     compact: () => state.store.compact(),
     close: () => {

@@ -4,8 +4,7 @@ import type { ApiObject } from './objects.ts';
 
 /** The file in which a store keeps its objects: a write survives a kill of the process. */
 export interface StoreFile {
-  /** All stored objects, and a resourceVersion above all assigned ones. */
-  load(): { resourceVersion: number; objects: StoredRow[] };
+  load(): StoreContents;
   put(resource: string, object: ApiObject): void;
   /** Forgets an object whose end has this resourceVersion. */
   remove(resource: string, object: ApiObject, resourceVersion: number): void;
@@ -14,9 +13,10 @@ export interface StoreFile {
   close(): void;
 }
 
-interface StoredRow {
-  resource: string;
-  object: ApiObject;
+/** All stored objects, and a resourceVersion that is not below any assigned one. */
+export interface StoreContents {
+  resourceVersion: number;
+  objects: readonly { resource: string; object: ApiObject }[];
 }
 
 /** What the tables below look like; another number is another layout. */
@@ -92,7 +92,7 @@ function prepare(database: DatabaseSync, file: string) {
   });
 }
 
-function load(database: DatabaseSync, file: string) {
+function load(database: DatabaseSync, file: string): StoreContents {
   const rows = database.prepare('SELECT resource, json FROM objects').all();
   const objects = rows.map(({ resource, json }) => ({
     resource: String(resource),

@@ -2,7 +2,7 @@ import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { ApiObject } from './objects.ts';
 import { frozen } from './objects.ts';
 import { expired } from './status-error.ts';
-import type { StoreFile } from './store-file.ts';
+import type { StoreContents, StoreFile } from './store-file.ts';
 import { type StoreEvent, WatchLog } from './watch-log.ts';
 
 type Listener = (event: StoreEvent) => void;
@@ -38,14 +38,21 @@ export class Store {
   readonly #file: StoreFile | undefined;
   #resourceVersion = 1;
 
-  constructor(historyLimit: number, file?: StoreFile) {
+  constructor(historyLimit: number, file?: StoreFile, kept: StoreContents | undefined = file?.load()) {
     this.#file = file;
-    const kept = file?.load();
     this.#log = new WatchLog(historyLimit, kept?.objects.length ? kept.resourceVersion : 0);
     this.#resourceVersion = kept?.resourceVersion ?? this.#resourceVersion;
     for (const { resource, object } of kept?.objects ?? []) {
       this.#shelve(resource, keyOf(object.metadata), frozen(object));
     }
+  }
+
+  /** All of it, as a file keeps it; another store may begin with that. */
+  contents(): StoreContents {
+    const objects = [...this.#shelves].flatMap(([resource, shelf]) =>
+      [...shelf.objects.values()].map((object) => ({ resource, object })),
+    );
+    return { resourceVersion: this.#resourceVersion, objects };
   }
 
   /** The resourceVersion of the newest write. */

@@ -1,10 +1,10 @@
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
-import { readManifests } from '../../manifests.ts';
-import { type ApiServer, startApiServer } from '../api-server/api-server.ts';
+import type { ApiServer } from '../api-server/api-server.ts';
 import { clientOf } from '../client.ts';
 import type { Clock } from '../clock.ts';
-import { Claim, CustomResourceDefinition, DataVolume, type Source, StorageClass } from '../controller/kinds.ts';
+import { Claim, DataVolume, type Source, StorageClass } from '../controller/kinds.ts';
+import { startInstalledServer } from '../installed-server.ts';
 import { admit } from './admit.ts';
 import { refuseClone, userOf } from './clone-authorization.ts';
 
@@ -26,10 +26,8 @@ export interface Recording<T> {
 }
 
 export async function testCluster(clock: Clock): Promise<TestCluster> {
-  const server = await startApiServer({ clock });
+  const server = await startInstalledServer(['deploy/local/crds'], { clock });
   const kube = clientOf(server);
-  for (const definition of await readManifests('deploy/local/crds'))
-    await kube.create(CustomResourceDefinition, definition);
   await kube.create(StorageClass, {
     apiVersion: StorageClass.apiVersion,
     kind: StorageClass.kind,

@@ -1,8 +1,8 @@
-import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
-import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
+import { startInstalledServer } from '../../../deploy/local/installed-server.ts';
+import { applyManifests } from '../../../deploy/manifests.ts';
 import { admissionPolicyManifests } from '../../../knative/admission-policies.ts';
 import { permissionManifests } from '../../../knative/permissions.ts';
 import { timerAttributes } from '../../../shared/event-filter.ts';
@@ -45,10 +45,8 @@ export interface FunctionHarness extends Instance {
 
 /** Serves one function against a real local API server, under a ServiceAccount that may do what it declares and no more, within its admission policy. */
 export async function serveFunction<Observed>(declaration: FunctionDeclaration<Observed>): Promise<FunctionHarness> {
-  const server = await startApiServer({ clock: realClock });
+  const server = await startInstalledServer(['crds', 'deploy/local/crds', 'deploy/base', 'deploy/local/base']);
   const kube = clientOf(server);
-  await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
-  await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
   await kube.patch(ConfigMap, policyRef, { data: { allowedSources, inspectTimeout: '0s' } });
   await trustPublicationKey(kube);
   await kube.create(Secret, { metadata: { name: 's3-reader', namespace: 'vmdi-farm' }, data: keyPair });

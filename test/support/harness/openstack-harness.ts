@@ -1,10 +1,10 @@
-import { startApiServer } from '../../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock, steppedClock } from '../../../deploy/local/clock.ts';
 import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
+import { startInstalledServer } from '../../../deploy/local/installed-server.ts';
 import { type OpenStack, startOpenStack } from '../../../deploy/local/openstack/start-openstack.ts';
 import type { Times } from '../../../deploy/local/openstack/times.ts';
-import { applyManifests, readManifests } from '../../../deploy/manifests.ts';
+import { applyManifests } from '../../../deploy/manifests.ts';
 import { permissionManifests } from '../../../knative/permissions.ts';
 import type { Action } from '../../../shared/actions.ts';
 import { timerAttributes } from '../../../shared/event-filter.ts';
@@ -89,10 +89,8 @@ export interface Process {
 
 /** An API server, and the function's client of it, who may do what the function declares and no more. */
 async function strictKube<Observed>(declaration: FunctionDeclaration<Observed>) {
-  const server = await startApiServer({ clock: realClock });
+  const server = await startInstalledServer(['crds', 'deploy/local/crds', 'deploy/base', 'deploy/local/base']);
   const kube = clientOf(server);
-  await applyManifests(kube, await readManifests('crds', 'deploy/local/crds'));
-  await applyManifests(kube, await readManifests('deploy/base', 'deploy/local/base'));
   const permissions = permissionManifests([declaration as FunctionDeclaration]);
   await applyManifests(kube, permissions as unknown as KubernetesObject[]);
   const client = clientOf(server, server.tokenFor({ namespace: operatorNamespace, name: declaration.name }));

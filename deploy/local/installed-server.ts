@@ -1,0 +1,29 @@
+import { applyManifests, readManifests } from '../manifests.ts';
+import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
+import type { StoreContents } from './api-server/store-file.ts';
+import { clientOf } from './client.ts';
+import { realClock } from './clock.ts';
+
+/** What a server has after an installation, by its folders: a process of tests starts hundreds of servers with the same. */
+const installed = new Map<string, Promise<StoreContents>>();
+
+/** Starts an API server in memory to which the manifests of these folders have been applied. */
+export async function startInstalledServer(
+  folders: readonly string[],
+  options: Omit<ApiServerOptions, 'file' | 'contents'> = { clock: realClock },
+): Promise<ApiServer> {
+  const key = folders.join(' ');
+  const contents = installed.get(key) ?? install(folders);
+  installed.set(key, contents);
+  return startApiServer({ ...options, contents: await contents });
+}
+
+async function install(folders: readonly string[]): Promise<StoreContents> {
+  const server = await startApiServer({ clock: realClock });
+  try {
+    await applyManifests(clientOf(server), await readManifests(...folders));
+    return server.contents();
+  } finally {
+    await server.close();
+  }
+}
