@@ -86,7 +86,7 @@ function compile(schema: Structural): ValidateFunction {
     messages: false,
     inlineRefs: false,
     formats,
-    code: { regExp: Object.assign(goRegExp, { code: 'goRegExp' }) },
+    code: { optimize: false, regExp: Object.assign(goRegExp, { code: 'goRegExp' }) },
   });
   return ajv.compile(toJsonSchema(schema));
 }
