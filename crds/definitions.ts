@@ -254,6 +254,11 @@ function withoutAdditional(value: unknown): unknown {
   return Object.fromEntries(entries.filter(([key]) => !(isObjectSchema && key === 'additionalProperties')));
 }
 
+/** Every kind that is defined here. */
+export const ownKinds = definitions
+  .map(({ group = pelotech, plural }) => ({ group, plural }))
+  .sort((a, b) => `${a.group} ${a.plural}`.localeCompare(`${b.group} ${b.plural}`));
+
 /** Two groups have a kind of the same name. */
 const fileOf = ({ group, plural }: Definition) =>
   group === kupenstack ? `kupenstack-${plural}.yaml` : `${plural}.yaml`;

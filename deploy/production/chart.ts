@@ -23,7 +23,7 @@ import { chartReadme, chartValues, productionValues, valueOfSource } from './cha
 import { eventTypes } from './event-types.ts';
 import { hookObjects } from './helm-hooks.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
-import { ownKinds, roleManifests } from './roles.ts';
+import { roleManifests } from './roles.ts';
 import { consoleWithPlaces, literalOf, only, templateOf, withPlaces } from './template.ts';
 
 /** The text of every generated file of the Helm chart, by its path in the chart. */
@@ -38,7 +38,7 @@ export function chartFiles(all: readonly FunctionDeclaration[]): Map<string, str
     file('helm-hooks', hookObjects(), '.Values.hooks.enabled'),
     file('kafka', [kafkaConfig], 'eq .Values.broker.class "Kafka"'),
     file('event-types', eventTypes(), '.Values.eventTypes.enabled'),
-    file('roles', roleManifests(ownKinds()), '.Values.roles.enabled'),
+    file('roles', roleManifests(), '.Values.roles.enabled'),
     file('network-policies', networkPolicies(functions, surroundings), '.Values.networkPolicies.enabled'),
     file(
       'openstack-network-policies',

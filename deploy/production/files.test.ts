@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { ownKinds } from '../../crds/definitions.ts';
 import { loadAllFunctions } from '../../knative/functions.ts';
 import { networkPolicies, servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
 import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
@@ -14,7 +15,7 @@ import { hasKubectl } from '../../test/stories/local-world.ts';
 import { documents } from '../manifests.ts';
 import { chartFiles } from './chart.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
-import { ownKinds, roleManifests } from './roles.ts';
+import { roleManifests } from './roles.ts';
 
 const aFunction = (name: string, scale: FunctionDeclaration['scale']) =>
   defineFunction({ name, on: [], may: [], scale, observe: async () => [], decide: () => [] });
@@ -65,33 +66,29 @@ describe('the roles', () => {
     const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml');
     const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
     const defined = texts.map((text) => (parse(text) as { metadata: { name: string } }).metadata.name);
-    expect(
-      ownKinds()
-        .map(({ group, plural }) => `${plural}.${group}`)
-        .sort(),
-    ).toEqual(defined.sort());
-    for (const role of roleManifests(ownKinds())) {
+    expect(ownKinds.map(({ group, plural }) => `${plural}.${group}`).sort()).toEqual(defined.sort());
+    for (const role of roleManifests()) {
       expect(namedIn(role.rules)).toEqual(expect.arrayContaining(defined));
     }
   });
 
   test('name every kind of ours that a function declares', async () => {
-    const groups = new Set(ownKinds().map(({ group }) => group));
+    const groups = new Set(ownKinds.map(({ group }) => group));
     const declared = (await loadAllFunctions())
       .flatMap(({ may }) => may.map(({ resource }) => resource))
       .map(({ apiVersion, plural }) => ({ group: apiVersion.split('/')[0] ?? '', plural }))
       .filter(({ group }) => groups.has(group) || /(^|\.)(pelotech\.ot|kupenstack\.io)$/.test(group));
     expect(declared.length).toBeGreaterThan(0);
-    expect(ownKinds()).toEqual(expect.arrayContaining(declared));
+    expect(ownKinds).toEqual(expect.arrayContaining(declared));
   });
 
   test('are added to those of Kubernetes by their labels', () => {
-    const labels = roleManifests(ownKinds()).map(({ metadata }) => Object.keys(metadata.labels).at(-1));
+    const labels = roleManifests().map(({ metadata }) => Object.keys(metadata.labels).at(-1));
     expect(labels).toEqual(['view', 'edit', 'admin'].map((role) => `rbac.authorization.k8s.io/aggregate-to-${role}`));
   });
 
   test('let users only read status', () => {
-    const onStatus = roleManifests(ownKinds())
+    const onStatus = roleManifests()
       .flatMap(({ rules }) => rules)
       .filter(({ resources }) => resources.some((name) => name.endsWith('/status')));
     expect([...new Set(onStatus.flatMap(({ verbs }) => verbs))]).toEqual(['get']);

@@ -8,14 +8,14 @@ import { chartFiles } from './chart.ts';
 import { eventSchema } from './event-schema.ts';
 import { eventTypes } from './event-types.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
-import { ownKinds, roleManifests } from './roles.ts';
+import { roleManifests } from './roles.ts';
 import { sizePatches } from './sizes.ts';
 
 /** The text of every generated file of this folder, by its path. */
 export function productionFiles(all: readonly FunctionDeclaration[]): Map<string, string> {
   const functions = all.filter(isByDefault);
   return new Map([
-    ...part('roles', 'Kustomization', roleManifests(ownKinds())),
+    ...part('roles', 'Kustomization', roleManifests()),
     ...part('pod-disruption-budgets', 'Component', podDisruptionBudgets(functions)),
     ...part('internal-gateway', 'Component', servingPolicies(usualSurroundings)),
     ['resources/kustomization.yaml', yamlOf([{ ...component, patches: sizePatches(functions) }])],

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import { applyManifests } from '../../deploy/manifests.ts';
-import { ownKinds, roleManifests } from '../../deploy/production/roles.ts';
+import { roleManifests } from '../../deploy/production/roles.ts';
 import { admissionPolicyManifests } from '../../knative/admission-policies.ts';
 import { loadAllFunctions } from '../../knative/functions.ts';
 import { permissionManifests } from '../../knative/permissions.ts';
@@ -40,7 +40,7 @@ const labs = { name: 'attacks-workspace-authors' };
 export async function prepareAttacks(kube: Kube): Promise<void> {
   const functions = await loadAllFunctions();
   const rights = [...permissionManifests(functions), ...admissionPolicyManifests(functions)];
-  await applyManifests(kube, [...rights, ...roleManifests(ownKinds())] as unknown as KubernetesObject[]);
+  await applyManifests(kube, [...rights, ...roleManifests()] as unknown as KubernetesObject[]);
   for (const name of tenants) await kube.create(Namespace, { metadata: { name } });
   for (const account of [author, authorOfLabs]) await kube.create(ServiceAccount, { metadata: account });
   for (const role of ['view', 'edit'])
