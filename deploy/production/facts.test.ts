@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { warn } from '../../functions/compose-workspace/lifetime.ts';
 import { updateStatus as updateWorkspaceStatus, workspaceFacts } from '../../functions/compose-workspace/status.ts';
@@ -15,9 +16,7 @@ import { parsePolicy } from '../../shared/policy.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aWorkspace } from '../../test/support/builders/workspaces.ts';
-import { productionFiles } from './files.ts';
 
-const files = productionFiles([]);
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const said = { reason: 'Ready', message: 'It is so.' } as const;
 
@@ -71,7 +70,7 @@ test.each(all)('$type fits its schema, field for field', ({ type, data }) => {
 });
 
 test.each([...Object.keys(facts), imagePublished])('the JSON Schema of %s says which it is, and what of', (type) => {
-  const schema = JSON.parse(files.get(`events/${type}.json`) ?? '');
+  const schema = JSON.parse(readFileSync(new URL(`events/${type}.json`, import.meta.url), 'utf8'));
   expect(schema).toMatchObject({ $id: schemaIdOf(type), title: type, description: expect.stringMatching(/.+\.$/) });
   expect(new URL(schema.$id).protocol).toBe('urn:');
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { ownKinds } from '../../crds/definitions.ts';
 import { loadAllFunctions } from '../../knative/functions.ts';
@@ -36,14 +36,15 @@ describe.skipIf(!isKubectlThere)('a component', () => {
 
   async function rendered(resources: string[], components: string[]) {
     const folder = await mkdtemp(join(tmpdir(), 'without-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
     const pathTo = (path: string) => relative(folder, join(root, path));
     const kustomization = { resources: resources.map(pathTo), components: components.map(pathTo) };
     await writeFile(join(folder, 'kustomization.yaml'), stringify(kustomization));
     const { stdout } = await promisify(execFile)('kubectl', ['kustomize', folder], { maxBuffer: 16 * 1024 * 1024 });
+    await rm(folder, { recursive: true });
     return documents(stdout);
   }
 
+  const wholes = new Map<string, ReturnType<typeof rendered>>();
   test.each([
     ['kubevirt', 'serving', 15],
     ['kubevirt', 'deployments', 16],
@@ -52,7 +53,7 @@ describe.skipIf(!isKubectlThere)('a component', () => {
   ])(
     'without-%s removes from %s the %i objects that belong to that part, and nothing else',
     async (part, overlay, count) => {
-      const whole = await rendered([`deploy/production/${overlay}`], []);
+      const whole = await wholes.getOrInsertComputed(overlay, () => rendered([`deploy/production/${overlay}`], []));
       const others = whole.filter(({ metadata }) => metadata.labels?.[partLabel] !== part);
       expect(whole.length - others.length).toBe(count);
       expect(await rendered([`deploy/production/${overlay}`], [`deploy/production/without-${part}`])).toEqual(others);
