@@ -10,9 +10,9 @@ export interface AsRead {
 
 /**
  * What a decision can ask for, as plain data; the shell performs them in order. A request belongs to the trace of the object that it
- * writes; `trace` names another, if it is done for an object of another kind. `group` is set by `together`.
+ * writes; `trace` names another, if it is done for an object of another kind. `group` and `atOnce` are set by `together`.
  */
-export type Action = { trace?: TraceOf; group?: number } & (
+export type Action = { trace?: TraceOf; group?: number; atOnce?: true } & (
   | {
       /**
        * POST. An existing object of that name counts as created if `owner` is in its owner references or labels. What is refused to
@@ -113,9 +113,19 @@ export const requeueNamed = ({ apiVersion, kind }: Resource, metadata: ObjectRef
   afterMs,
 });
 
-/** Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow. */
-export const together = (groups: readonly (readonly Action[])[]): Action[] =>
-  groups.flatMap((actions, group) => actions.map((action) => ({ ...action, group })));
+/**
+ * Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow. The first action
+ * of each of the first `atOnce` groups is performed together with those of the others, before all that follows them.
+ */
+export function together(groups: readonly (readonly Action[])[], atOnce = 0): Action[] {
+  const numbered = groups.map((actions, group) => actions.map((action): Action => ({ ...action, group })));
+  const early = numbered.slice(0, atOnce);
+  return [
+    ...early.flatMap(([first]): Action[] => (first ? [{ ...first, atOnce: true }] : [])),
+    ...early.flatMap(([, ...rest]) => rest),
+    ...numbered.slice(atOnce).flat(),
+  ];
+}
 
 export type Publish = Extract<Action, { do: 'publish' }>;
 

@@ -85,11 +85,15 @@ export function decide(observed: Observed | Unsettled): Action[] {
     ...actions,
     // Before the groups: a group that fails ends what follows without a group.
     ...requeuePostponed(observed, later),
-    ...together([
-      ...begun,
-      ...now.filter((move) => !first.includes(move)).map((move) => move.actions),
-      ...corrections(observed, unchanged, places).slice(0, correctionsPerSweep),
-    ]),
+    // The DataVolumes in the order of the queue, after the status of each: a hand-over waits for the writes of those before it.
+    ...together(
+      [
+        ...begun,
+        ...now.filter((move) => !first.includes(move)).map((move) => move.actions),
+        ...corrections(observed, unchanged, places).slice(0, correctionsPerSweep),
+      ],
+      begun.length,
+    ),
   ];
 }
 

@@ -483,6 +483,19 @@ test('a decision that throws is answered 503 and takes no other down with it', a
   expect(writes).toEqual(['create Widget good']);
 });
 
+test('the first actions of groups are performed at once, and the others in order after all of them', async () => {
+  const { promise: answer, resolve } = Promise.withResolvers<undefined>();
+  const { post, writes } = served({
+    decide: () => together([[makes('a'), makes('a2')], [makes('b'), makes('b2')], [makes('c')]], 2),
+    refuse: (write) => (write.endsWith(' a') ? answer : undefined),
+  });
+  const done = post(changed);
+  await vi.waitFor(() => expect(writes).toEqual(['create Widget a', 'create Widget b']));
+  resolve(undefined);
+  expect((await done).status).toBe(202);
+  expect(writes.slice(2)).toEqual(['create Widget a2', 'create Widget b2', 'create Widget c']);
+});
+
 describe('an object that cannot be created now', () => {
   const away = new ApiError(500, 'InternalError', 'failed calling webhook');
   const run = (actions: Action[]) =>
@@ -498,6 +511,13 @@ describe('an object that cannot be created now', () => {
     const { post, writes } = run([...together([[makes('disk'), makes('machine')], [makes('other')]]), status]);
     expect((await post(changed)).status).toBe(503);
     expect(writes).toEqual(['create Widget disk', 'create Widget other']);
+  });
+  test('ends its group only, among those whose first actions are performed at once', async () => {
+    quietly();
+    const groups = [[makes('disk'), makes('machine')], [makes('other'), makes('more')], [makes('last')]];
+    const { post, writes } = run(together(groups, 2));
+    expect((await post(changed)).status).toBe(503);
+    expect(writes).toEqual(['create Widget disk', 'create Widget other', 'create Widget more', 'create Widget last']);
   });
   test('blocks everything that follows if it has no group', async () => {
     quietly();

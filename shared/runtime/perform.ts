@@ -47,7 +47,7 @@ export interface Outcome {
 export type Notification = Extract<Action, { do: 'recordEvent' | 'publish' | 'measure' }>;
 
 /**
- * Performs the actions in order, each once, and keeps the notifications that belong to those that were done. A failed action ends its
+ * Performs the actions in order (but those that may be done at once), each once, and keeps the notifications that belong to those that were done. A failed action ends its
  * group, and everything without a group that follows. Writes to an object that was written before carry the resourceVersion of that write,
  * so that a rival's write in between is still noticed. Throws Conflict if another writer was first, else what a retry may mend.
  */
@@ -55,21 +55,31 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
   const written: Written = { versions: new Map(), created: new Map() };
   const failed = new Set<number | undefined>();
   const errors: unknown[] = [];
-  for (const action of actions) {
+  const performUnlessFailed = async (action: Action) => {
     const { group } = action;
-    if (failed.has(undefined) || (group === undefined && failed.size > 0)) break;
-    if (failed.has(group)) continue;
+    if (failed.has(undefined) || failed.has(group) || (group === undefined && failed.size > 0)) return;
     try {
       if (isRequest(action) && effects.now() - effects.readMs > longestUseMs)
         throw new Conflict('what was read is too old to act upon');
       const refused = await effects.telemetry.span(action, () => performOne(effects, action, written, outcome));
-      if (!refused) continue;
+      if (!refused) return;
       outcome.refusals.set(...refused);
     } catch (error) {
       errors.push(error);
     }
     failed.add(group);
+  };
+  let atOnce: Promise<void>[] = [];
+  for (const action of actions) {
+    if (action.atOnce) {
+      atOnce.push(performUnlessFailed(action));
+      continue;
+    }
+    await Promise.all(atOnce);
+    atOnce = [];
+    await performUnlessFailed(action);
   }
+  await Promise.all(atOnce);
   if (errors.length > 0) throw errors.find((error) => error instanceof Conflict) ?? errors[0];
 }
 
