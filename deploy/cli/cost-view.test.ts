@@ -43,13 +43,13 @@ test('by namespace, against the budget and with a price', () => {
     nowMs,
   });
   expect(costLines(view, look)).toEqual([
-    'What downloads asked of their sources, of the last 31 days, including today; each attempt counts whole.',
+    'Bytes requested from sources in the last 31 days, including today; each attempt counts in full.',
     '',
     'NAMESPACE  BYTES  PRICE',
     'lab          5Gi   0.45',
     'vmdi-farm    3Gi   0.27',
     'all          8Gi   0.72',
-    "If a source's size is not known, its attempts count at most: with the size of the disk.",
+    'An attempt whose source has no known size counts with the size of its disk.',
     '',
     '6Gi of 10Gi in 7 days are left (egressBudget).',
   ]);
@@ -63,7 +63,7 @@ test('by who asked, and what the Lease has no name for', () => {
     'others            2Gi   2.00',
     'direct            1Gi   1.00',
     'all               8Gi   8.00',
-    "If a source's size is not known, its attempts count at most: with the size of the disk.",
+    'An attempt whose source has no known size counts with the size of its disk.',
   ]);
   expect(costOf(read(), { by: 'requester', days: 1, nowMs })).toEqual({
     by: 'requester',
@@ -81,14 +81,14 @@ test('by who asked, and what the Lease has no name for', () => {
 test('by image of some days, deleted ones among them', () => {
   const view = costOf(read(), { by: 'image', days: 8, nowMs });
   expect(costLines(view, look)).toEqual([
-    'What downloads asked of their sources, of the last 8 days, including today; each attempt counts whole.',
+    'Bytes requested from sources in the last 8 days, including today; each attempt counts in full.',
     '',
     'IMAGE               BYTES',
     'vmdi-farm/large       5Gi',
     'lab/gone (deleted)    2Gi',
     'others                1Gi',
     'all                   8Gi',
-    "If a source's size is not known, its attempts count at most: with the size of the disk.",
+    'An attempt whose source has no known size counts with the size of its disk.',
   ]);
   expect(view.rows[1]).toEqual({ name: 'lab/gone', bytes: 2 * gib, price: null, deleted: true });
 });
@@ -96,7 +96,7 @@ test('by image of some days, deleted ones among them', () => {
 test('by image since each was made, and of those that were deleted what the Lease has', () => {
   const view = costOf(read(), { by: 'image', days: null, nowMs });
   expect(costLines(view, look)).toEqual([
-    'What downloads asked of their sources, of the existing images since each was made, and of deleted ones in the last 31 days; each attempt counts whole.',
+    'Bytes requested from sources by the existing images since each was made, and by deleted ones in the last 31 days; each attempt counts in full.',
     '',
     'IMAGE               BYTES',
     'vmdi-farm/large       6Gi',
@@ -104,7 +104,7 @@ test('by image since each was made, and of those that were deleted what the Leas
     'vmdi-farm/small       1Gi',
     'vmdi-farm/new           0',
     'all                   9Gi',
-    "If a source's size is not known, its attempts count at most: with the size of the disk.",
+    'An attempt whose source has no known size counts with the size of its disk.',
   ]);
 });
 

@@ -90,19 +90,19 @@ export function costLines({ by, days, rows, total, budget }: CostView, look: Loo
   ];
   const what =
     days === null
-      ? `of the existing images since each was made, and of deleted ones in the last ${mostDays} days`
+      ? `by the existing images since each was made, and by deleted ones in the last ${mostDays} days`
       : days === 1
-        ? 'of today'
-        : `of the last ${days} days, including today`;
+        ? 'today'
+        : `in the last ${days} days, including today`;
   return [
-    `What downloads asked of their sources, ${what}; each attempt counts whole.`,
+    `Bytes requested from sources ${what}; each attempt counts in full.`,
     '',
     ...tableLines(
       [...titles, ...(hasPrice ? [{ title: 'PRICE', align: 'right' as const }] : [])],
       [...rows, total].map(cells),
       look,
     ),
-    "If a source's size is not known, its attempts count at most: with the size of the disk.",
+    'An attempt whose source has no known size counts with the size of its disk.',
     ...(budget ? ['', `${formatQuantity(budget.left)} of ${formatBudget(budget)} are left (egressBudget).`] : []),
   ];
 }

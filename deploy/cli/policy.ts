@@ -50,7 +50,9 @@ function show({ look }: Call, configMap: ConfigMap | undefined): Outcome {
 
 /** A key and a valid value; throws a UsageError that says what is valid. */
 export function settingOf(words: readonly string[]): { key: PolicyKey; value: string } {
-  const [name = '', value, ...more] = words;
+  const [name, value, ...more] = words;
+  if (name === undefined)
+    throw new UsageError('expected policy set KEY VALUE, found no key; ot-functions policy lists them');
   const key = policyKeys.find((known) => known === name);
   if (!key) {
     const meant = nearestOf(name, policyKeys);

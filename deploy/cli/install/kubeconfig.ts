@@ -16,7 +16,8 @@ export interface Where {
 export function kubeconfigOf({ kubeconfig, context, as, asGroups = [] }: Where): KubeConfig {
   if (asGroups.length > 0 && !as) throw new UsageError('expected --as with --as-group, found none');
   const config = as ? new Impersonating(as, asGroups) : new KubeConfig();
-  const from = kubeconfig ?? process.env.KUBECONFIG ?? '~/.kube/config';
+  // An empty variable names none, as for kubectl.
+  const from = kubeconfig ?? (process.env.KUBECONFIG || '~/.kube/config');
   try {
     if (kubeconfig) config.loadFromFile(kubeconfig);
     else config.loadFromDefault();
