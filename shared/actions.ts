@@ -10,7 +10,7 @@ export interface AsRead {
 
 /**
  * What a decision can ask for, as plain data; the shell performs them in order. A request belongs to the trace of the object that it
- * writes; `trace` names another, if it is done for an object of another kind. `group` and `atOnce` are set by `together`.
+ * writes; `trace` names another, if it is done for an object of another kind. `group` and `atOnce` are set by `together` and `inStages`.
  */
 export type Action = { trace?: TraceOf; group?: number; atOnce?: true } & (
   | {
@@ -114,17 +114,22 @@ export const requeueNamed = ({ apiVersion, kind }: Resource, metadata: ObjectRef
 });
 
 /**
- * Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow. The first action
- * of each of the first `atOnce` groups is performed together with those of the others, before all that follows them.
+ * Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow.
  */
-export function together(groups: readonly (readonly Action[])[], atOnce = 0): Action[] {
-  const numbered = groups.map((actions, group) => actions.map((action): Action => ({ ...action, group })));
-  const early = numbered.slice(0, atOnce);
-  return [
-    ...early.flatMap(([first]): Action[] => (first ? [{ ...first, atOnce: true }] : [])),
-    ...early.flatMap(([, ...rest]) => rest),
-    ...numbered.slice(atOnce).flat(),
-  ];
+export const together = (groups: readonly (readonly Action[])[]): Action[] =>
+  groups.flatMap((actions, group) => actions.map((action) => ({ ...action, group })));
+
+/** The same in stages: of each stage the first actions of all groups are performed at once, then the others in order. */
+export function inStages(stages: readonly (readonly (readonly Action[])[])[]): Action[] {
+  let groups = 0;
+  return stages.flatMap((stage) => {
+    const numbered = stage.map((actions) => {
+      const group = groups++;
+      return actions.map((action): Action => ({ ...action, group }));
+    });
+    const firsts = numbered.flatMap(([first]): Action[] => (first ? [{ ...first, atOnce: true }] : []));
+    return [...firsts, ...numbered.flatMap(([, ...others]) => others)];
+  });
 }
 
 export type Publish = Extract<Action, { do: 'publish' }>;

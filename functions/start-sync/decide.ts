@@ -1,4 +1,4 @@
-import { type Action, requeueNamed, together } from '../../shared/actions.ts';
+import { type Action, inStages, requeueNamed } from '../../shared/actions.ts';
 import { byPlace, isQueued } from '../../shared/images/queue.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { isFinished, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
@@ -85,15 +85,14 @@ export function decide(observed: Observed | Unsettled): Action[] {
     ...actions,
     // Before the groups: a group that fails ends what follows without a group.
     ...requeuePostponed(observed, later),
-    // The DataVolumes in the order of the queue, after the status of each: a hand-over waits for the writes of those before it.
-    ...together(
+    // The DataVolumes in the order of the queue, after the status of each. The next hand-over waits for all of these writes.
+    ...inStages([
+      begun,
       [
-        ...begun,
         ...now.filter((move) => !first.includes(move)).map((move) => move.actions),
         ...corrections(observed, unchanged, places).slice(0, correctionsPerSweep),
       ],
-      begun.length,
-    ),
+    ]),
   ];
 }
 

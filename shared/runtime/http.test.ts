@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { type Action, together } from '../actions.ts';
+import { type Action, inStages, together } from '../actions.ts';
 import { type Batch, defineFunction, type FunctionDeclaration, on } from '../function.ts';
 import { defineResource, type KubernetesObject } from '../kinds/resource.ts';
 import type { Refusal, Refusals } from '../kubernetes/refusal.ts';
@@ -483,10 +483,17 @@ test('a decision that throws is answered 503 and takes no other down with it', a
   expect(writes).toEqual(['create Widget good']);
 });
 
-test('the first actions of groups are performed at once, and the others in order after all of them', async () => {
+test('the first actions of the groups of a stage are performed at once, and the others in order after all of them', async () => {
   const { promise: answer, resolve } = Promise.withResolvers<undefined>();
   const { post, writes } = served({
-    decide: () => together([[makes('a'), makes('a2')], [makes('b'), makes('b2')], [makes('c')]], 2),
+    decide: () =>
+      inStages([
+        [
+          [makes('a'), makes('a2')],
+          [makes('b'), makes('b2')],
+        ],
+        [[makes('c')]],
+      ]),
     refuse: (write) => (write.endsWith(' a') ? answer : undefined),
   });
   const done = post(changed);
@@ -514,8 +521,14 @@ describe('an object that cannot be created now', () => {
   });
   test('ends its group only, among those whose first actions are performed at once', async () => {
     quietly();
-    const groups = [[makes('disk'), makes('machine')], [makes('other'), makes('more')], [makes('last')]];
-    const { post, writes } = run(together(groups, 2));
+    const [early, late] = [
+      [
+        [makes('disk'), makes('machine')],
+        [makes('other'), makes('more')],
+      ],
+      [[makes('last')]],
+    ];
+    const { post, writes } = run(inStages([early, late]));
     expect((await post(changed)).status).toBe(503);
     expect(writes).toEqual(['create Widget disk', 'create Widget other', 'create Widget more', 'create Widget last']);
   });

@@ -4,6 +4,7 @@ import { type KubernetesObject, type ObjectReference, type Resource, referenceOf
 import { isOwnedBy } from '../kubernetes/ownership.ts';
 import { type Refusal, refusalKey } from '../kubernetes/refusal.ts';
 import { callKey } from '../openstack/call-key.ts';
+import { limitConcurrency } from './concurrency.ts';
 import { ApiError, Conflict, hasStatus, isRefusal } from './errors.ts';
 import type { Kube } from './kube.ts';
 import { type Clouds, isFault } from './openstack/clouds.ts';
@@ -16,6 +17,9 @@ import type { ActionTelemetry } from './telemetry/action-telemetry.ts';
  * (creation, server-side apply) nothing else would notice.
  */
 export const longestUseMs = 30_000;
+
+/** The limit of actions of a decision that are performed at once. */
+const writesAtOnce = 16;
 
 /** What the actions of a reconcile are performed with. */
 export interface Effects {
@@ -69,10 +73,11 @@ export async function perform(effects: Effects, actions: readonly Action[], outc
     }
     failed.add(group);
   };
+  const limited = limitConcurrency(writesAtOnce);
   let atOnce: Promise<void>[] = [];
   for (const action of actions) {
     if (action.atOnce) {
-      atOnce.push(performUnlessFailed(action));
+      atOnce.push(limited(() => performUnlessFailed(action)));
       continue;
     }
     await Promise.all(atOnce);
