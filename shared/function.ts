@@ -3,7 +3,6 @@ import type { Action, Facts } from './actions.ts';
 import type { KubernetesObject, ObjectReference, Resource } from './kinds/resource.ts';
 import type { Refusals } from './kubernetes/refusal.ts';
 import type { LabelSelector } from './kubernetes/selectors.ts';
-import type { KnownBeside } from './runtime/beside.ts';
 import type { Cached, CachedKind } from './runtime/cache.ts';
 import type { Kube } from './runtime/kube.ts';
 import type { Clouds } from './runtime/openstack/clouds.ts';
@@ -187,6 +186,16 @@ type Totals = Readonly<Record<string, number | undefined>>;
 
 /** A batch without events, to be filled. */
 export const noEvents: Batch = { subjects: [], messages: [], sweep: false, audit: false };
+
+/** What a reconcile knows of the decisions that are performed beside it (shared/runtime/beside.ts). */
+export interface KnownBeside {
+  /** The objects of decisions that are not done, by uid. A reconcile leaves them alone. */
+  busy: ReadonlySet<string>;
+  /** How many more decisions there is room for. */
+  room: number;
+  /** A reconcile begins as soon as there is room. */
+  isAwaited: boolean;
+}
 
 export interface Context {
   kube: Pick<Kube, 'get' | 'list' | 'pages'>;

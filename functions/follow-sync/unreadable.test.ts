@@ -42,8 +42,8 @@ test.each([
     };
     const batch = { subjects: [subjectOf('a'), subjectOf('b')], messages: [], sweep: false, audit: false };
     const verdict = await reconcileOnce(declaration, { kube, batch, now: () => start });
-    expect(verdict({ ...batch, subjects: [subjectOf('a')] })).toMatchObject({ message: 'out of order' });
-    expect(verdict({ ...batch, subjects: [subjectOf('b')] })).toBeUndefined();
+    expect(await verdict({ ...batch, subjects: [subjectOf('a')] })).toMatchObject({ message: 'out of order' });
+    expect(await verdict({ ...batch, subjects: [subjectOf('b')] })).toBeUndefined();
     const lost = (await memory.list(VMDiskImage)).filter(({ status }) => status?.conditions !== undefined);
     expect(lost.map(({ metadata }) => metadata.name)).toEqual(['b']);
   },

@@ -68,7 +68,7 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
       batch: all,
       requeueAfter: (about) => void next.push(about),
     });
-    const error = verdict(all);
+    const error = await verdict(all);
     if (error !== undefined) throw error;
     return distinct(next, (subject) => nameOf(subject, subject));
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Action } from '../../shared/actions.ts';
+import type { KnownBeside } from '../../shared/function.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import { holdersOf } from '../../shared/images/slots.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
@@ -11,7 +12,6 @@ import {
   type VMDiskImageStatus,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
-import type { KnownBeside } from '../../shared/runtime/beside.ts';
 import {
   aClaim,
   aDataVolume,

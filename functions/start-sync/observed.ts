@@ -1,3 +1,4 @@
+import type { KnownBeside } from '../../shared/function.ts';
 import type { Basis } from '../../shared/images/forecast.ts';
 import type { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
@@ -9,7 +10,6 @@ import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import type { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
-import type { KnownBeside } from '../../shared/runtime/beside.ts';
 import type { Donors } from './slots/donors.ts';
 import type { Inputs } from './transition/inputs.ts';
 

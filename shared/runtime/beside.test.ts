@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { Action } from '../actions.ts';
+import type { KnownBeside } from '../function.ts';
 import { defineFunction, on } from '../function.ts';
 import { defineResource, type ObjectReference } from '../kinds/resource.ts';
-import type { KnownBeside } from './beside.ts';
 import { ApiError } from './errors.ts';
 import { serve } from './http.ts';
 import type { Kube } from './kube.ts';

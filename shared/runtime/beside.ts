@@ -1,4 +1,4 @@
-import { type Subject, subjectOf } from '../function.ts';
+import { type KnownBeside, type Subject, subjectOf } from '../function.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { Conflict } from './errors.ts';
@@ -22,15 +22,6 @@ export interface Beside {
    * before.
    */
   perform(about: KubernetesObject, run: () => Promise<Decision>): Promise<Decision> | undefined;
-}
-
-export interface KnownBeside {
-  /** The objects of decisions that are not done, by uid. A reconcile leaves them alone. */
-  busy: ReadonlySet<string>;
-  /** How many more decisions there is room for. */
-  room: number;
-  /** A reconcile begins as soon as there is room. */
-  isAwaited: boolean;
 }
 
 export function besideReconciles(requeueAfter: Effects['requeueAfter']): Beside {

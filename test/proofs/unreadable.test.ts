@@ -72,9 +72,8 @@ async function redelivered(declaration: FunctionDeclaration, subjects: readonly 
   };
   const batch: Batch = { ...noEvents, subjects };
   const verdict = await reconcileOnce({ ...declaration, decide: () => [] }, { kube: refusing, batch });
-  return subjects
-    .filter((subject) => verdict({ ...batch, subjects: [subject] }) !== undefined)
-    .map(({ kind, name }) => `${kind} ${name}`);
+  const errors = await Promise.all(subjects.map((subject) => verdict({ ...batch, subjects: [subject] })));
+  return subjects.filter((_, index) => errors[index] !== undefined).map(({ kind, name }) => `${kind} ${name}`);
 }
 
 const about = ({ apiVersion, kind }: Resource, ...refs: [namespace: string | undefined, name: string][]): Subject[] =>

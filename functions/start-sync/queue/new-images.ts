@@ -1,7 +1,7 @@
+import type { KnownBeside } from '../../../shared/function.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { compareVersions } from '../../../shared/kinds/resource.ts';
 import { toMicroTime } from '../../../shared/kubernetes/time.ts';
-import type { KnownBeside } from '../../../shared/runtime/beside.ts';
 
 /** It has no status yet, and so no place in the queue. */
 export const isNew = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;

@@ -1,3 +1,4 @@
+import type { KnownBeside } from '../../../shared/function.ts';
 import { type Batch, subjectsOf } from '../../../shared/function.ts';
 import { eligibleOf } from '../../../shared/images/eligible.ts';
 import { contentsUnderWay } from '../../../shared/images/shared-content.ts';
@@ -7,7 +8,6 @@ import { Pod } from '../../../shared/kinds/core/pod.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../../shared/kinds/resource.ts';
 import type { Policy } from '../../../shared/policy.ts';
-import type { KnownBeside } from '../../../shared/runtime/beside.ts';
 import { isNew } from '../queue/new-images.ts';
 import { lacksUnreachable } from '../queue/waiting.ts';
 import { isActiveAttempt, volumeOf } from '../slots/occupancy.ts';

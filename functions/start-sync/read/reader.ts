@@ -1,6 +1,5 @@
-import type { Batch, Context } from '../../../shared/function.ts';
+import type { Batch, Context, KnownBeside } from '../../../shared/function.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import type { KnownBeside } from '../../../shared/runtime/beside.ts';
 import { logError } from '../../../shared/runtime/log.ts';
 import { unreadable } from '../../../shared/runtime/unreadable.ts';
 
