@@ -11,13 +11,20 @@ import declaration from './index.ts';
 
 test('a slot that becomes free is given while a crowd of new images is still being queued, and each keeps its place', async () => {
   const { kube, another, close } = await serveFunction(declaration);
-  onTestFinished(close);
   await kube.patch(ConfigMap, policyRef, { data: { concurrency: '1' } });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  onTestFinished(async () => {
+    release();
+    await close();
+  });
   const { changed, sweep } = another((client) => ({
     ...client,
     patch: async (resource, ref, ...rest) => {
-      if (ref.name.startsWith('new')) await released;
+      if (ref.name.startsWith('new')) {
+        begin();
+        await released;
+      }
       return client.patch(resource, ref, ...rest);
     },
   }));
@@ -38,6 +45,7 @@ test('a slot that becomes free is given while a crowd of new images is still bei
   const crowd = Array.from({ length: 8 }, (_, index) => `new-${index}`);
   for (const name of crowd) await create(name);
   const events = [changed(VMDiskImage, refOf('new-0'), 'add')];
+  await begun;
   const [volume] = await kube.list(DataVolume, { namespace: 'vmdi-farm' });
   await kube.patch(
     DataVolume,
