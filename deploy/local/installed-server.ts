@@ -4,6 +4,9 @@ import type { StoreContents } from './api-server/store-file.ts';
 import { clientOf } from './client.ts';
 import { realClock } from './clock.ts';
 
+/** The manifests of a cluster in which nothing of Knative and no function is installed. */
+export const baseFolders: readonly string[] = ['crds', 'deploy/local/crds', 'deploy/base', 'deploy/local/base'];
+
 /** What a server has after an installation, by its folders: a process of tests starts hundreds of servers with the same. */
 const installed = new Map<string, Promise<StoreContents>>();
 

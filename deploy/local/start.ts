@@ -18,7 +18,7 @@ import { type Eventing, type EventingOptions, startEventing } from './eventing/s
 import { serveFunctions } from './functions.ts';
 import { importImage } from './importer/import-image.ts';
 import { applyChangedManifests } from './installed-manifests.ts';
-import { startInstalledServer } from './installed-server.ts';
+import { baseFolders, startInstalledServer } from './installed-server.ts';
 import { type KubeOvnOptions, startKubeOvn } from './kube-ovn/start-kube-ovn.ts';
 import { admitMachine } from './kubevirt/admit.ts';
 import { type KubevirtOptions, startKubevirt } from './kubevirt/start-kubevirt.ts';
@@ -82,10 +82,7 @@ export interface LocalCluster {
 }
 
 /** The manifests that every local cluster has. */
-const shippedFolders = [
-  ...['crds', 'deploy/local/crds', 'deploy/local/eventing/crds', 'deploy/base', 'deploy/local/base'],
-  ...generatedFolders,
-];
+const shippedFolders = [...baseFolders, 'deploy/local/eventing/crds', ...generatedFolders];
 
 /** Brings up the local cluster with everything in it that the manifests of this project say. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalCluster> {

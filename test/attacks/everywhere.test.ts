@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { ApiServer } from '../../deploy/local/api-server/api-server.ts';
 import { clientOf } from '../../deploy/local/client.ts';
-import { startInstalledServer } from '../../deploy/local/installed-server.ts';
+import { baseFolders, startInstalledServer } from '../../deploy/local/installed-server.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
 import { declareAttacks, prepareAttacks } from './declare-attacks.ts';
 
@@ -10,8 +10,7 @@ import { declareAttacks, prepareAttacks } from './declare-attacks.ts';
 let server: ApiServer;
 let kube: Kube;
 beforeAll(async () => {
-  const crds = ['crds', 'deploy/local/crds', 'deploy/local/eventing/crds'];
-  server = await startInstalledServer([...crds, 'deploy/base', 'deploy/local/base']);
+  server = await startInstalledServer([...baseFolders, 'deploy/local/eventing/crds']);
   kube = clientOf(server);
   await prepareAttacks(kube);
 });

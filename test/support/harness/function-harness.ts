@@ -1,7 +1,7 @@
 import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
-import { startInstalledServer } from '../../../deploy/local/installed-server.ts';
+import { baseFolders, startInstalledServer } from '../../../deploy/local/installed-server.ts';
 import { applyManifests } from '../../../deploy/manifests.ts';
 import { admissionPolicyManifests } from '../../../knative/admission-policies.ts';
 import { permissionManifests } from '../../../knative/permissions.ts';
@@ -45,7 +45,7 @@ export interface FunctionHarness extends Instance {
 
 /** Serves one function against a real local API server, under a ServiceAccount that may do what it declares and no more, within its admission policy. */
 export async function serveFunction<Observed>(declaration: FunctionDeclaration<Observed>): Promise<FunctionHarness> {
-  const server = await startInstalledServer(['crds', 'deploy/local/crds', 'deploy/base', 'deploy/local/base']);
+  const server = await startInstalledServer(baseFolders);
   const kube = clientOf(server);
   await kube.patch(ConfigMap, policyRef, { data: { allowedSources, inspectTimeout: '0s' } });
   await trustPublicationKey(kube);

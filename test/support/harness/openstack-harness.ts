@@ -1,7 +1,7 @@
 import { clientOf } from '../../../deploy/local/client.ts';
 import { realClock, steppedClock } from '../../../deploy/local/clock.ts';
 import { reflectingBy } from '../../../deploy/local/eventing/reflect.ts';
-import { startInstalledServer } from '../../../deploy/local/installed-server.ts';
+import { baseFolders, startInstalledServer } from '../../../deploy/local/installed-server.ts';
 import { type OpenStack, startOpenStack } from '../../../deploy/local/openstack/start-openstack.ts';
 import type { Times } from '../../../deploy/local/openstack/times.ts';
 import { applyManifests } from '../../../deploy/manifests.ts';
@@ -89,7 +89,7 @@ export interface Process {
 
 /** An API server, and the function's client of it, who may do what the function declares and no more. */
 async function strictKube<Observed>(declaration: FunctionDeclaration<Observed>) {
-  const server = await startInstalledServer(['crds', 'deploy/local/crds', 'deploy/base', 'deploy/local/base']);
+  const server = await startInstalledServer(baseFolders);
   const kube = clientOf(server);
   const permissions = permissionManifests([declaration as FunctionDeclaration]);
   await applyManifests(kube, permissions as unknown as KubernetesObject[]);
