@@ -113,24 +113,20 @@ export const requeueNamed = ({ apiVersion, kind }: Resource, metadata: ObjectRef
   afterMs,
 });
 
-/**
- * Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow.
- */
-export const together = (groups: readonly (readonly Action[])[]): Action[] =>
-  groups.flatMap((actions, group) => actions.map((action) => ({ ...action, group })));
+/** Groups that do not depend on one another: a failed action ends its group, and all actions without a group that follow. */
+export const together = (groups: readonly (readonly Action[])[]): Action[] => groups.flatMap(inGroup);
 
 /** The same in stages: of each stage the first actions of all groups are performed at once, then the others in order. */
 export function inStages(stages: readonly (readonly (readonly Action[])[])[]): Action[] {
   let groups = 0;
   return stages.flatMap((stage) => {
-    const numbered = stage.map((actions) => {
-      const group = groups++;
-      return actions.map((action): Action => ({ ...action, group }));
-    });
+    const numbered = stage.map((actions) => inGroup(actions, groups++));
     const firsts = numbered.flatMap(([first]): Action[] => (first ? [{ ...first, atOnce: true }] : []));
     return [...firsts, ...numbered.flatMap(([, ...others]) => others)];
   });
 }
+
+const inGroup = (actions: readonly Action[], group: number) => actions.map((action): Action => ({ ...action, group }));
 
 export type Publish = Extract<Action, { do: 'publish' }>;
 

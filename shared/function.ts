@@ -125,6 +125,10 @@ export const subjectNamed = (
   { namespace, name }: ObjectReference,
 ): Subject => ({ apiVersion, kind, namespace, name });
 
+/** Tells the objects that events name apart, whatever happened to them. */
+export const keyOfSubject = ({ apiVersion, kind, namespace, name }: Subject) =>
+  [apiVersion, kind, namespace, name].join('\u0000');
+
 export const subjectOf = (object: About): Subject => subjectNamed(object, object.metadata);
 
 interface About {

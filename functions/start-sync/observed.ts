@@ -65,7 +65,10 @@ export interface Gathered {
   gracePeriodMs: number;
   /** Why the slots are not known in full: this reconcile gives and frees none. */
   gap?: string;
-  /** The images, by uid, that are left as they are: what they need could not be read, or another decision queues them, perhaps that of an earlier reconcile. */
+  /**
+   * The images, by uid, that are left as they are: what they need could not be read, or another decision queues them, perhaps that of an
+   * earlier reconcile.
+   */
   undecided?: ReadonlySet<string>;
   /** Only at the end of an audit, which reads all finished images. */
   downloads?: Downloads | undefined;

@@ -1,4 +1,4 @@
-import { type KnownBeside, type Subject, subjectOf } from '../function.ts';
+import { type KnownBeside, keyOfSubject, type Subject, subjectOf } from '../function.ts';
 import type { KubernetesObject } from '../kinds/resource.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { Conflict } from './errors.ts';
@@ -10,6 +10,9 @@ export const mostBeside = 50;
 
 /** The limit of those that are performed at once: as many requests may be ahead of a reconcile's own. */
 const besideAtOnce = 4;
+
+/** The pause after which an object is looked at again that another writer was first to write. */
+const againAfterMs = 1000;
 
 /** Decisions that no reconcile waits for, each about one object. */
 export interface Beside {
@@ -24,16 +27,17 @@ export interface Beside {
   perform(about: KubernetesObject, run: () => Promise<Decision>): Promise<Decision> | undefined;
 }
 
-export function besideReconciles(requeueAfter: Effects['requeueAfter']): Beside {
+export function besideReconciles(requeueAfter: Effects['requeueAfter'], random: () => number): Beside {
   const busy = new Map<string, { uid: string; isNamed: boolean }>();
   const limited = limitConcurrency(besideAtOnce);
   let next: Subject | undefined;
   const done = (about: Subject, { error }: Decision) => {
-    const key = keyOf(about);
+    const key = keyOfSubject(about);
     if (busy.get(key)?.isNamed) requeueAfter(about, 0);
     busy.delete(key);
+    if (error instanceof Conflict) requeueAfter(about, againAfterMs * (1 + random()));
     // Others may fail likewise: none is begun before an event or the sweep.
-    if (error !== undefined && !(error instanceof Conflict)) next = undefined;
+    else if (error !== undefined) next = undefined;
     if (!next || busy.size > mostBeside / 2) return;
     requeueAfter(next, 0);
     next = undefined;
@@ -46,7 +50,7 @@ export function besideReconciles(requeueAfter: Effects['requeueAfter']): Beside 
     }),
     others: (subjects) =>
       subjects.filter((subject) => {
-        const one = busy.get(keyOf(subject));
+        const one = busy.get(keyOfSubject(subject));
         if (one) one.isNamed = true;
         return !one;
       }),
@@ -56,7 +60,7 @@ export function besideReconciles(requeueAfter: Effects['requeueAfter']): Beside 
         next ??= about;
         return undefined;
       }
-      busy.set(keyOf(about), { uid: object.metadata.uid, isNamed: false });
+      busy.set(keyOfSubject(about), { uid: object.metadata.uid, isNamed: false });
       return limited(async () => {
         const decision = await run().catch((error: unknown): Decision => ({ observed: object, error }));
         done(about, decision);
@@ -65,5 +69,3 @@ export function besideReconciles(requeueAfter: Effects['requeueAfter']): Beside 
     },
   };
 }
-
-const keyOf = ({ apiVersion, kind, namespace, name }: Subject) => [apiVersion, kind, namespace, name].join('\u0000');

@@ -24,7 +24,7 @@ export function serve<Observed>(served: FunctionDeclaration<Observed>, ports: Po
   const later = delayedBatches((about) => enqueue({ ...noEvents, subjects: [about] }), ports.after, ports.now);
   const republish = republishing(declaration, ports);
   const { requeueAfter } = later;
-  const beside = besideReconciles(requeueAfter);
+  const beside = besideReconciles(requeueAfter, ports.random);
   const context = { app, declaration, ports, background, beside, origins, republish, requeueAfter };
   const shared = coalesced((batch) => reconcile(context, batch, origins.take()));
   const paged = pagedAudits(context, shared);

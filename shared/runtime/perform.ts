@@ -51,8 +51,8 @@ export interface Outcome {
 export type Notification = Extract<Action, { do: 'recordEvent' | 'publish' | 'measure' }>;
 
 /**
- * Performs the actions in order (but those that may be done at once), each once, and keeps the notifications that belong to those that were done. A failed action ends its
- * group, and everything without a group that follows. Writes to an object that was written before carry the resourceVersion of that write,
+ * Performs the actions in order, but for those of a stage that are begun at once, each once, and keeps the notifications that belong to those
+ * that were done. A failed action ends its group, and everything without a group that follows. Writes to an object that was written before carry the resourceVersion of that write,
  * so that a rival's write in between is still noticed. Throws Conflict if another writer was first, else what a retry may mend.
  */
 export async function perform(effects: Effects, actions: readonly Action[], outcome: Outcome): Promise<void> {

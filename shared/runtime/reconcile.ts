@@ -1,5 +1,5 @@
 import { distinct } from '../distinct.ts';
-import { type Batch, type Context, type FunctionDeclaration, type Subject, subjectOf } from '../function.ts';
+import { type Batch, type Context, type FunctionDeclaration, keyOfSubject, type Subject } from '../function.ts';
 import { defaultGracePeriodMs } from '../images/slots.ts';
 import { keyOf } from '../kinds/resource.ts';
 import type { Refusal } from '../kubernetes/refusal.ts';
@@ -76,7 +76,6 @@ export function reconcile<Observed>(
         const { outcome, decision } = await decideOne();
         background.waitUntil(notify(effects, outcome.notifications));
         for (const subject of outcome.requeued) requeueAfter(subject, 0);
-        if (decision.error instanceof Conflict) requeueAfter(subjectOf(object), againAfterMs * (1 + ports.random()));
         return decision;
       });
     if (decided) {
@@ -126,9 +125,6 @@ const whyRedeliver = ({ redeliver, requeued }: Outcome) => {
 
 /** The limit of decisions of a reconcile that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;
-
-/** The pause after which a decision is made again that another writer was in the way of, while reconciles go on. */
-const againAfterMs = 1000;
 
 /** Whether a decision is left to be made and performed beside the next reconciles. */
 type IsApart<Observed> = (
@@ -230,7 +226,7 @@ function merged(batches: readonly Batch[]): Batch {
   const audited = batches.flatMap((batch) => batch.audited ?? []);
   const totals = batches.findLast((batch) => batch.totals)?.totals;
   return {
-    subjects: [...Map.groupBy(subjects, objectOf).values()].flatMap(asOne),
+    subjects: [...Map.groupBy(subjects, keyOfSubject).values()].flatMap(asOne),
     // A repeat has the same signature, too: an event of a stranger under the same id takes the place of none.
     messages: distinct(messages, ({ source, id, signed }) => JSON.stringify([source, id, signed])),
     sweep: batches.some(({ sweep }) => sweep),
@@ -239,8 +235,6 @@ function merged(batches: readonly Batch[]): Batch {
     ...(totals ? { totals } : {}),
   };
 }
-
-const objectOf = ({ apiVersion, kind, namespace, name }: Subject) => [apiVersion, kind, namespace, name].join('\u0000');
 
 /** Events that say different things of an object say only that it is to be looked at. */
 function asOne(events: readonly Subject[]): Subject[] {

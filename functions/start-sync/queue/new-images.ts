@@ -6,14 +6,11 @@ import { toMicroTime } from '../../../shared/kubernetes/time.ts';
 /** It has no status yet, and so no place in the queue. */
 export const isNew = ({ status, metadata }: VMDiskImage) => !status?.phase && !metadata.deletionTimestamp;
 
-/** The limit of new images that are queued by the reconcile that gives the slots. */
+/** The limit of new images that are queued by the reconcile that gives the slots. With the others it reads no more than a URL holds uids. */
 export const mostFirst = 40;
 
-/**
- * The limit of new images that are queued beside the next reconciles. One more than there is room for has a reconcile begin when there is
- * room again, and until then none is looked at.
- */
-export const mostOthers = ({ room, isAwaited }: KnownBeside) => (isAwaited ? 0 : room + 1);
+/** The limit of new images for beside the next reconciles: one more than there is room for has a reconcile begin when there is room again. */
+export const mostOthers = ({ room }: KnownBeside) => room + 1;
 
 /** Orders images without a place by their creation. */
 export const byCreation = (a: VMDiskImage, b: VMDiskImage) =>

@@ -1,5 +1,4 @@
-import type { KnownBeside } from '../../../shared/function.ts';
-import { type Batch, subjectsOf } from '../../../shared/function.ts';
+import { type Batch, type KnownBeside, subjectsOf } from '../../../shared/function.ts';
 import { eligibleOf } from '../../../shared/images/eligible.ts';
 import { contentsUnderWay } from '../../../shared/images/shared-content.ts';
 import type { Holder } from '../../../shared/images/slots.ts';

@@ -15,6 +15,7 @@ export function selectNeeds(
 ) {
   const { holders = [] } = slots;
   const newImages = images.filter((image) => isNew(image) && !beside.busy.has(image.metadata.uid)).sort(byCreation);
+  // Until the next reconcile for them begins, none is looked at.
   const most = beside.isAwaited ? 0 : mostFirst + mostOthers(beside);
   const statusLost = newImages.filter((image) => mayHaveLostStatus(image, nowMs));
   const moreNew = uidsOf(statusLost.slice(most));

@@ -205,7 +205,7 @@ export const mutants: readonly Mutant[] = [
     'a download of an image that waits again is overlooked until the next sweep': ['!hasBegunBefore(image) && ', ''],
   }),
   ...of('functions/start-sync/queue/new-images.ts', 'functions/start-sync/decide.test.ts', {
-    'a crowd of new images is queued at the pace of their events': ['isAwaited ? 0 : room + 1', 'isAwaited ? 0 : room'],
+    'a crowd of new images is queued at the pace of their events': ['=> room + 1', '=> room'],
   }),
   ...of('deploy/console/authorize.ts', 'its own', {
     'a token that the API server does not authenticate is accepted': ['!status.authenticated || ', ''],

@@ -55,7 +55,7 @@ export class Broker {
     }: { scheduler: Scheduler; faults: Faults; deliver: Deliver; isDeaf: boolean; timers?: Timers },
   ) {
     const all = declarations.flatMap(({ name, on }) => on.map((subscription) => ({ name, subscription })));
-    this.#subscriptions = Map.groupBy(all, ({ subscription }) => subjectOf(subscription));
+    this.#subscriptions = Map.groupBy(all, ({ subscription }) => topicOf(subscription));
     this.#scheduler = scheduler;
     this.#faults = faults;
     this.#deliver = deliver;
@@ -97,13 +97,13 @@ export class Broker {
   }
 
   /** Delivers a change or a fact to its subscribers; if the plan is `deaf`, to none. */
-  #tell(subject: string, accepts: (subscription: Subscription) => boolean, batch: Batch) {
-    const names = this.#subscribers(subject, accepts);
+  #tell(topic: string, accepts: (subscription: Subscription) => boolean, batch: Batch) {
+    const names = this.#subscribers(topic, accepts);
     if (names.length > 0 && !this.#isDeaf) this.#bring(names, batch);
   }
 
-  #subscribers(subject: string, accepts: (subscription: Subscription) => boolean = () => true): string[] {
-    const accepting = this.#subscriptions.get(subject)?.filter(({ subscription }) => accepts(subscription)) ?? [];
+  #subscribers(topic: string, accepts: (subscription: Subscription) => boolean = () => true): string[] {
+    const accepting = this.#subscriptions.get(topic)?.filter(({ subscription }) => accepts(subscription)) ?? [];
     return [...new Set(accepting.map(({ name }) => name))];
   }
 
@@ -147,7 +147,7 @@ export class Broker {
   }
 }
 
-function subjectOf(subscription: Subscription): string {
+function topicOf(subscription: Subscription): string {
   if (subscription.on === 'changed') return subscription.resource.kind;
   return subscription.on === 'event' ? subscription.type : subscription.on;
 }

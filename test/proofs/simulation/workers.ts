@@ -83,7 +83,7 @@ class Instance {
     );
     const shared = { declaration: this.#declaration, ports, background: backgroundWork(), republish };
     const { requeueAfter } = this.#later;
-    const reconciler = { ...shared, requeueAfter, beside: besideReconciles(requeueAfter) };
+    const reconciler = { ...shared, requeueAfter, beside: besideReconciles(requeueAfter, around.random) };
     const reconciles = coalesced((batch) => reconcile(reconciler, batch));
     this.#reconcile = pagedAudits({ ...shared, ports: unrecorded }, reconciles);
   }
