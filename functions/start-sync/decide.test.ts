@@ -391,7 +391,7 @@ describe('the queue', () => {
     expect(started).toHaveLength(40);
     expect(started).not.toContain('z');
   });
-  test('no image overtakes one that is just being queued beside this reconcile', () => {
+  test('no image overtakes one just being queued beside this reconcile', () => {
     const [early, late] = [queued('early', 1), queued('late', 2)];
     const { started } = reconcile([early, late], { undecided: new Set([early.metadata.uid]) });
     expect(started).toEqual([]);

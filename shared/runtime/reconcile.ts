@@ -66,9 +66,8 @@ export function reconcile<Observed>(
   const effects = { ...ports, name, telemetry: actionTelemetry(name, ports.telemetry), requeueAfter };
   const refusals = new Map<string, Refusal>();
   const requeued: Subject[] = [];
-  const apart = new Map<string, Promise<Decision>>();
-  /** Has a decision performed in its turn, if the function wants that of it. No reconcile repeats it at once. */
-  const isApart: IsApart<Observed> = (one, decideOne) => {
+  const deferred = new Map<string, Promise<Decision>>();
+  const defer: Defer<Observed> = (one, decideOne) => {
     const object = beside && declaration.beside?.(one);
     const decided =
       object &&
@@ -80,7 +79,7 @@ export function reconcile<Observed>(
       });
     if (decided) {
       background.waitUntil(decided);
-      apart.set(keyOf(object.metadata), decided);
+      deferred.set(keyOf(object.metadata), decided);
     }
     return object !== undefined;
   };
@@ -95,7 +94,7 @@ export function reconcile<Observed>(
       const context = { ...ports, cached, beside: beside?.known() };
       const about = [...named, ...requeued];
       const subjects = beside?.others(about) ?? about;
-      const decisions = await decideAll(declaration, context, { ...batch, subjects }, effects, outcome, isApart);
+      const decisions = await decideAll(declaration, context, { ...batch, subjects }, effects, outcome, defer);
       // Kept for all tries: the object that led there may be gone by the next.
       requeued.push(...outcome.requeued);
       background.waitUntil(notify(effects, outcome.notifications));
@@ -104,7 +103,7 @@ export function reconcile<Observed>(
       // That may come from a cache that is behind.
       if (isRefused) cached = undefined;
       const isDone = !isRefused && outcome.requeued.length === 0;
-      if (isDone || tries === maxTries) return verdictOf(decisions, apart);
+      if (isDone || tries === maxTries) return verdictOf(decisions, deferred);
       if (hasConflict) await ports.pause(ports.random() * 10 * 2 ** tries);
     }
   };
@@ -126,8 +125,8 @@ const whyRedeliver = ({ redeliver, requeued }: Outcome) => {
 /** The limit of decisions of a reconcile that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;
 
-/** Whether a decision is left to be made and performed beside the next reconciles. */
-type IsApart<Observed> = (
+/** Has a decision made and performed beside the next reconciles; false if the function does not want that of it. */
+type Defer<Observed> = (
   observed: Observed,
   decideOne: () => Promise<{ decision: Decision; outcome: Outcome }>,
 ) => boolean;
@@ -147,7 +146,7 @@ async function decideAll<Observed>(
   batch: Batch,
   effects: Omit<Effects, 'readMs' | 'clouds'>,
   outcome: Outcome,
-  isApart: IsApart<Observed>,
+  defer: Defer<Observed>,
 ): Promise<Decision[]> {
   const readMs = now();
   let clouds: Clouds | undefined;
@@ -178,7 +177,7 @@ async function decideAll<Observed>(
     }
   };
   const observed = await observeReadable(declaration, context, batch);
-  const others = observed.filter((one) => isUnreadable(one) || !isApart(one, () => decideOne(one)));
+  const others = observed.filter((one) => isUnreadable(one) || !defer(one, () => decideOne(one)));
   return mapConcurrently(others, decisionsAtOnce, async (one): Promise<Decision> => {
     if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
     const { decision, outcome: own } = await decideOne(one);

@@ -122,7 +122,7 @@ function grants(
     .filter(({ status }) => firstNew === undefined || (status?.queuedAt ?? '') < firstNew)
     .sort((a, b) => byPlace(placeOf(a), placeOf(b)));
   const next = nextInQueue(queue, kept, policy.values);
-  // No later image gets a slot before one that is just being queued, whose Secret is not known to exist, or of which it is not known whether it
+  // No later image gets a slot before one just being queued, whose Secret is not known to exist, or of which it is not known whether it
   // need be downloaded.
   const isKnown = (content: string | undefined) => content === undefined || donors.has(content);
   const firstUnknown = next.findIndex(
