@@ -230,6 +230,8 @@ describe('the command line', { timeout: 60_000 }, () => {
     [3, ['preload', 'x', '--broker', 'http://127.0.0.1:9/'], /expected an answer from the Broker/],
     [2, ['preload', 'x', '--sign'], /expected --broker/],
     [4, ['why', 'ubunto'], /was ubuntu meant\?/],
+    [4, ['why', 'ubunto', '-n', 'default'], /in namespace default, found none; was image\/vmdi-farm\/ubuntu meant\?$/m],
+    [4, ['why', 'vmdi'], /expected vmdi\/NAME, or an object of the name vmdi, found no such object$/m],
     [
       4,
       ['why', 'ubuntu', '-n', 'default'],

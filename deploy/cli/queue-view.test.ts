@@ -23,7 +23,10 @@ const done = (name: string, seconds: number) =>
     status: { phase: 'Succeeded', startedAt: at(0), snapshottingAt: at(seconds), completedAt: at(500) },
   });
 const queued = (name: string, seconds: number) =>
-  aVMDiskImage({ name, status: { phase: 'Queued', queuedAt: at(seconds), message: 'Waiting for a free slot.' } });
+  aVMDiskImage({
+    name,
+    status: { phase: 'Queued', queuedAt: at(seconds), message: 'Waiting for a free slot; all 4 were held at 10:00.' },
+  });
 const syncing = aVMDiskImage({ name: 'busy', status: { phase: 'Syncing', progress: '50.00%' } });
 const retrying = aVMDiskImage({
   name: 'again',
@@ -68,7 +71,9 @@ test('an image that may start once its source is inspected is not said to start 
       nowMs,
       look,
     );
-  expect(lines('5m')).toContain('1      vmdi-farm/a  50s    once inspected  Waiting for a free slot.');
+  expect(lines('5m')).toContain(
+    '1      vmdi-farm/a  50s    once inspected  Waiting for a free slot; all 4 were held at 10:00.',
+  );
   expect(lines('0s')).toContain('1      vmdi-farm/a  50s    now     Waiting for a free slot.');
 });
 

@@ -107,6 +107,10 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
 /** In place of a phase: the slot is of an image that no longer exists. */
 const gone = 'Gone';
 
+/** Of an image that waits for a slot, its status says who held the slots when it was queued. */
+const whyOf = ({ waitsFor, why }: Pick<QueueView['waiting'][number], 'waitsFor' | 'why'>) =>
+  waitsFor === 'SlotFree' || waitsFor === 'SlotsTaken' ? 'Waiting for a free slot.' : why;
+
 /** "~42%, about 3m left" */
 function describeEstimate(estimate: Estimate, nowMs: number): string {
   const leftMs = estimate.toMs - nowMs;
@@ -121,7 +125,7 @@ export const queueObjects = ({ slots, waiting, retrying }: QueueView): { image: 
   ...slots
     .filter(({ phase }) => phase !== gone)
     .map(({ image, phase, attempt }) => ({ image, says: `holds a slot: ${phase}, attempt ${attempt}` })),
-  ...waiting.map(({ image, why }) => ({ image, says: `waits: ${oneLine(why)}` })),
+  ...waiting.map((one) => ({ image: one.image, says: `waits: ${oneLine(whyOf(one))}` })),
   ...retrying.map(({ image, at, why }) => ({ image, says: `tries again at ${at}: ${oneLine(why)}` })),
 ];
 
@@ -147,7 +151,7 @@ export function queueLines(view: QueueView, nowMs: number, look: Look): string[]
         image,
         formatAge(since, nowMs),
         describeStart(startsAt, nowMs, { isNext, waitsFor }),
-        styled('dim', why),
+        styled('dim', whyOf({ waitsFor, why })),
       ]),
     ),
     ...section(retrying.length, ['AGAIN', 'IMAGE', 'WHY'], look, () =>
