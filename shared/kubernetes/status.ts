@@ -3,7 +3,7 @@ import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../kinds/resource.ts';
 import type { Reason } from '../reasons/reason.ts';
 import { traceOf } from '../traces.ts';
-import { conditionOf, withCondition } from './conditions.ts';
+import { conditionOf, withCondition, withProgress } from './conditions.ts';
 import { recordEvent, redactMessage } from './events.ts';
 import { digestOf } from './names.ts';
 import { changesOf } from './status-changes.ts';
@@ -79,19 +79,15 @@ export interface Reporting<T extends Reported> {
 export function reportStatus<T extends Reported>(
   { resource, foreign, published, measured }: Reporting<T>,
   object: T,
-  { phase, isReady, isSettled, reason, message: words, conditions: wanted, fields }: StatusReport,
+  report: StatusReport,
   nowMs: number,
 ): Action[] {
+  const { phase, isReady, reason, fields } = report;
   const before: NonNullable<Reported['status']> = object.status ?? {};
   const now = toTime(nowMs);
-  const message = redactMessage(words);
+  const message = redactMessage(report.message);
   const observedGeneration = object.metadata.generation;
-  const all: NewCondition[] = [...wanted, ...summary({ phase, isReady, isSettled, reason, message })];
-  const kept = new Set([foreign, ...all.map(({ type }) => type)]);
-  const conditions = all.reduce<Condition[]>(
-    (list, condition) => withCondition(list, { ...condition, observedGeneration }, now),
-    (before.conditions ?? []).filter(({ type }) => kept.has(type)),
-  );
+  const conditions = conditionsOf(object, report, foreign, now);
   const ready = conditionOf(before.conditions, 'Ready');
   const isNews =
     phase === 'Failed' ? before.phase !== 'Failed' || ready?.reason !== reason : isReady && ready?.status !== 'True';
@@ -111,18 +107,23 @@ export function reportStatus<T extends Reported>(
   ];
 }
 
-/** Ready, and what kstatus reads before it. */
-const summary = ({
-  phase,
-  isReady,
-  isSettled = false,
-  reason,
-  message,
-}: Pick<StatusReport, 'phase' | 'isReady' | 'reason' | 'message'> & { isSettled: boolean | undefined }) => {
-  if (isReady) return [isSo('Ready', reason, message)];
-  const why = isSettled ? [] : [isSo(phase === 'Failed' ? 'Stalled' : 'Reconciling', reason, message)];
-  return [...why, isNotSo('Ready', reason, message)];
-};
+/** The wanted conditions, that of another writer, Ready, and what kstatus reads before it. */
+function conditionsOf(
+  { metadata, status }: Reported,
+  { phase, isReady, isSettled, reason, message, conditions: wanted }: StatusReport,
+  foreign: string | undefined,
+  now: string,
+): Condition[] {
+  const { generation: observedGeneration } = metadata;
+  const all = [...wanted, (isReady ? isSo : isNotSo)('Ready', reason, message)];
+  const kept = new Set([foreign, 'Reconciling', 'Stalled', ...all.map(({ type }) => type)]);
+  const others = (status?.conditions ?? []).filter(({ type }) => kept.has(type));
+  const progress = isReady || isSettled ? undefined : phase === 'Failed' ? 'Stalled' : 'Reconciling';
+  return all.reduce(
+    (list, condition) => withCondition(list, { ...condition, observedGeneration }, now),
+    withProgress(others, progress, { reason, message, observedGeneration }, now),
+  );
+}
 
 /** The domain event of the present phase of an object, rebuilt from its status. */
 export const factsOf = <T extends Reported>({ resource, published = '' }: Reporting<T>): Facts<T> => ({
