@@ -71,9 +71,7 @@ test('an image that may start once its source is inspected is not said to start 
       nowMs,
       look,
     );
-  expect(lines('5m')).toContain(
-    '1      vmdi-farm/a  50s    once inspected  Waiting for a free slot; all 4 were held at 10:00.',
-  );
+  expect(lines('5m')).toContain('1      vmdi-farm/a  50s    once inspected  Waiting for the inspection of its source.');
   expect(lines('0s')).toContain('1      vmdi-farm/a  50s    now     Waiting for a free slot.');
 });
 

@@ -107,9 +107,17 @@ export function queueOf({ images, lease, policy }: Read, nowMs: number): QueueVi
 /** In place of a phase: the slot is of an image that no longer exists. */
 const gone = 'Gone';
 
-/** Of an image that waits for a slot, its status says who held the slots when it was queued. */
+/** The status of an image says what it waited for when it was queued; in place of that, what it waits for now. */
 const whyOf = ({ waitsFor, why }: Pick<QueueView['waiting'][number], 'waitsFor' | 'why'>) =>
-  waitsFor === 'SlotFree' || waitsFor === 'SlotsTaken' ? 'Waiting for a free slot.' : why;
+  (waitsFor && waitsNow[waitsFor]) ?? why;
+
+const waitsNow: Partial<Record<WaitReason, string>> = {
+  SlotFree: 'Waiting for a free slot.',
+  SlotsTaken: 'Waiting for a free slot.',
+  NamespaceFull: 'Waiting for a slot of its namespace (slotsPerNamespace).',
+  SameContent: 'Waiting for another image of the same content, from which it is cloned.',
+  Inspection: 'Waiting for the inspection of its source.',
+};
 
 /** "~42%, about 3m left" */
 function describeEstimate(estimate: Estimate, nowMs: number): string {

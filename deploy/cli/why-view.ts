@@ -1,6 +1,6 @@
 import { mayCreateImage } from '../../shared/images/new-image.ts';
 import { contentsUnderWay, waitsForContent } from '../../shared/images/shared-content.ts';
-import { isStopReason } from '../../shared/images/stopped.ts';
+import { keepsFromStarting } from '../../shared/images/stopped.ts';
 import type { WaitReason } from '../../shared/images/waits.ts';
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { machineSteps, type VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -130,7 +130,7 @@ function belowImage(image: VMDiskImage, known: Known): Why | undefined {
   if (image.status?.phase !== 'Queued') return undefined;
   const waitsFor = placeOf(image, known)?.waitsFor;
   // An image that ignores the budget waits for something else while that is spent.
-  if (!stopped || !(waitsFor === 'SlotsUnknown' || isStopReason(waitsFor))) return belowSharer(image, known);
+  if (!stopped || !(waitsFor === 'SlotsUnknown' || keepsFromStarting(waitsFor))) return belowSharer(image, known);
   const step = { about: 'the queue', phase: 'stopped', says: `${stopped.why}.` };
   const { name, namespace } = image.metadata;
   // Of what stops the queue, only this may be left out for one image.

@@ -8,7 +8,7 @@ import { grantFault } from './queue.ts';
 const stopReasons = ['InvalidPolicy', 'QueuePaused', 'BudgetSpent'] as const;
 
 /** Whether a reason says why a queued image does not start now, although a slot may be free: no image does, or its source cannot be reached. */
-export const isStopReason = (reason: string | null | undefined) =>
+export const keepsFromStarting = (reason: string | null | undefined) =>
   reason === 'SourceUnreachable' || stopReasons.some((stop) => stop === reason);
 
 /** Why no image gets a slot, however many are free. */
@@ -47,7 +47,7 @@ export const reasonOfWait = (phase: string): Reason => waits[phase] ?? 'ImageNot
 export function troubleOf(image: VMDiskImage): string | undefined {
   const { phase, message, conditions } = image.status ?? {};
   const reason = conditionOf(conditions, 'Ready')?.reason;
-  const isStopped = phase === 'Queued' && isStopReason(reason);
+  const isStopped = phase === 'Queued' && keepsFromStarting(reason);
   return phase === 'Retrying' || isStopped || isBlocked(image) ? message : undefined;
 }
 

@@ -5,27 +5,23 @@ import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { type Cause, repeated } from '../../../shared/reasons/reason.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
+import type { Observed } from '../observed.ts';
 import { isHalted } from '../skipped.ts';
 import { type ComponentStatus, failed, provisioning, ready } from '../stage.ts';
 import { podsOf } from './deployment.ts';
 import { crashing, isCurrent, podTrouble } from './pods.ts';
 
 /** How long something may be amiss depends on the time, the policy, and since when the workspace reports it. */
-interface Patience {
-  workspace: Workspace;
-  policy: Policy;
-  nowMs: number;
-  isHibernating: boolean;
-}
+type Circumstances = Pick<Observed, 'workspace' | 'policy' | 'nowMs'> & { isHibernating: boolean };
 
 /** The status of a container cluster whose objects match its spec. */
 export function statusOfDeployment(
-  patience: Patience,
+  observed: Circumstances,
   cluster: ContainerCluster,
   found: Deployment | undefined,
   podsOfAll: readonly Pod[],
 ): ComponentStatus {
-  const { workspace, policy, nowMs, isHibernating } = patience;
+  const { workspace, policy, nowMs, isHibernating } = observed;
   const { status, metadata } = found ?? {};
   if (!status || status.observedGeneration < (metadata?.generation ?? 0)) {
     return provisioning('Updating', 'Kubernetes has not looked at it yet.');
@@ -38,7 +34,7 @@ export function statusOfDeployment(
     Object.entries(podsOf(cluster)).every(([key, value]) => labels?.[key] === value),
   );
   const isOverdue = conditionOf(status.conditions, 'Progressing')?.reason === overdue;
-  const trouble = refusal(status.conditions) ?? crash(patience, pods);
+  const trouble = refusal(status.conditions) ?? crash(observed, pods);
   if (trouble) {
     const { reason, message, sinceMs } = trouble;
     // Kubernetes no longer reports a Deployment as overdue once it was available.
@@ -78,7 +74,7 @@ function refusal(conditions: NonNullable<Deployment['status']>['conditions']): L
   };
 }
 
-function crash({ workspace, policy, nowMs }: Patience, pods: readonly Pod[]): Lasting | undefined {
+function crash({ workspace, policy, nowMs }: Circumstances, pods: readonly Pod[]): Lasting | undefined {
   const found = crashing(pods, { nowMs, steadyMs: policy.values.machineFailedAfter });
   return found && { ...found.trouble, sinceMs: downSinceMs(workspace, nowMs, found.pod) };
 }

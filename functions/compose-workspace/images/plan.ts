@@ -37,13 +37,13 @@ export interface WantedImage {
 /** By name. */
 export type WantedImages = ReadonlyMap<string, WantedImage>;
 
-type Input = Pick<Observed, 'workspace' | 'images' | 'policy'>;
+type ImageInput = Pick<Observed, 'workspace' | 'images' | 'policy'>;
 
 /**
  * Where the images are, or are to be made: where a machine has one already (its reference never changes), where the workspace
  * found it before, in the first namespace of the policy that has one, else in the first of all.
  */
-export function wantedImages({ workspace, images, policy }: Input, ownMachines: Own['machines']): WantedImages {
+export function wantedImages({ workspace, images, policy }: ImageInput, ownMachines: Own['machines']): WantedImages {
   const { imageNamespaces } = policy.values;
   return new Map(
     imageNamesOf(workspace).map((name) => {

@@ -13,11 +13,11 @@ const functionName = 'compose-workspace';
 /** What the function may do in the namespace of a workspace, and nowhere else. */
 export const roleBindingName = inWorkspaceRole(functionName);
 
-type Input = Pick<Observed, 'workspace' | 'namespace' | 'roleBinding' | 'inside' | 'isForbidden' | 'nowMs'>;
+type NamespaceInput = Pick<Observed, 'workspace' | 'namespace' | 'roleBinding' | 'inside' | 'isForbidden' | 'nowMs'>;
 
 /** The Namespace, the RoleBinding to write in it, and the NetworkPolicy that isolates it, before anything runs there. */
 export function namespaceStage(
-  { workspace, namespace, roleBinding, inside, isForbidden, nowMs }: Input,
+  { workspace, namespace, roleBinding, inside, isForbidden, nowMs }: NamespaceInput,
   make: Make,
 ): Stage {
   const name = namespaceOf(workspace.metadata.name);

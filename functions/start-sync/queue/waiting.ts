@@ -4,7 +4,7 @@ import { inspectionOf, isUnreachable } from '../../../shared/images/inspection.t
 import { isQueued } from '../../../shared/images/queue.ts';
 import { freeIn, type Holder, holdersOf, leaseName } from '../../../shared/images/slots.ts';
 import { updateWhy } from '../../../shared/images/status.ts';
-import { isStopReason, type Stop, stopOf } from '../../../shared/images/stopped.ts';
+import { keepsFromStarting, type Stop, stopOf } from '../../../shared/images/stopped.ts';
 import type { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceIn } from '../../../shared/kinds/resource.ts';
@@ -65,7 +65,7 @@ function describeHolders(holders: readonly Holder[], namespace: string | undefin
 
 /** It waits, and its status says neither that its source cannot be reached nor that the queue is stopped. */
 export const lacksUnreachable = (image: VMDiskImage) =>
-  isQueued(image) && isUnreachable(image) && !isStopReason(readyReason(image));
+  isQueued(image) && isUnreachable(image) && !keepsFromStarting(readyReason(image));
 
 const readyReason = ({ status }: VMDiskImage) => conditionOf(status?.conditions, 'Ready')?.reason;
 
@@ -81,6 +81,6 @@ export function correctWait(image: VMDiskImage, input: Input & { isTimed: boolea
   const { reason, message } =
     found === undefined ? describeQueued(image, input) : { reason: 'SourceUnreachable' as const, message: found };
   const isReported =
-    reason === 'Queued' ? !isStopReason(before) : before === reason && current.endsWith(redactMessage(message));
+    reason === 'Queued' ? !keepsFromStarting(before) : before === reason && current.endsWith(redactMessage(message));
   return isReported ? [] : updateWhy(image, { reason, message, nowMs: input.nowMs });
 }
