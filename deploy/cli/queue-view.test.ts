@@ -64,6 +64,13 @@ test('a slot of which there are too many, or none, is not counted among those th
   expect(slots('0', { lease: leaseOf() })).toBe('no slots, 2 waiting, 1 to be retried.');
 });
 
+test('an image that was queued before a pause is said to wait for its end', () => {
+  const paused = read({ policy: parsePolicy({ data: { concurrency: '0' } }) });
+  expect(queueLines(queueOf(paused, nowMs), nowMs, look)).toContain(
+    '1      vmdi-farm/a  50s    unknown  Waiting for the end of the pause.',
+  );
+});
+
 test('an image that may start once its source is inspected is not said to start at any moment', () => {
   const lines = (inspectTimeout: string) =>
     queueLines(

@@ -112,6 +112,9 @@ const whyOf = ({ waitsFor, why }: Pick<QueueView['waiting'][number], 'waitsFor' 
   (waitsFor && waitsNow[waitsFor]) ?? why;
 
 const waitsNow: Partial<Record<WaitReason, string>> = {
+  InvalidPolicy: 'Waiting for a policy that parses.',
+  QueuePaused: 'Waiting for the end of the pause.',
+  BudgetSpent: 'Waiting for what the egressBudget leaves again.',
   SlotFree: 'Waiting for a free slot.',
   SlotsTaken: 'Waiting for a free slot.',
   NamespaceFull: 'Waiting for a slot of its namespace (slotsPerNamespace).',
