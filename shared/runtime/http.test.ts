@@ -92,7 +92,10 @@ function served({ observe, decide = () => [], refuse, publish, cached, now = () 
     cached,
     telemetry: telemetryOf('turn-widget'),
     now,
-    pause: async (milliseconds) => void pauses.push(milliseconds),
+    pause: async (milliseconds) => {
+      pauses.push(milliseconds);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
     random: () => 1,
     publisher: { publish: publish ?? (({ id }) => void told.push(id)), republish: () => void retold++ },
   });
@@ -738,6 +741,25 @@ describe('a reconcile', () => {
     expect((await post(changed)).status).toBe(202);
     expect(writes).toHaveLength(1000);
     expect(most).toBe(32);
+  });
+  test('makes no more than 100 decisions that write nothing before other events have a turn', async () => {
+    let [isOver, inARow, most] = [false, 0, 0];
+    const turn = () => {
+      inARow = 0;
+      if (!isOver) setImmediate(turn);
+    };
+    turn();
+    const { post } = served({
+      observe: async () => Array.from({ length: 1000 }, (_, index) => index),
+      decide: () => {
+        most = Math.max(most, ++inARow);
+        return [];
+      },
+    });
+    expect((await post(changed)).status).toBe(202);
+    isOver = true;
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(100);
   });
   test('that fails fails its own events only', async () => {
     quietly();

@@ -25,7 +25,7 @@ import { type Decision, type Verdict, verdictOf } from './verdict.ts';
 export interface Ports extends Cached {
   telemetry: Telemetry;
   now(): number;
-  /** Waits: between two tries after a conflict, and between two reconciles of dead letters. */
+  /** Waits: between two tries after a conflict, between many decisions, and between two reconciles of dead letters. */
   pause(milliseconds: number): Promise<void>;
   /** A number from 0 to 1, so that rivals do not retry in step. */
   random(): number;
@@ -125,6 +125,19 @@ const whyRedeliver = ({ redeliver, requeued }: Outcome) => {
 /** The limit of decisions of a reconcile that are made and performed at once. The others are not computed before one of these is done. */
 const decisionsAtOnce = 32;
 
+/** The limit of decisions between two turns of the event loop: those that write nothing wait for nothing, and a thousand of them take long. */
+const decisionsInARow = 100;
+
+/** Waits for a turn of the event loop before every hundredth call goes on, and with it those that come meanwhile. */
+function turns(pause: Ports['pause']): () => Promise<void> {
+  let calls = 0;
+  let turn = Promise.resolve();
+  return () => {
+    if (++calls % decisionsInARow === 0) turn = pause(0);
+    return turn;
+  };
+}
+
 /** Has a decision made and performed beside the next reconciles; false if the function does not want that of it. */
 type Defer<Observed> = (
   observed: Observed,
@@ -139,6 +152,7 @@ async function decideAll<Observed>(
     cached,
     beside,
     now,
+    pause,
     clouds: clients,
     readSource,
     gracePeriodMs = defaultGracePeriodMs,
@@ -178,7 +192,9 @@ async function decideAll<Observed>(
   };
   const observed = await observeReadable(declaration, context, batch);
   const others = observed.filter((one) => isUnreadable(one) || !defer(one, () => decideOne(one)));
+  const giveWay = turns(pause);
   return mapConcurrently(others, decisionsAtOnce, async (one): Promise<Decision> => {
+    await giveWay();
     if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
     const { decision, outcome: own } = await decideOne(one);
     for (const [key, refusal] of own.refusals) outcome.refusals.set(key, refusal);
