@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { applyManifests, readManifests } from '../manifests.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import type { StoreContents } from './api-server/store-file.ts';
@@ -18,8 +19,17 @@ export async function startInstalledServer(
   const key = folders.join(' ');
   const contents = installed.get(key) ?? install(folders);
   installed.set(key, contents);
-  return startApiServer({ ...options, contents: await contents });
+  return startApiServer({ ...options, contents: withNewUids(await contents) });
 }
+
+/** Two clusters have no object in common: each takes away what its namespaces, told apart by their uids, have left behind on an OpenStack. */
+const withNewUids = ({ objects, resourceVersion }: StoreContents): StoreContents => ({
+  resourceVersion,
+  objects: objects.map(({ resource, object }) => ({
+    resource,
+    object: { ...object, metadata: { ...object.metadata, uid: randomUUID() } },
+  })),
+});
 
 async function install(folders: readonly string[]): Promise<StoreContents> {
   const server = await startApiServer({ clock: realClock });
