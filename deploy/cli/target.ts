@@ -196,36 +196,33 @@ async function missing(
   const isOfNamespace = namespace !== undefined && kinds.some((kind) => resources[kind].namespaced);
   if (isOfNamespace) await expectNamespace(kube, namespace, Object.keys(words));
   const isOfOneKind = kinds.length === 1;
-  if (!isOfOneKind && words[name.toLowerCase()])
+  if (!isOfOneKind && Object.hasOwn(words, name.toLowerCase()))
     return new NotFound(`expected ${name}/NAME, or an object of the name ${name}, found no such object`);
   const all = (await Promise.all(kinds.map((kind) => listIfAny(kube, kind, namespace ? { namespace } : {})))).flat();
   const names = [...new Set(all.map(({ metadata }) => metadata.name))].sort();
   const meant = nearestOf(name, isOfOneKind ? names : [...names, ...Object.keys(words)]);
   const what = isOfOneKind ? `${kinds[0]} ${name}` : `a ${kinds.join(', ')} of the name ${name}`;
   const there = names.length > 0 ? `there are ${firstOf(names)}` : 'there are none';
-  const elsewhere = isOfNamespace ? await nearestElsewhere(kube, kinds, name, meant) : [];
+  const elsewhere = isOfNamespace ? await readable(kube, kinds, { fieldSelector: `metadata.name=${name}` }) : [];
   const where = isOfNamespace ? ` in namespace ${namespace}` : '';
   const [only, ...others] = elsewhere.map(formatTyped);
-  if (only && elsewhere[0]?.metadata.name !== name)
-    return new NotFound(`expected ${what}${where}, found none; was ${firstOf([only, ...others])} meant?`);
   if (only && others.length === 0) return new NotFound(`expected ${what}${where}, found ${only}`, only);
   if (only) return new NotFound(`expected ${what}${where}, found ${firstOf([only, ...others])}; name one of these`);
-  return new NotFound(`expected ${what}${where}, found none; ${meant ? `was ${meant} meant?` : there}`);
+  const similar = meant ?? (isOfNamespace ? await nearestElsewhere(kube, kinds, name) : undefined);
+  return new NotFound(`expected ${what}${where}, found none; ${similar ? `was ${similar} meant?` : there}`);
 }
 
-/** What has that name in another namespace, or, if none was meant in this one, the most similar; empty if the user may not look there. */
-async function nearestElsewhere(kube: Kube, kinds: readonly TargetKind[], name: string, meant: string | undefined) {
-  const readable = await Promise.allSettled(kinds.map((kind) => listEverywhere<Target>(kube, kind)));
-  const all = readable.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-  const named = (wanted: string | undefined) => all.filter(({ metadata }) => metadata.name === wanted);
-  const exact = named(name);
-  if (exact.length > 0 || meant) return exact;
-  return named(
-    nearestOf(
-      name,
-      all.map(({ metadata }) => metadata.name),
-    ),
-  );
+/** What has the most similar name in any namespace, as a user would type it. */
+async function nearestElsewhere(kube: Kube, kinds: readonly TargetKind[], name: string): Promise<string | undefined> {
+  const all = Map.groupBy(await readable(kube, kinds), ({ metadata }) => metadata.name);
+  const found = all.get(nearestOf(name, [...all.keys()]) ?? '');
+  return found && firstOf(found.map(formatTyped));
+}
+
+/** The objects of these kinds in all namespaces; none of a kind that the user may not read there. */
+async function readable(kube: Kube, kinds: readonly TargetKind[], options: { fieldSelector?: string } = {}) {
+  const found = await Promise.allSettled(kinds.map((kind) => listEverywhere<Target>(kube, kind, options)));
+  return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
 }
 
 export const namespacesIn = async (kube: Kube): Promise<string[]> =>
