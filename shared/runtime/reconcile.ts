@@ -128,8 +128,8 @@ const decisionsAtOnce = 32;
 /** The limit of decisions between two turns of the event loop: those that write nothing wait for nothing, and a thousand of them take long. */
 const decisionsInARow = 100;
 
-/** Waits for a turn of the event loop before every hundredth call goes on, and with it those that come meanwhile. */
-function turns(pause: Ports['pause']): () => Promise<void> {
+/** Every hundredth call waits until other events have had their turn, and so does each call that is made meanwhile. */
+function yieldNowAndThen(pause: Ports['pause']): () => Promise<void> {
   let calls = 0;
   let turn = Promise.resolve();
   return () => {
@@ -192,9 +192,9 @@ async function decideAll<Observed>(
   };
   const observed = await observeReadable(declaration, context, batch);
   const others = observed.filter((one) => isUnreadable(one) || !defer(one, () => decideOne(one)));
-  const giveWay = turns(pause);
+  const yieldToEvents = yieldNowAndThen(pause);
   return mapConcurrently(others, decisionsAtOnce, async (one): Promise<Decision> => {
-    await giveWay();
+    await yieldToEvents();
     if (isUnreadable(one)) return { observed: { unreadable: one.unreadable }, error: one.error };
     const { decision, outcome: own } = await decideOne(one);
     for (const [key, refusal] of own.refusals) outcome.refusals.set(key, refusal);
