@@ -3,7 +3,7 @@ import type { OpenStackRequest } from './request.ts';
 import { step } from './request.ts';
 
 /** What a machine may use of a host; `ram` and `swap` are MiB, `disk` is GiB. */
-export const Flavor = z.looseObject({
+export const Flavor = z.object({
   id: z.string(),
   name: z.string(),
   vcpus: z.number(),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type OpenStackRequest, queryOf, step } from './request.ts';
 
 /** What a volume is filled from, in Glance. */
-export const GlanceImage = z.looseObject({
+export const GlanceImage = z.object({
   id: z.string(),
   name: z.string().nullable().default(''),
   status: z.string(),
@@ -33,7 +33,7 @@ export const listImages = (by: By): OpenStackRequest => ({
 });
 
 /** A project that an image is shared with, and whether it accepted. */
-export const ImageMember = z.looseObject({ member_id: z.string(), status: z.string() });
+export const ImageMember = z.object({ member_id: z.string(), status: z.string() });
 
 export const listMembers = (id: string): OpenStackRequest => ({
   ...image,

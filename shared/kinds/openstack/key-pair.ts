@@ -3,7 +3,7 @@ import type { OpenStackRequest } from './request.ts';
 import { step } from './request.ts';
 
 /** A public key that Nova puts into a new server; it belongs to the user, not to the project. */
-export const KeyPair = z.looseObject({ keypair: z.looseObject({ name: z.string() }) });
+export const KeyPair = z.object({ keypair: z.object({ name: z.string() }) });
 export type KeyPair = z.infer<typeof KeyPair>;
 
 /** One for each machine, unique over all namespaces: they may share one user. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type OpenStackRequest, queryOf, step, uidTag } from './request.ts';
 
 /** A network of Neutron. */
-export const Network = z.looseObject({
+export const Network = z.object({
   id: z.string(),
   name: z.string(),
   status: z.string().default(''),
@@ -13,19 +13,19 @@ export const Network = z.looseObject({
 export type Network = z.infer<typeof Network>;
 
 /** The addresses of a network. */
-export const Subnet = z.looseObject({
+export const Subnet = z.object({
   id: z.string(),
   description: z.string().default(''),
   network_id: z.string(),
   cidr: z.string(),
   gateway_ip: z.string().nullable().default(null),
   enable_dhcp: z.boolean().default(true),
-  allocation_pools: z.array(z.looseObject({ start: z.string(), end: z.string() })).default([]),
+  allocation_pools: z.array(z.object({ start: z.string(), end: z.string() })).default([]),
 });
 export type Subnet = z.infer<typeof Subnet>;
 
 /** A place on a network for one machine. */
-export const Port = z.looseObject({
+export const Port = z.object({
   id: z.string(),
   name: z.string().default(''),
   network_id: z.string(),
@@ -33,7 +33,7 @@ export const Port = z.looseObject({
   description: z.string().default(''),
   device_id: z.string().default(''),
   device_owner: z.string().default(''),
-  fixed_ips: z.array(z.looseObject({ ip_address: z.string(), subnet_id: z.string() })).default([]),
+  fixed_ips: z.array(z.object({ ip_address: z.string(), subnet_id: z.string() })).default([]),
 });
 export type Port = z.infer<typeof Port>;
 

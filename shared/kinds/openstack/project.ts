@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type OpenStackRequest, queryOf, step, uidTag } from './request.ts';
 
 /** A project of Keystone: what a namespace has of an OpenStack that all namespaces share. */
-export const Project = z.looseObject({
+export const Project = z.object({
   id: z.string(),
   name: z.string(),
   description: z.string().default(''),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type OpenStackRequest, queryOf, step, uidKey, uidTag } from './request.ts';
 
 /** A server as Nova reports it at microversion 2.79; an administrator also sees its host. */
-export const Server = z.looseObject({
+export const Server = z.object({
   id: z.string(),
   name: z.string(),
   status: z.string(),
@@ -17,18 +17,18 @@ export const Server = z.looseObject({
   'OS-EXT-SRV-ATTR:host': z.string().nullable().optional(),
   /** UP, DOWN, MAINTENANCE, UNKNOWN or nothing; for administrators only. */
   host_status: z.string().optional(),
-  flavor: z.looseObject({ vcpus: z.number(), ram: z.number(), swap: z.number().default(0) }),
-  fault: z.looseObject({ message: z.string().default('') }).optional(),
+  flavor: z.object({ vcpus: z.number(), ram: z.number(), swap: z.number().default(0) }),
+  fault: z.object({ message: z.string().default('') }).optional(),
   addresses: z
-    .record(z.string(), z.array(z.looseObject({ addr: z.string(), 'OS-EXT-IPS-MAC:mac_addr': z.string().default('') })))
+    .record(z.string(), z.array(z.object({ addr: z.string(), 'OS-EXT-IPS-MAC:mac_addr': z.string().default('') })))
     .default({}),
-  'os-extended-volumes:volumes_attached': z.array(z.looseObject({ id: z.string() })).default([]),
+  'os-extended-volumes:volumes_attached': z.array(z.object({ id: z.string() })).default([]),
   'OS-EXT-SRV-ATTR:root_device_name': z.string().nullable().optional(),
 });
 export type Server = z.infer<typeof Server>;
 
 /** One action that was asked of a server: create, start, stop, reboot, resize, … */
-export const InstanceAction = z.looseObject({
+export const InstanceAction = z.object({
   action: z.string(),
   /** "Error" if Nova accepted the action and gave up; absent while it runs and after success. */
   message: z.string().nullable().optional(),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type OpenStackRequest, queryOf, step, uidKey } from './request.ts';
 
 /** A disk of Cinder; its size is GiB. */
-export const CinderVolume = z.looseObject({
+export const CinderVolume = z.object({
   id: z.string(),
   name: z.string().nullable().default(''),
   status: z.string(),
@@ -11,7 +11,7 @@ export const CinderVolume = z.looseObject({
   bootable: z.string().default('false'),
   metadata: z.record(z.string(), z.string()).default({}),
   attachments: z
-    .array(z.looseObject({ server_id: z.string().default(''), device: z.string().nullable().default('') }))
+    .array(z.object({ server_id: z.string().default(''), device: z.string().nullable().default('') }))
     .default([]),
 });
 export type CinderVolume = z.infer<typeof CinderVolume>;
