@@ -79,7 +79,8 @@ function clientOf(kubeconfig: string): Kube {
 /** A machine on each of the images waits for its download. */
 async function setUp(kube: Kube) {
   await applyManifests(kube, [secretManifest({ namespace, secretName: 'reader', keys })]);
-  const data = { concurrency: '3', retryLimit: String(retryLimit), retryBackoffDuration: '200ms' };
+  const allowedSources = `${store.url}/**`;
+  const data = { concurrency: '3', retryLimit: String(retryLimit), retryBackoffDuration: '200ms', allowedSources };
   await kube.patch(ConfigMap, policyRef, { data });
   for (const name of names) {
     await kube.create(VMDiskImage, {
