@@ -57,6 +57,8 @@ export const stories = byName<OpenStackStory>({
     async run(world) {
       const { status } = await runningMachine(world);
       await createVolume(world, 'data');
+      // Nothing but the machine's own events is a reason to look at it from now on.
+      await untilSo(world, Volume, 'data', isPhase('Available'));
       await changeMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }, { name: 'data' }] });
       await untilSo(world, Volume, 'data', isPhase('InUse'));
       const attached = await untilMachine(world, 'vm', isReady);
