@@ -24,19 +24,21 @@ const projectOf = async (account: typeof red) => {
 };
 
 describe('an event', () => {
-  test('is about one network: it is read, then its policy, its credentials and what its project has', async () => {
+  test('is about one network: it is read, then its policy, its credentials and what carries its uid', async () => {
     await create('red', 'first');
     const process = harness.begin();
     expect(await process.changed(VirtualNetwork, { namespace: 'red', name: 'first' })).toBe(202);
     expect(await reasonOf('red', 'first')).toBe('Available');
     reads.length = 0;
     expect(await process.changed(VirtualNetwork, { namespace: 'red', name: 'first' })).toBe(202);
+    const { uid } = (await kube.get(VirtualNetwork, { namespace: 'red', name: 'first' }))?.metadata ?? {};
+    const { id } = await projectOf(red);
     expect([...reads].sort()).toEqual([
       `get ConfigMap ${operatorNamespace}/${policyName}`,
       `get Secret red/${credentialsName}`,
       'get VirtualNetwork red/first',
-      'network /v2.0/networks',
-      'network /v2.0/subnets',
+      `network /v2.0/networks?project_id=${id}&description=kupenstack:uid=${uid}`,
+      `network /v2.0/subnets?project_id=${id}&description=kupenstack:uid=${uid}`,
     ]);
   });
   test('about an object that is gone reads nothing else', async () => {
@@ -58,7 +60,7 @@ describe('an event', () => {
     ]);
     reads.length = 0;
     expect(await process.audit()).toBe(202);
-    expect(reads.filter((read) => read.startsWith('network'))).toHaveLength(4);
+    expect(reads.filter((read) => read.startsWith('get Secret'))).toHaveLength(2);
     expect(reads[0]).toBe('list VirtualNetwork');
     expect(reads).toEqual(
       expect.arrayContaining([`get Secret red/${credentialsName}`, `get Secret blue/${credentialsName}`]),

@@ -33,7 +33,7 @@ await diskOf(red, 'vm');
 await create('red', 'vm');
 
 describe('an event', () => {
-  test('is about one machine: it, what it names, its policy and credentials are read, then six lists of its project', async () => {
+  test('is about one machine: it, what it names, its policy and credentials are read, then what its project has of it', async () => {
     const process = harness.begin();
     await settle(process, 'red', 'vm');
     expect(await statusOf('red', 'vm')).toMatchObject({ phase: 'Running', restartCount: 0 });
@@ -41,18 +41,32 @@ describe('an event', () => {
     await settle(process, 'red', 'vm');
     reads.length = 0;
     expect(await process.changed(KupenStackMachine, { namespace: 'red', name: 'vm' })).toBe(202);
-    expect(reads.map((read) => read.replace(/[0-9a-f]{32}/, 'id')).sort()).toEqual([
+    const { uid } = (await kube.get(KupenStackMachine, { namespace: 'red', name: 'vm' }))?.metadata ?? {};
+    const shown = (read: string) => read.replaceAll(/[0-9a-f]{32}/g, 'id').replace(uid ?? '', 'uid');
+    expect(reads.map(shown).sort()).toEqual([
       'compute /flavors/detail',
-      'compute /os-keypairs',
-      'compute /servers/detail',
+      'compute /servers/detail?tags=kupenstack:uid=uid',
       `get ConfigMap ${operatorNamespace}/${policyName}`,
       `get Secret red/${credentialsName}`,
       'get VirtualMachine red/vm',
       'get Volume red/vm',
-      'network /v2.0/networks',
-      'network /v2.0/ports',
-      'volume /id/volumes/detail',
+      'network /v2.0/ports?project_id=id&description=kupenstack:uid=uid',
+      'volume /id/volumes/detail?name=vm',
     ]);
+  });
+  test('asks for a network and a volume of its namespace by their uids', async () => {
+    const ref = { namespace: 'red', name: 'sibling' };
+    const [network, volume] = [
+      await kube.create(VirtualNetwork, { metadata: ref, spec: {} }),
+      await kube.create(Volume, { metadata: ref, spec: { size: '1Gi' } }),
+    ];
+    await create('red', 'sibling', { virtualNetworks: ['sibling'] });
+    reads.length = 0;
+    await harness.begin().changed(KupenStackMachine, ref);
+    const asked = reads.join('\n');
+    expect(asked).toContain(`&description=kupenstack:uid=${network.metadata.uid}`);
+    expect(asked).toContain(`?metadata={"kupenstack:uid":"${volume.metadata.uid}"}`);
+    expect(asked).not.toMatch(/volumes\/detail$/m);
   });
   test('lists no machines for the flavors of others, however many sizes there are', async () => {
     await administrator.send(createFlavor({ vcpus: 3, ram: 64, swap: 0 }));
@@ -86,7 +100,7 @@ describe('an event', () => {
     expect(reads[0]).toBe('list VirtualMachine');
     reads.length = 0;
     expect(await harness.begin().audit()).toBe(202);
-    expect(reads.filter((read) => read === 'compute /servers/detail')).toHaveLength(2);
+    expect(reads.filter((read) => read === 'compute /flavors/detail')).toHaveLength(2);
   });
 });
 

@@ -9,15 +9,18 @@ import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { CloudFault } from '../../shared/openstack/status.ts';
 import type { Policy } from '../../shared/policy.ts';
 
-/** One machine, its siblings in the namespace, and what there is of it in OpenStack. */
-export interface Observed {
+/** One machine, and the VirtualNetworks and Volumes of its namespace that it names. */
+export interface Named {
+  machine: KupenStackMachine;
+  networks: readonly VirtualNetwork[];
+  volumes: readonly Volume[];
+}
+
+/** The same, and what there is of it in OpenStack. */
+export interface Observed extends Named {
   nowMs: number;
   policy: Policy;
   refusals: Refusals;
-  machine: KupenStackMachine;
-  /** The VirtualNetworks and Volumes of its namespace that it names. */
-  networks: readonly VirtualNetwork[];
-  volumes: readonly Volume[];
   cloud: { fault: CloudFault } | Found;
 }
 

@@ -16,7 +16,7 @@ const { kube, clock, openStack, reads, red, blue, create, statusOf, reasonOf, se
 const imageReads = () => reads.filter((read) => read.startsWith('image'));
 
 describe('an event', () => {
-  test('is about one volume: it is read, then its policy, its credentials and the volumes of its project', async () => {
+  test('is about one volume: it is read, then its policy, its credentials and the volumes that carry its uid', async () => {
     await create('red', 'first');
     const process = harness.begin();
     await settle(process, 'red', 'first');
@@ -24,11 +24,12 @@ describe('an event', () => {
     reads.length = 0;
     expect(await process.changed(Volume, { namespace: 'red', name: 'first' })).toBe(202);
     const [project] = reads.flatMap((read) => /^volume \/(\w+)\//.exec(read)?.slice(1) ?? []);
+    const { uid } = (await kube.get(Volume, { namespace: 'red', name: 'first' }))?.metadata ?? {};
     expect([...reads].sort()).toEqual([
       `get ConfigMap ${operatorNamespace}/${policyName}`,
       `get Secret red/${credentialsName}`,
       'get Volume red/first',
-      `volume /${project}/volumes/detail`,
+      `volume /${project}/volumes/detail?metadata={"kupenstack:uid":"${uid}"}`,
     ]);
   });
   test('about a volume from an image reads images until the volume exists', async () => {

@@ -65,7 +65,9 @@ describe('the audit', () => {
       ]),
     );
     const { project } = await administrator.login();
-    const found = reads.filter((read) => !read.startsWith('get')).map((read) => read.replace(project.id, 'own'));
+    const found = reads
+      .filter((read) => !read.startsWith('get'))
+      .map((read) => read.replace(/\?.*/, '').replace(project.id, 'own'));
     const things = ['compute /servers', 'image /v2/images', 'network /v2.0/networks', 'volume /own/volumes'];
     const first = ['identity /projects', 'list Namespace'];
     expect([...found.slice(0, 2), ...found.slice(2, -2).sort(), ...found.slice(-2)]).toEqual([

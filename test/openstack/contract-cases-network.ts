@@ -57,6 +57,26 @@ export const networkCases: Cases = {
       ],
     },
   ],
+  'networks, subnets and ports are found by their description': [
+    network('a-{run}', { description: 'kupenstack:uid={run}-1' }),
+    network('b-{run}', { description: 'kupenstack:uid={run}-2' }, 'other'),
+    subnet({ name: 'a', description: 'kupenstack:uid={run}-1' }),
+    subnet({ name: 'b', description: 'kupenstack:uid={run}-2', cidr: '10.9.1.0/24' }, 'second'),
+    port({ name: 'a', description: 'kupenstack:uid={run}-1' }),
+    port({ name: 'b', description: 'kupenstack:uid={run}-2' }, 'another'),
+    ...['networks', 'subnets', 'ports'].flatMap((kind) => [
+      {
+        ask: `GET network /v2.0/${kind}?project_id={project}&description=kupenstack%3Auid%3D{run}-1`,
+        pick: names(kind),
+      },
+      { ask: `GET network /v2.0/${kind}?project_id={project}&description=kupenstack%3Auid%3D`, pick: names(kind) },
+      {
+        ask: `GET network /v2.0/${kind}?project_id={project}&description=kupenstack%3Auid%3D{run}-2`,
+        as: 'admin' as const,
+        pick: names(kind),
+      },
+    ]),
+  ],
   'what is another project’s is not found': [
     { ...network('n-{run}'), as: 'admin' },
     { ask: 'GET network /v2.0/networks/{network}' },

@@ -15,6 +15,8 @@ export interface Call {
   method: string;
   /** Behind the service's own address. */
   path: string;
+  /** What is asked of a list, `tags=a&limit=1`; '' where nothing is. */
+  query: string;
   /** `createServer`; '' where there is no such thing. */
   operation: string;
   status: number;
@@ -49,7 +51,8 @@ export async function answer(request: IncomingMessage, response: ServerResponse,
     requestId,
   };
   const { operation, isLost, ...given } = await handle(desk, service, asked);
-  desk.tell({ service: service.name, method: asked.method, path, operation, status: given.status });
+  const query = decodeURIComponent(url.search.slice(1));
+  desk.tell({ service: service.name, method: asked.method, path, query, operation, status: given.status });
   if (isLost) return void response.destroy();
   send(response, given, { 'x-openstack-request-id': requestId, ...versionHeaders(service, asked.headers, requestId) });
 }

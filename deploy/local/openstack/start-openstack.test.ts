@@ -176,12 +176,26 @@ describe('one run', () => {
     const calls: Call[] = [];
     const off = openStack.onCall((call) => calls.push(call));
     await ask('POST', 'network', '/networks', { network: { name: 'n' } });
-    await ask('GET', 'compute', '/servers/none');
+    await ask('GET', 'compute', '/servers/none?a=b%20c');
     off();
     await ask('GET', 'compute', '/servers/none');
     expect(calls).toEqual([
-      { service: 'network', method: 'POST', path: '/v2.0/networks', operation: 'createNetwork', status: 201 },
-      { service: 'compute', method: 'GET', path: '/servers/none', operation: 'showServer', status: 404 },
+      {
+        service: 'network',
+        method: 'POST',
+        path: '/v2.0/networks',
+        query: '',
+        operation: 'createNetwork',
+        status: 201,
+      },
+      {
+        service: 'compute',
+        method: 'GET',
+        path: '/servers/none',
+        query: 'a=b c',
+        operation: 'showServer',
+        status: 404,
+      },
     ]);
   });
 

@@ -18,6 +18,13 @@ export const listKeyPairs = (): OpenStackRequest => ({
   path: '/os-keypairs',
 });
 
+export const showKeyPair = (uid: string): OpenStackRequest => ({
+  ...compute,
+  operation: 'showKeyPair',
+  method: 'GET',
+  path: `/os-keypairs/${step(keyPairName(uid))}`,
+});
+
 export const createKeyPair = (uid: string, publicKey: string): OpenStackRequest => ({
   ...compute,
   operation: 'createKeyPair',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type OpenStackRequest, queryOf, step, uidTag } from './request.ts';
+import { type By, type OpenStackRequest, queryOf, step, uidTag } from './request.ts';
 
 /** A network of Neutron. */
 export const Network = z.object({
@@ -40,25 +40,28 @@ export type Port = z.infer<typeof Port>;
 const network = { service: 'network' } as const;
 
 /** The project is always part of the query: an administrator's token lists all projects. */
-export const listNetworks = (project: string): OpenStackRequest => ({
+const ofProject = (project: string, { uid, name }: By = {}) =>
+  queryOf({ project_id: project, name, description: uid && uidTag(uid) });
+
+export const listNetworks = (project: string, by?: By): OpenStackRequest => ({
   ...network,
   operation: 'listNetworks',
   method: 'GET',
-  path: `/v2.0/networks${queryOf({ project_id: project })}`,
+  path: `/v2.0/networks${ofProject(project, by)}`,
 });
 
-export const listSubnets = (project: string): OpenStackRequest => ({
+export const listSubnets = (project: string, by?: By): OpenStackRequest => ({
   ...network,
   operation: 'listSubnets',
   method: 'GET',
-  path: `/v2.0/subnets${queryOf({ project_id: project })}`,
+  path: `/v2.0/subnets${ofProject(project, by)}`,
 });
 
-export const listPorts = (project: string): OpenStackRequest => ({
+export const listPorts = (project: string, by?: By): OpenStackRequest => ({
   ...network,
   operation: 'listPorts',
   method: 'GET',
-  path: `/v2.0/ports${queryOf({ project_id: project })}`,
+  path: `/v2.0/ports${ofProject(project, by)}`,
 });
 
 /** The uid is in the description, which is set at creation; tags need a second request. */

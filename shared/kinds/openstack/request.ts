@@ -24,6 +24,12 @@ export function queryOf(parameters: Readonly<Record<string, string | undefined>>
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }
 
+/** What a list is narrowed to: things that carry this uid, or have this name. */
+export interface By {
+  uid?: string;
+  name?: string;
+}
+
 /** One step of a path: names are users' own. */
 export const step = (name: string) => encodeURIComponent(name);
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type OpenStackRequest, queryOf, step, uidKey, uidTag } from './request.ts';
+import { type By, type OpenStackRequest, queryOf, step, uidKey, uidTag } from './request.ts';
 
 /** A server as Nova reports it at microversion 2.79; an administrator also sees its host. */
 export const Server = z.object({
@@ -42,8 +42,8 @@ export type InstanceAction = z.infer<typeof InstanceAction>;
 const compute = { service: 'compute' } as const;
 const asked = (id: string) => `/servers/${step(id)}`;
 
-/** All servers of the project, or those that carry this uid. */
-export const listServers = (uid?: string): OpenStackRequest => ({
+/** Of the project. */
+export const listServers = ({ uid }: Pick<By, 'uid'> = {}): OpenStackRequest => ({
   ...compute,
   operation: 'listServers',
   method: 'GET',

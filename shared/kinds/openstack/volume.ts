@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type OpenStackRequest, queryOf, step, uidKey } from './request.ts';
+import { type By, type OpenStackRequest, queryOf, step, uidKey } from './request.ts';
 
 /** A disk of Cinder; its size is GiB. */
 export const CinderVolume = z.object({
@@ -18,11 +18,20 @@ export type CinderVolume = z.infer<typeof CinderVolume>;
 
 const volume = { service: 'volume' } as const;
 
-export const listVolumes = (): OpenStackRequest => ({
+/** Of the project; of one in it by its id, {@link showVolume}. */
+export const listVolumes = ({ uid, name }: By = {}): OpenStackRequest => ({
   ...volume,
   operation: 'listVolumes',
   method: 'GET',
-  path: '/volumes/detail',
+  path: `/volumes/detail${queryOf({ name, metadata: uid && JSON.stringify({ [uidKey]: uid }) })}`,
+});
+
+/** Of any project, for an administrator. */
+export const showVolume = (id: string): OpenStackRequest => ({
+  ...volume,
+  operation: 'showVolume',
+  method: 'GET',
+  path: `/volumes/${step(id)}`,
 });
 
 /** Of another project, for administrators. */

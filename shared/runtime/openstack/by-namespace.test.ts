@@ -3,7 +3,7 @@ import { aVolume } from '../../../test/support/builders/openstack.ts';
 import type { Context } from '../../function.ts';
 import { noEvents } from '../../function.ts';
 import { Volume } from '../../kinds/kupenstack/volume.ts';
-import { auditOf, openOrNamed } from './by-namespace.ts';
+import { auditOf, listBy, openOrNamed } from './by-namespace.ts';
 
 /** A cluster with these volumes, in pages, that answers no list. */
 const inPages = (...pages: readonly Volume[][]) =>
@@ -28,6 +28,20 @@ test('an audit names all objects page by page, but a namespace in one part', asy
     ['red/c', 'red/d', 'red/e', 'red/f'],
     ['white/g'],
   ]);
+});
+
+test('what is asked for is listed by itself, each once; of nine things all are listed, of none nothing', async () => {
+  const lists: unknown[] = [];
+  const listed = (...names: readonly string[]) =>
+    listBy(
+      names.map((name) => ({ name })),
+      async (by) => void lists.push(by?.name ?? 'all'),
+    );
+  await listed('a', 'b', 'a');
+  await listed();
+  await listed(...'abcdefgh');
+  await listed(...'abcdefghi');
+  expect(lists).toEqual(['a', 'b', ...'abcdefgh', 'all']);
 });
 
 test('an audit of none names none', async () => {

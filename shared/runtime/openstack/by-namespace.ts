@@ -1,4 +1,4 @@
-import { uniqueByName } from '../../distinct.ts';
+import { distinct, uniqueByName } from '../../distinct.ts';
 import { type Batch, type Context, type Subject, subjectNamed, subjectsOf } from '../../function.ts';
 import { matches } from '../../glob.ts';
 import type { KubernetesObject, Resource } from '../../kinds/resource.ts';
@@ -42,6 +42,15 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
     return group.map((object) => observed(object, found, policy));
   });
   return (await Promise.all(seen)).flat();
+}
+
+/** Up to so many short lists cost less than the list of a project. */
+const few = 8;
+
+/** What `list` gives for each of these, or for all things where they are many. What nothing asks for is not listed. */
+export async function listBy<By, T>(asked: readonly By[], list: (by?: By) => Promise<T | T[]>): Promise<T[]> {
+  const apart = distinct(asked, (by) => JSON.stringify(by));
+  return (await Promise.all(apart.length > few ? [list()] : apart.map(list))).flat() as T[];
 }
 
 /**

@@ -117,8 +117,8 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
   else await kube.patch(ConfigMap, policyRef, { data });
   /** What was read, of the API server and of OpenStack, since this was emptied last. */
   const reads: string[] = [];
-  openStack.onCall(({ service, method, path }) => {
-    if (method === 'GET') reads.push(`${service} ${path}`);
+  openStack.onCall(({ service, method, path, query }) => {
+    if (method === 'GET') reads.push(`${service} ${path}${query && `?${query}`}`);
   });
 
   /** A process of the function, which ends after this many writes to the API server or to OpenStack. */
