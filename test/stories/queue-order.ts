@@ -1,16 +1,28 @@
+import { holdersOf } from '../../shared/images/slots.ts';
+import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Change } from './history.ts';
 
 /** The images in the order of the queue: by `queuedAt`, then by uid. */
 export function queueOrder(changes: readonly Change[]): string[] {
-  const places = placesIn(changes);
-  const names = new Map(
-    changes
-      .filter(({ object }) => object.kind === VMDiskImage.kind)
-      .map(({ object: { metadata } }) => [metadata.uid, metadata.name]),
-  );
   const first = ([, a]: [string, string], [, b]: [string, string]) => (a < b ? -1 : 1);
-  return [...places].sort(first).map(([uid]) => names.get(uid) ?? uid);
+  return namesOf(
+    [...placesIn(changes)].sort(first).map(([uid]) => uid),
+    changes,
+  );
+}
+
+/** The images in the order in which the Lease gave them their first slot. */
+export function slotOrder(changes: readonly Change[]): string[] {
+  const leases = changes.map(({ object }) => object).filter(({ kind }) => kind === Lease.kind);
+  const holders = leases.flatMap((lease) => holdersOf(lease as Lease) ?? []);
+  return namesOf([...new Set(holders.map(({ uid }) => uid))], changes);
+}
+
+function namesOf(uids: readonly string[], changes: readonly Change[]): string[] {
+  const images = changes.map(({ object }) => object).filter(({ kind }) => kind === VMDiskImage.kind);
+  const names = new Map(images.map(({ metadata: { uid, name } }) => [uid, name]));
+  return uids.map((uid) => names.get(uid) ?? uid);
 }
 
 /** Each image's place in the line, as text that sorts like the queue. */

@@ -6,7 +6,7 @@ import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-
 import { startStandIn } from '../bench/stand-in.ts';
 import { countReached } from './count-reached.ts';
 import { uninspected } from './queue.ts';
-import { queueOrder } from './queue-order.ts';
+import { queueOrder, slotOrder } from './queue-order.ts';
 import { byName, createImage, type Story, setPolicy, until, type World } from './world.ts';
 
 const count = 200;
@@ -48,7 +48,8 @@ export const stories = byName<Story>({
       await Promise.all([started.stop(), succeeded.stop(), standIn.stop()]);
 
       expect(paused).toBeLessThan(count);
-      expect(world.history.starts().map(({ image }) => image)).toEqual(queueOrder(world.history.changes()));
+      // Rivals give slots in this order; of two images that got theirs from two of them either may begin first.
+      expect(slotOrder(world.history.changes())).toEqual(queueOrder(world.history.changes()));
       expect(world.history.starts()).toHaveLength(count);
     },
   },
