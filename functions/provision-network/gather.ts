@@ -1,8 +1,8 @@
 import type { Batch, Context } from '../../shared/function.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { listNetworks, listSubnets, Network, Subnet } from '../../shared/kinds/openstack/network.ts';
-import { type By, uidTag } from '../../shared/kinds/openstack/request.ts';
-import { listBy, onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
+import { uidTag } from '../../shared/kinds/openstack/request.ts';
+import { listSome, onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Observed } from './observed.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<Observed[]> {
@@ -11,11 +11,12 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
     context,
     await openOrNamed(context.kube, batch, VirtualNetwork),
     async (cloud, asked) => {
-      const subnetsOf = (by?: By) => cloud.list(listSubnets(cloud.project, by), 'subnets', Subnet);
-      const byUids = asked.map(({ metadata }) => ({ uid: metadata.uid }));
+      const subnetsOf = (uids?: readonly string[]) =>
+        cloud.list(listSubnets(cloud.project, { uids }), 'subnets', Subnet);
+      const uids = asked.map(({ metadata }) => metadata.uid);
       const [networks, subnets] = await Promise.all([
-        listBy(byUids, (by) => cloud.list(listNetworks(cloud.project, by), 'networks', Network)),
-        listBy(byUids, subnetsOf),
+        listSome(uids, (uids) => cloud.list(listNetworks(cloud.project, { uids }), 'networks', Network)),
+        listSome(uids, subnetsOf),
       ]);
       const tags = new Set(subnets.map(({ description }) => description));
       // A free range is looked for among those of the whole project.

@@ -45,7 +45,7 @@ describe('an event', () => {
     const shown = (read: string) => read.replaceAll(/[0-9a-f]{32}/g, 'id').replace(uid ?? '', 'uid');
     expect(reads.map(shown).sort()).toEqual([
       'compute /flavors/detail',
-      'compute /servers/detail?tags=kupenstack:uid=uid',
+      'compute /servers/detail?tags-any=kupenstack:uid=uid',
       `get ConfigMap ${operatorNamespace}/${policyName}`,
       `get Secret red/${credentialsName}`,
       'get VirtualMachine red/vm',

@@ -4,7 +4,7 @@ import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-ma
 import { Flavor, hasSize, listFlavors } from '../../shared/kinds/openstack/flavor.ts';
 import { KeyPair, keyPairName, listKeyPairs, showKeyPair } from '../../shared/kinds/openstack/key-pair.ts';
 import { listNetworks, listPorts, Network, Port } from '../../shared/kinds/openstack/network.ts';
-import { type By, type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
+import { type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
 import {
   InstanceAction,
   listInstanceActions,
@@ -14,7 +14,7 @@ import {
 } from '../../shared/kinds/openstack/server.ts';
 import { CinderVolume, listVolumes, showVolume } from '../../shared/kinds/openstack/volume.ts';
 import type { KubernetesObject, ObjectReference } from '../../shared/kinds/resource.ts';
-import { listBy } from '../../shared/runtime/openstack/by-namespace.ts';
+import { listEach, listSome } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
 import type { Found, Named } from './observed.ts';
@@ -37,15 +37,15 @@ export const volumesIn = ({ metadata: { namespace }, spec }: KupenStackMachine):
  * were counted.
  */
 export async function readProject(cloud: Cloud, named: readonly Named[]): Promise<Project> {
-  const byUid = named.map(({ machine }) => ({ uid: machine.metadata.uid }));
+  const uids = named.map(({ machine }) => machine.metadata.uid);
   const [listed, ports, networks, volumesNamed, flavors] = await Promise.all([
-    listBy(byUid, (by) => cloud.list(listServers(by), 'servers', Server)),
-    listBy(byUid, (by) => cloud.list(listPorts(cloud.project, by), 'ports', Port)),
-    listBy(
+    listSome(uids, (some) => cloud.list(listServers({ uids: some }), 'servers', Server)),
+    listSome(uids, (some) => cloud.list(listPorts(cloud.project, { uids: some }), 'ports', Port)),
+    networksBy(
+      cloud,
       named.flatMap(({ machine, networks }) => networksIn(machine).map((ref) => byOf(ref, networks))),
-      (by) => cloud.list(listNetworks(cloud.project, by), 'networks', Network),
     ),
-    listBy(
+    listEach(
       named.flatMap(({ machine, volumes }) => volumesIn(machine).map((ref) => byOf(ref, volumes))),
       (by) => cloud.list(listVolumes(by), 'volumes', CinderVolume),
     ),
@@ -105,6 +105,24 @@ function byOf({ name }: ObjectReference, siblings: readonly KubernetesObject[]):
   return sibling ? { uid: sibling.metadata.uid } : { name };
 }
 
+type By = { uid?: string; name?: string };
+
+async function networksBy(cloud: Cloud, all: readonly By[]): Promise<Network[]> {
+  const listed = (by: Parameters<typeof listNetworks>[1]) =>
+    cloud.list(listNetworks(cloud.project, by), 'networks', Network);
+  const found = [
+    listSome(
+      all.flatMap(({ uid = [] }) => uid),
+      (uids) => listed({ uids }),
+    ),
+    listSome(
+      all.flatMap(({ name = [] }) => name),
+      (names) => listed({ names }),
+    ),
+  ];
+  return (await Promise.all(found)).flat();
+}
+
 const idOf = ({ status }: { status?: { id?: string | undefined } | undefined }) => status?.id;
 const idsAttached = (server: Server) => server['os-extended-volumes:volumes_attached'].map(({ id }) => id);
 
@@ -124,11 +142,11 @@ const mayHaveKeyPair = ({ metadata, spec }: KupenStackMachine, servers: readonly
 
 /** The names of the key pairs of these machines, or of more. */
 async function keyPairsOf(cloud: Cloud, machines: readonly KupenStackMachine[]): Promise<ReadonlySet<string>> {
-  const found = await listBy(
+  const found = await listEach(
     machines.map(({ metadata }) => metadata.uid),
     async (uid) => {
       if (uid === undefined) return cloud.list(listKeyPairs(), 'keypairs', KeyPair);
-      return (await ifThere(cloud, showKeyPair(uid), KeyPair)) ?? [];
+      return [(await ifThere(cloud, showKeyPair(uid), KeyPair)) ?? []].flat();
     },
   );
   return new Set(found.map(({ keypair }) => keypair.name));

@@ -7,7 +7,7 @@ import { uidKey } from '../../shared/kinds/openstack/request.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
-import { listBy, onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
+import { listEach, onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
 import type { Found, Observed } from './observed.ts';
 import { isId, isUrl } from './source.ts';
@@ -19,7 +19,7 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
     await concerned(context, batch),
     async (cloud, volumes) => {
       const byUids = volumes.map(({ metadata }) => ({ uid: metadata.uid }));
-      const listed = await listBy(byUids, (by) => cloud.list(listVolumes(by), 'volumes', CinderVolume));
+      const listed = await listEach(byUids, (by) => cloud.list(listVolumes(by), 'volumes', CinderVolume));
       // Each volume's search of all of them would be a crowd's square.
       const byUid = Map.groupBy(listed, ({ metadata }) => metadata[uidKey]);
       const found = volumes.map(async (volume) => {

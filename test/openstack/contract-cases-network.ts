@@ -47,6 +47,7 @@ export const networkCases: Cases = {
     network('b-{run}', {}, 'other'),
     { ask: 'GET network /v2.0/networks?name=a-{run}', pick: names('networks') },
     { ask: 'GET network /v2.0/networks?name=a-', pick: names('networks') },
+    { ask: 'GET network /v2.0/networks?name=a-{run}&name=b-{run}', pick: names('networks') },
     { ask: 'GET network /v2.0/networks?project_id={project}', as: 'admin', pick: names('networks') },
     {
       ask: 'GET network /v2.0/networks?project_id={project}&limit=1',
@@ -70,6 +71,10 @@ export const networkCases: Cases = {
         pick: names(kind),
       },
       { ask: `GET network /v2.0/${kind}?project_id={project}&description=kupenstack%3Auid%3D`, pick: names(kind) },
+      {
+        ask: `GET network /v2.0/${kind}?project_id={project}&description=kupenstack%3Auid%3D{run}-1&description=kupenstack%3Auid%3D{run}-2`,
+        pick: names(kind),
+      },
       {
         ask: `GET network /v2.0/${kind}?project_id={project}&description=kupenstack%3Auid%3D{run}-2`,
         as: 'admin' as const,

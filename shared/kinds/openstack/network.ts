@@ -40,8 +40,8 @@ export type Port = z.infer<typeof Port>;
 const network = { service: 'network' } as const;
 
 /** The project is always part of the query: an administrator's token lists all projects. */
-const ofProject = (project: string, { uid, name }: By = {}) =>
-  queryOf({ project_id: project, name, description: uid && uidTag(uid) });
+const ofProject = (project: string, { uids, names }: By = {}) =>
+  queryOf({ project_id: project, name: names, description: uids?.map(uidTag) });
 
 export const listNetworks = (project: string, by?: By): OpenStackRequest => ({
   ...network,

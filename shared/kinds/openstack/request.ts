@@ -18,16 +18,18 @@ export interface OpenStackRequest {
   about?: string;
 }
 
-/** `?a=1&b=2`, without what is undefined. */
-export function queryOf(parameters: Readonly<Record<string, string | undefined>>): string {
-  const entries = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+/** `?a=1&b=2&b=3`, without what is undefined. */
+export function queryOf(parameters: Readonly<Record<string, string | readonly string[] | undefined>>): string {
+  const entries = Object.entries(parameters).flatMap(([name, value = []]) =>
+    [value].flat().map((one) => [name, one] as [string, string]),
+  );
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }
 
-/** What a list is narrowed to: things that carry this uid, or have this name. */
+/** What a list is narrowed to: things that carry one of these uids, or have one of these names. */
 export interface By {
-  uid?: string;
-  name?: string;
+  uids?: readonly string[] | undefined;
+  names?: readonly string[] | undefined;
 }
 
 /** One step of a path: names are users' own. */

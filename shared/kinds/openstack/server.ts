@@ -43,11 +43,11 @@ const compute = { service: 'compute' } as const;
 const asked = (id: string) => `/servers/${step(id)}`;
 
 /** Of the project. */
-export const listServers = ({ uid }: Pick<By, 'uid'> = {}): OpenStackRequest => ({
+export const listServers = ({ uids }: Pick<By, 'uids'> = {}): OpenStackRequest => ({
   ...compute,
   operation: 'listServers',
   method: 'GET',
-  path: `/servers/detail${queryOf({ tags: uid && uidTag(uid) })}`,
+  path: `/servers/detail${queryOf({ 'tags-any': uids?.map(uidTag).join() })}`,
 });
 
 /** One server; of one in ERROR that never got to a host, the lists do not say why, and this does (nova 26: it is in cell0). */

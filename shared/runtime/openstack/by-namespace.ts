@@ -6,6 +6,7 @@ import type { Reported } from '../../kubernetes/status.ts';
 import { type CloudFault, isReady } from '../../openstack/status.ts';
 import { operatorNamespace } from '../../operator.ts';
 import { isValid, type Policy } from '../../policy.ts';
+import { mapConcurrently } from '../concurrency.ts';
 import { getNamed } from '../get-named.ts';
 import type { ListOptions } from '../kube.ts';
 import { readPolicy } from '../read-policy.ts';
@@ -44,13 +45,25 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
   return (await Promise.all(seen)).flat();
 }
 
-/** Up to so many short lists cost less than the list of a project. */
-const few = 8;
+/** Of more things of a project the whole list costs less. */
+const few = 32;
+const atOnce = 8;
 
-/** What `list` gives for each of these, or for all things where they are many. What nothing asks for is not listed. */
-export async function listBy<By, T>(asked: readonly By[], list: (by?: By) => Promise<T | T[]>): Promise<T[]> {
+/** One list of these things, by their uids or names; of the whole project where they are many. What nothing asks for is not listed. */
+export async function listSome<T>(
+  asked: readonly string[],
+  list: (asked?: readonly string[]) => Promise<T[]>,
+): Promise<T[]> {
+  const apart = [...new Set(asked)];
+  if (apart.length === 0) return [];
+  return apart.length > few ? list() : list(apart);
+}
+
+/** The same where OpenStack finds one of them at a time. */
+export async function listEach<By, T>(asked: readonly By[], list: (by?: By) => Promise<T[]>): Promise<T[]> {
   const apart = distinct(asked, (by) => JSON.stringify(by));
-  return (await Promise.all(apart.length > few ? [list()] : apart.map(list))).flat() as T[];
+  if (apart.length > few) return list();
+  return (await mapConcurrently(apart, atOnce, list)).flat();
 }
 
 /**
