@@ -60,7 +60,7 @@ describe('an event', () => {
     ]);
     reads.length = 0;
     expect(await process.audit()).toBe(202);
-    expect(reads.filter((read) => read.startsWith('get Secret'))).toHaveLength(2);
+    expect(reads.filter((read) => read.startsWith('network'))).toHaveLength(4);
     expect(reads[0]).toBe('list VirtualNetwork');
     expect(reads).toEqual(
       expect.arrayContaining([`get Secret red/${credentialsName}`, `get Secret blue/${credentialsName}`]),

@@ -3,7 +3,7 @@ import type { Network, Subnet } from '../../shared/kinds/openstack/network.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { CloudFault } from '../../shared/openstack/status.ts';
 
-/** One network, and what there is of networks in its project. */
+/** One network, and what OpenStack has of it: of subnets all that the project has, if a range is to be chosen. */
 export interface Observed {
   nowMs: number;
   refusals: Refusals;

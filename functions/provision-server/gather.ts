@@ -11,19 +11,22 @@ import { getNamed } from '../../shared/runtime/get-named.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
+import { narrowLists } from '../../shared/runtime/openstack/narrow-lists.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
-import type { Named, Observed } from './observed.ts';
-import { networksIn, type Project, readProject, volumesIn } from './project.ts';
+import type { MachineWithSiblings, Observed } from './observed.ts';
+import { type ProjectContent, readProject } from './project.ts';
+import { networksIn, volumesIn } from './references.ts';
 import { sizeOf } from './size.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<Observed[]> {
   const { kube, nowMs, refusals } = context;
+  const lists = narrowLists(batch);
   const machines = await concerned(context, batch);
   const [networksOf, volumesOf] = await Promise.all([
     siblings(kube, batch, VirtualNetwork, machines, networksIn),
     siblings(kube, batch, Volume, machines, volumesIn),
   ]);
-  const namedBy = (machine: KupenStackMachine): Named => ({
+  const withSiblings = (machine: KupenStackMachine): MachineWithSiblings => ({
     machine,
     networks: networksOf(machine),
     volumes: volumesOf(machine),
@@ -32,11 +35,11 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
     context,
     machines,
     async (cloud, group) => {
-      const project = await readProject(cloud, group.map(namedBy));
+      const project = await readProject(cloud, group.map(withSiblings), lists);
       return { project, unusedFlavors: await unusedFlavorsOf(context, cloud, project, group), first: group[0] };
     },
     (machine, cloud, policy) => {
-      const common = { nowMs, policy, refusals, ...namedBy(machine) };
+      const common = { nowMs, policy, refusals, ...withSiblings(machine) };
       if ('fault' in cloud) return { ...common, cloud };
       const unusedFlavors = machine === cloud.first ? cloud.unusedFlavors : [];
       return { ...common, cloud: { ...cloud.project.of(common), unusedFlavors } };
@@ -95,7 +98,7 @@ const allMachines = async ({ kube, cached }: Context): Promise<readonly KupenSta
 async function unusedFlavorsOf(
   context: Context,
   cloud: Cloud,
-  { flavors, servers }: Project,
+  { flavors, servers }: ProjectContent,
   machines: readonly KupenStackMachine[],
 ) {
   const wants = (all: readonly KupenStackMachine[], flavor: Flavor) =>

@@ -100,7 +100,7 @@ describe('an event', () => {
     expect(reads[0]).toBe('list VirtualMachine');
     reads.length = 0;
     expect(await harness.begin().audit()).toBe(202);
-    expect(reads.filter((read) => read === 'compute /flavors/detail')).toHaveLength(2);
+    expect(reads.filter((read) => read === 'compute /servers/detail')).toHaveLength(2);
   });
 });
 

@@ -10,14 +10,14 @@ import type { CloudFault } from '../../shared/openstack/status.ts';
 import type { Policy } from '../../shared/policy.ts';
 
 /** One machine, and the VirtualNetworks and Volumes of its namespace that it names. */
-export interface Named {
+export interface MachineWithSiblings {
   machine: KupenStackMachine;
   networks: readonly VirtualNetwork[];
   volumes: readonly Volume[];
 }
 
 /** The same, and what there is of it in OpenStack. */
-export interface Observed extends Named {
+export interface Observed extends MachineWithSiblings {
   nowMs: number;
   policy: Policy;
   refusals: Refusals;

@@ -4,7 +4,7 @@ import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-ma
 import { Flavor, hasSize, listFlavors } from '../../shared/kinds/openstack/flavor.ts';
 import { KeyPair, keyPairName, listKeyPairs, showKeyPair } from '../../shared/kinds/openstack/key-pair.ts';
 import { listNetworks, listPorts, Network, Port } from '../../shared/kinds/openstack/network.ts';
-import { type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
+import { type ListFilter, type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
 import {
   InstanceAction,
   listInstanceActions,
@@ -13,46 +13,48 @@ import {
   showServer,
 } from '../../shared/kinds/openstack/server.ts';
 import { CinderVolume, listVolumes, showVolume } from '../../shared/kinds/openstack/volume.ts';
-import type { KubernetesObject, ObjectReference } from '../../shared/kinds/resource.ts';
-import { listEach, listSome } from '../../shared/runtime/openstack/by-namespace.ts';
+import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
+import type { NarrowLists } from '../../shared/runtime/openstack/narrow-lists.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
-import type { Found, Named } from './observed.ts';
+import type { Found, MachineWithSiblings } from './observed.ts';
+import { networksIn, type UidOrName, uidOrName, volumesIn } from './references.ts';
 import { sizeOf } from './size.ts';
 
 /** What a project has of some of its machines. */
-export interface Project {
+export interface ProjectContent {
   flavors: readonly Flavor[];
   servers: readonly Server[];
-  of(named: Named): Omit<Found, 'unusedFlavors'>;
+  of(machine: MachineWithSiblings): Omit<Found, 'unusedFlavors'>;
 }
 
-export const networksIn = ({ metadata: { namespace }, spec }: KupenStackMachine): ObjectReference[] =>
-  (spec.virtualNetworks ?? []).map((name) => ({ namespace, name }));
-export const volumesIn = ({ metadata: { namespace }, spec }: KupenStackMachine): ObjectReference[] =>
-  spec.diskAttachments.map(({ name }) => ({ namespace, name }));
-
 /**
- * Reads what a project has of these machines. Beside the lists, one more request for each server that has changed since its restarts
- * were counted.
+ * Reads what a project has of these machines. Beside the lists: one more request for each server that has changed since its restarts
+ * were counted, for each disk that it is to let go, and for the key pair of a machine that comes or goes.
  */
-export async function readProject(cloud: Cloud, named: readonly Named[]): Promise<Project> {
-  const uids = named.map(({ machine }) => machine.metadata.uid);
+export async function readProject(
+  cloud: Cloud,
+  all: readonly MachineWithSiblings[],
+  lists: NarrowLists,
+): Promise<ProjectContent> {
+  const uids = all.map(({ machine }) => machine.metadata.uid);
   const [listed, ports, networks, volumesNamed, flavors] = await Promise.all([
-    listSome(uids, (some) => cloud.list(listServers({ uids: some }), 'servers', Server)),
-    listSome(uids, (some) => cloud.list(listPorts(cloud.project, { uids: some }), 'ports', Port)),
+    lists.some(uids, (some) => cloud.list(listServers({ uids: some }), 'servers', Server)),
+    lists.some(uids, (some) => cloud.list(listPorts(cloud.project, { uids: some }), 'ports', Port)),
     networksBy(
       cloud,
-      named.flatMap(({ machine, networks }) => networksIn(machine).map((ref) => byOf(ref, networks))),
+      all.flatMap(({ machine, networks }) => networksIn(machine).map((ref) => uidOrName(ref, networks))),
+      lists,
     ),
-    listEach(
-      named.flatMap(({ machine, volumes }) => volumesIn(machine).map((ref) => byOf(ref, volumes))),
+    lists.each(
+      all.flatMap(({ machine, volumes }) => volumesIn(machine).map((ref) => uidOrName(ref, volumes))),
       (by) => cloud.list(listVolumes(by), 'volumes', CinderVolume),
     ),
     cloud.list(listFlavors(), 'flavors', Flavor),
   ]);
   const listedIds = new Set(listed.map(({ id }) => id));
-  const unlisted = await Promise.all(named.map(({ machine }) => unlistedOf(cloud, machine, listedIds)));
+  const unlisted = await Promise.all(all.map(({ machine }) => unlistedOf(cloud, machine, listedIds)));
   const existing = [...listed, ...unlisted.flat()].filter(({ status }) => !gone.has(status));
   const servers = await Promise.all(existing.map((server) => withFault(cloud, server)));
   // By their machine: each machine's search of all of them would be a crowd's square.
@@ -62,19 +64,20 @@ export async function readProject(cloud: Cloud, named: readonly Named[]): Promis
     (byTag.get(uidTag(metadata.uid)) ?? []).map(({ server }) => server);
   const [actions, attached, keyPairNames] = await Promise.all([
     Promise.all(
-      named.map(async ({ machine }) => {
+      all.map(async ({ machine }) => {
         const [server] = serversOf(machine);
         return [machine.metadata.uid, server && (await actionsOf(cloud, machine, server))] as const;
       }),
     ),
-    attachedBeside(
+    otherAttachedVolumes(
       cloud,
       volumesNamed,
-      named.flatMap(({ machine }) => serversOf(machine)),
+      all.flatMap(({ machine }) => serversOf(machine)),
     ),
     keyPairsOf(
       cloud,
-      named.map(({ machine }) => machine).filter((machine) => mayHaveKeyPair(machine, serversOf(machine))),
+      all.map(({ machine }) => machine).filter((machine) => mayHaveKeyPair(machine, serversOf(machine))),
+      lists,
     ),
   ]);
   const portsByTag = Map.groupBy(ports, ({ description }) => description);
@@ -99,54 +102,50 @@ export async function readProject(cloud: Cloud, named: readonly Named[]): Promis
   };
 }
 
-/** How OpenStack finds what a machine names: what was made for an object of its namespace by that object's uid, anything else by name. */
-function byOf({ name }: ObjectReference, siblings: readonly KubernetesObject[]): By {
-  const sibling = siblings.find(({ metadata }) => metadata.name === name);
-  return sibling ? { uid: sibling.metadata.uid } : { name };
-}
-
-type By = { uid?: string; name?: string };
-
-async function networksBy(cloud: Cloud, all: readonly By[]): Promise<Network[]> {
-  const listed = (by: Parameters<typeof listNetworks>[1]) =>
-    cloud.list(listNetworks(cloud.project, by), 'networks', Network);
-  const found = [
-    listSome(
-      all.flatMap(({ uid = [] }) => uid),
+async function networksBy(cloud: Cloud, all: readonly UidOrName[], { some }: NarrowLists): Promise<Network[]> {
+  const listed = (filter: ListFilter) => cloud.list(listNetworks(cloud.project, filter), 'networks', Network);
+  const [byUid, byName] = await Promise.all([
+    some(
+      all.map(({ uid }) => uid).filter((one) => one !== undefined),
       (uids) => listed({ uids }),
     ),
-    listSome(
-      all.flatMap(({ name = [] }) => name),
+    some(
+      all.map(({ name }) => name).filter((one) => one !== undefined),
       (names) => listed({ names }),
     ),
-  ];
-  return (await Promise.all(found)).flat();
+  ]);
+  return [...byUid, ...byName];
 }
 
 const idOf = ({ status }: { status?: { id?: string | undefined } | undefined }) => status?.id;
 const idsAttached = (server: Server) => server['os-extended-volumes:volumes_attached'].map(({ id }) => id);
 
 /** The volumes that servers have, and that no machine names any more. */
-async function attachedBeside(cloud: Cloud, known: readonly CinderVolume[], servers: readonly Server[]) {
-  const knownIds = new Set(known.map(({ id }) => id));
-  const others = servers.flatMap(idsAttached).filter((id) => !knownIds.has(id));
-  const found = await Promise.all(others.map((id) => ifThere(cloud, showVolume(id), ShownVolume)));
+async function otherAttachedVolumes(cloud: Cloud, known: readonly CinderVolume[], servers: readonly Server[]) {
+  const others = new Set(servers.flatMap(idsAttached));
+  for (const { id } of known) others.delete(id);
+  const found = await mapConcurrently([...others], 8, (id) => findOne(cloud, showVolume(id), ShownVolume));
   return found.flatMap((shown) => shown?.volume ?? []);
 }
 
 const ShownVolume = z.object({ volume: CinderVolume });
 
-/** It is asked for to make a server, and to delete what was made. */
+/** A key pair is read only before a server is created, and at deletion. */
 const mayHaveKeyPair = ({ metadata, spec }: KupenStackMachine, servers: readonly Server[]) =>
   metadata.deletionTimestamp !== undefined || (spec.publicKey !== undefined && servers.length === 0);
 
 /** The names of the key pairs of these machines, or of more. */
-async function keyPairsOf(cloud: Cloud, machines: readonly KupenStackMachine[]): Promise<ReadonlySet<string>> {
-  const found = await listEach(
+async function keyPairsOf(
+  cloud: Cloud,
+  machines: readonly KupenStackMachine[],
+  { each }: NarrowLists,
+): Promise<ReadonlySet<string>> {
+  const found = await each(
     machines.map(({ metadata }) => metadata.uid),
     async (uid) => {
       if (uid === undefined) return cloud.list(listKeyPairs(), 'keypairs', KeyPair);
-      return [(await ifThere(cloud, showKeyPair(uid), KeyPair)) ?? []].flat();
+      const shown = await findOne(cloud, showKeyPair(uid), KeyPair);
+      return shown ? [shown] : [];
     },
   );
   return new Set(found.map(({ keypair }) => keypair.name));
@@ -174,14 +173,14 @@ async function unlistedOf(
   const { id } = status ?? {};
   if (id === undefined || listedIds.has(id)) return [];
   // 400: the value is no id.
-  const shown = await ifThere(cloud, showServer(id), ShownServer, [404, 400]);
+  const shown = await findOne(cloud, showServer(id), ShownServer, [404, 400]);
   return shown ? [shown.server] : [];
 }
 
 /** A server in ERROR with Nova's word of why; as it was if it went between the two reads. */
 async function withFault(cloud: Cloud, server: Server): Promise<Server> {
   if (server.status !== 'ERROR' || server.fault?.message) return server;
-  return (await ifThere(cloud, showServer(server.id), ShownServer))?.server ?? server;
+  return (await findOne(cloud, showServer(server.id), ShownServer))?.server ?? server;
 }
 
 const ShownServer = z.object({ server: Server });
@@ -195,13 +194,13 @@ async function actionsOf(cloud: Cloud, machine: KupenStackMachine, server: Serve
   if (server['OS-EXT-STS:task_state'] !== null) return undefined;
   const isCounted = status?.id === server.id && status.countedAt === server.updated;
   if (isCounted && hasSize(server.flavor, sizeOf(machine))) return undefined;
-  return (await ifThere(cloud, listInstanceActions(server.id), Actions))?.instanceActions;
+  return (await findOne(cloud, listInstanceActions(server.id), Actions))?.instanceActions;
 }
 
 const Actions = z.object({ instanceActions: z.array(InstanceAction) });
 
-/** The answer; undefined where there is no such thing. */
-async function ifThere<T>(
+/** The answer; undefined if there is no such thing. */
+async function findOne<T>(
   cloud: Cloud,
   request: OpenStackRequest,
   answer: z.ZodType<T>,

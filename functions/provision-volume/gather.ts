@@ -7,19 +7,21 @@ import { uidKey } from '../../shared/kinds/openstack/request.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
 import { keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
-import { listEach, onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
+import { onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
+import { narrowLists } from '../../shared/runtime/openstack/narrow-lists.ts';
 import type { Found, Observed } from './observed.ts';
 import { isId, isUrl } from './source.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<Observed[]> {
   const { nowMs, refusals } = context;
+  const lists = narrowLists(batch);
   return onClouds(
     context,
     await concerned(context, batch),
     async (cloud, volumes) => {
       const byUids = volumes.map(({ metadata }) => ({ uid: metadata.uid }));
-      const listed = await listEach(byUids, (by) => cloud.list(listVolumes(by), 'volumes', CinderVolume));
+      const listed = await lists.each(byUids, (by) => cloud.list(listVolumes(by), 'volumes', CinderVolume));
       // Each volume's search of all of them would be a crowd's square.
       const byUid = Map.groupBy(listed, ({ metadata }) => metadata[uidKey]);
       const found = volumes.map(async (volume) => {

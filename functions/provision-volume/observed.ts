@@ -15,7 +15,7 @@ export interface Observed {
 }
 
 export interface Found {
-  /** Volumes of the project, those that carry its uid among them. */
+  /** Those that carry its uid. */
   volumes: readonly CinderVolume[];
   /** The images that were made for this volume. */
   own: readonly GlanceImage[];

@@ -15,7 +15,7 @@ export interface Call {
   method: string;
   /** Behind the service's own address. */
   path: string;
-  /** What is asked of a list, `tags=a&limit=1`; '' where nothing is. */
+  /** What is asked of a list as it came, `tags=a%3Ab&limit=1`; '' where nothing is. */
   query: string;
   /** `createServer`; '' where there is no such thing. */
   operation: string;
@@ -51,7 +51,7 @@ export async function answer(request: IncomingMessage, response: ServerResponse,
     requestId,
   };
   const { operation, isLost, ...given } = await handle(desk, service, asked);
-  const query = decodeURIComponent(url.search.slice(1));
+  const query = url.search.slice(1);
   desk.tell({ service: service.name, method: asked.method, path, query, operation, status: given.status });
   if (isLost) return void response.destroy();
   send(response, given, { 'x-openstack-request-id': requestId, ...versionHeaders(service, asked.headers, requestId) });

@@ -192,7 +192,7 @@ describe('one run', () => {
         service: 'compute',
         method: 'GET',
         path: '/servers/none',
-        query: 'a=b c',
+        query: 'a=b%20c',
         operation: 'showServer',
         status: 404,
       },

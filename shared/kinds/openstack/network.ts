@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type By, type OpenStackRequest, queryOf, step, uidTag } from './request.ts';
+import { type ListFilter, type OpenStackRequest, queryOf, step, uidTag } from './request.ts';
 
 /** A network of Neutron. */
 export const Network = z.object({
@@ -40,28 +40,28 @@ export type Port = z.infer<typeof Port>;
 const network = { service: 'network' } as const;
 
 /** The project is always part of the query: an administrator's token lists all projects. */
-const ofProject = (project: string, { uids, names }: By = {}) =>
+const ofProject = (project: string, { uids, names }: ListFilter = {}) =>
   queryOf({ project_id: project, name: names, description: uids?.map(uidTag) });
 
-export const listNetworks = (project: string, by?: By): OpenStackRequest => ({
+export const listNetworks = (project: string, filter?: ListFilter): OpenStackRequest => ({
   ...network,
   operation: 'listNetworks',
   method: 'GET',
-  path: `/v2.0/networks${ofProject(project, by)}`,
+  path: `/v2.0/networks${ofProject(project, filter)}`,
 });
 
-export const listSubnets = (project: string, by?: By): OpenStackRequest => ({
+export const listSubnets = (project: string, filter?: ListFilter): OpenStackRequest => ({
   ...network,
   operation: 'listSubnets',
   method: 'GET',
-  path: `/v2.0/subnets${ofProject(project, by)}`,
+  path: `/v2.0/subnets${ofProject(project, filter)}`,
 });
 
-export const listPorts = (project: string, by?: By): OpenStackRequest => ({
+export const listPorts = (project: string, filter?: ListFilter): OpenStackRequest => ({
   ...network,
   operation: 'listPorts',
   method: 'GET',
-  path: `/v2.0/ports${ofProject(project, by)}`,
+  path: `/v2.0/ports${ofProject(project, filter)}`,
 });
 
 /** The uid is in the description, which is set at creation; tags need a second request. */

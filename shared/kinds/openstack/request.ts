@@ -26,8 +26,8 @@ export function queryOf(parameters: Readonly<Record<string, string | readonly st
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }
 
-/** What a list is narrowed to: things that carry one of these uids, or have one of these names. */
-export interface By {
+/** What a list is narrowed to; none of them is empty. Given both, things match both. */
+export interface ListFilter {
   uids?: readonly string[] | undefined;
   names?: readonly string[] | undefined;
 }

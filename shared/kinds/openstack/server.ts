@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type By, type OpenStackRequest, queryOf, step, uidKey, uidTag } from './request.ts';
+import { type ListFilter, type OpenStackRequest, queryOf, step, uidKey, uidTag } from './request.ts';
 
 /** A server as Nova reports it at microversion 2.79; an administrator also sees its host. */
 export const Server = z.object({
@@ -43,7 +43,7 @@ const compute = { service: 'compute' } as const;
 const asked = (id: string) => `/servers/${step(id)}`;
 
 /** Of the project. */
-export const listServers = ({ uids }: Pick<By, 'uids'> = {}): OpenStackRequest => ({
+export const listServers = ({ uids }: Pick<ListFilter, 'uids'> = {}): OpenStackRequest => ({
   ...compute,
   operation: 'listServers',
   method: 'GET',

@@ -3,7 +3,7 @@ import { aVolume } from '../../../test/support/builders/openstack.ts';
 import type { Context } from '../../function.ts';
 import { noEvents } from '../../function.ts';
 import { Volume } from '../../kinds/kupenstack/volume.ts';
-import { auditOf, listEach, listSome, openOrNamed } from './by-namespace.ts';
+import { auditOf, openOrNamed } from './by-namespace.ts';
 
 /** A cluster with these volumes, in pages, that answers no list. */
 const inPages = (...pages: readonly Volume[][]) =>
@@ -28,42 +28,6 @@ test('an audit names all objects page by page, but a namespace in one part', asy
     ['red/c', 'red/d', 'red/e', 'red/f'],
     ['white/g'],
   ]);
-});
-
-const names = (count: number) => Array.from({ length: count }, (_, index) => `n-${index}`);
-
-test.each([
-  { asked: [], lists: [] },
-  { asked: ['a', 'b', 'a'], lists: [['a', 'b']] },
-  { asked: names(32), lists: [names(32)] },
-  { asked: names(33), lists: ['all'] },
-])('$asked.length things are asked for together, more than 32 not at all: then all are listed', async (one) => {
-  const lists: unknown[] = [];
-  await listSome(one.asked, async (asked) => {
-    lists.push(asked ?? 'all');
-    return [];
-  });
-  expect(lists).toEqual(one.lists);
-});
-
-test.each([
-  { asked: [], lists: [] },
-  { asked: ['a', 'b', 'a'], lists: ['a', 'b'] },
-  { asked: names(32), lists: names(32) },
-  { asked: names(33), lists: ['all'] },
-])('$asked.length things are asked for one by one, each once, eight at a time', async ({ asked, lists }) => {
-  const listed: string[] = [];
-  let [now, most] = [0, 0];
-  const found = await listEach(asked, async (one = 'all') => {
-    most = Math.max(most, ++now);
-    await new Promise(setImmediate);
-    now--;
-    listed.push(one);
-    return [one];
-  });
-  expect(listed).toEqual(lists);
-  expect(found).toEqual(lists);
-  expect(most).toBe(Math.min(8, lists.length));
 });
 
 test('an audit of none names none', async () => {

@@ -1,4 +1,4 @@
-import { distinct, uniqueByName } from '../../distinct.ts';
+import { uniqueByName } from '../../distinct.ts';
 import { type Batch, type Context, type Subject, subjectNamed, subjectsOf } from '../../function.ts';
 import { matches } from '../../glob.ts';
 import type { KubernetesObject, Resource } from '../../kinds/resource.ts';
@@ -6,7 +6,6 @@ import type { Reported } from '../../kubernetes/status.ts';
 import { type CloudFault, isReady } from '../../openstack/status.ts';
 import { operatorNamespace } from '../../operator.ts';
 import { isValid, type Policy } from '../../policy.ts';
-import { mapConcurrently } from '../concurrency.ts';
 import { getNamed } from '../get-named.ts';
 import type { ListOptions } from '../kube.ts';
 import { readPolicy } from '../read-policy.ts';
@@ -43,27 +42,6 @@ export async function onClouds<T extends KubernetesObject, Read, Observed>(
     return group.map((object) => observed(object, found, policy));
   });
   return (await Promise.all(seen)).flat();
-}
-
-/** Of more things of a project the whole list costs less. */
-const few = 32;
-const atOnce = 8;
-
-/** One list of these things, by their uids or names; of the whole project where they are many. What nothing asks for is not listed. */
-export async function listSome<T>(
-  asked: readonly string[],
-  list: (asked?: readonly string[]) => Promise<T[]>,
-): Promise<T[]> {
-  const apart = [...new Set(asked)];
-  if (apart.length === 0) return [];
-  return apart.length > few ? list() : list(apart);
-}
-
-/** The same where OpenStack finds one of them at a time. */
-export async function listEach<By, T>(asked: readonly By[], list: (by?: By) => Promise<T[]>): Promise<T[]> {
-  const apart = distinct(asked, (by) => JSON.stringify(by));
-  if (apart.length > few) return list();
-  return (await mapConcurrently(apart, atOnce, list)).flat();
 }
 
 /**

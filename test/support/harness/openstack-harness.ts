@@ -118,7 +118,7 @@ export async function serveOnOpenStack<Observed>(declaration: FunctionDeclaratio
   /** What was read, of the API server and of OpenStack, since this was emptied last. */
   const reads: string[] = [];
   openStack.onCall(({ service, method, path, query }) => {
-    if (method === 'GET') reads.push(`${service} ${path}${query && `?${query}`}`);
+    if (method === 'GET') reads.push(`${service} ${path}${query && `?${decodeURIComponent(query)}`}`);
   });
 
   /** A process of the function, which ends after this many writes to the API server or to OpenStack. */
