@@ -243,6 +243,30 @@ test('a machine on OpenStack is followed to its volume, and that to the account'
   expect(commands).toEqual(['kubectl create secret generic openstack-credentials -n lab --from-file=clouds.yaml=FILE']);
 });
 
+test('a machine on OpenStack that waits for a missing network is not followed to a volume', () => {
+  const disk = aVolume({ status: { phase: 'Failed', conditions: [condition('Ready', 'False', 'SourceNotAllowed')] } });
+  const conditions = [
+    condition('NetworksReady', 'False', 'NetworkMissing'),
+    condition('VolumesReady', 'False', 'VolumeNotReady'),
+    condition('Ready', 'False', 'NetworkMissing'),
+  ];
+  const server = aKupenStackMachine({
+    status: { phase: 'Pending', message: 'Waiting: there is no network net.', conditions },
+  });
+  const { steps, help } = whyOf(server, knownOf({ parts: [disk] }));
+  expect(steps).toHaveLength(1);
+  expect(help).toMatch(/^Create the network/);
+});
+
+test.each([
+  ['ImageMissing', /upload it to Glance/],
+  ['QuotaExceeded', /quota raised/],
+  ['DownloadFailed', /where Glance runs/],
+] as const)('of a volume with %s is said what would help, not that it is in progress', (reason, help) => {
+  const volume = aVolume({ status: { phase: 'Pending', conditions: [condition('Ready', 'False', reason)] } });
+  expect(whyOf(volume, knownOf()).help).toMatch(help);
+});
+
 test.each([
   [
     'EndpointNotAllowed',

@@ -162,11 +162,18 @@ function belowMachine(machine: VirtualMachine, known: Known): Why | undefined {
   return whyOf(image, known);
 }
 
-const partConditions = ['NetworksReady', 'VolumesReady'];
+/** In the order in which a server waits for them. */
+const partConditions = [
+  ['NetworksReady', 'VirtualNetwork'],
+  ['VolumesReady', 'Volume'],
+] as const;
 
 function belowServer(machine: KupenStackMachine, known: Known): Why | undefined {
-  const isForPart = partConditions.some((type) => conditionOf(machine.status?.conditions, type)?.status === 'False');
-  const part = isForPart ? partsOf(machine, known.parts).find((one) => !isWell(one)) : undefined;
+  const waits = partConditions.map(([type, kind]) => ({ ...conditionOf(machine.status?.conditions, type), kind }));
+  const first = waits.find(({ status }) => status === 'False');
+  // What is missing or another's has no object here that would say more.
+  if (!first?.reason?.endsWith('NotReady')) return undefined;
+  const part = partsOf(machine, known.parts).find((one) => one.kind === first.kind && !isWell(one));
   return part && whyOf(part, known);
 }
 

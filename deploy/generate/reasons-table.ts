@@ -27,14 +27,19 @@ const runbooks: Readonly<Record<string, readonly string[]>> = {
   OtImageFailed: failureReasons,
   OtMachinesFailed: [
     ...Object.keys(reasonTable.VirtualMachine).filter(hasHelp),
-    ...['CloneFailed', 'NetworkNotAllowed', ...shared],
+    ...['ImageMissing', 'CloneFailed', 'NetworkNotAllowed', ...shared],
   ],
   OtWorkspacesFailed: [
     ...Object.keys(reasonTable.Workspace).filter((word) => hasHelp(word) && !ofTimes.includes(word)),
     ...['ImageMissing', 'ImageFailed', ...shared],
   ],
   OtWorkspacesLate: ofTimes.slice(0, 2),
-  OtOpenStackFails: [...Object.keys(reasonTable.OpenStack).filter(hasHelp), 'CredentialsMissing', 'NetworkMissing'],
+  OtOpenStackFails: [
+    ...Object.keys(reasonTable.OpenStack).filter(hasHelp),
+    'CredentialsMissing',
+    'ImageMissing',
+    'NetworkMissing',
+  ],
 };
 
 function table(words: readonly string[]) {

@@ -41,6 +41,10 @@ export const common = {
     help: "Correct the url, or, if it may be downloaded, add the line that the message names to the policy's allowedSources; either starts a new download.",
     run: ['kubectl edit KIND NAME -n NAMESPACE', 'ot-functions policy', editPolicy],
   },
+  ImageMissing: {
+    means: 'The image does not exist, and nothing says how to create it.',
+    help: 'Create it, or say how it is made: a vmDiskImageTemplate, or the policy key imageUrlTemplate. On OpenStack upload it to Glance, or name another.',
+  },
   NetworkMissing: {
     means: 'A network does not exist.',
     help: 'Create the network that the message names (for a machine of pelotech.ot a NetworkAttachmentDefinition), or name another; it then continues by itself.',

@@ -31,10 +31,6 @@ export const machineReasons = {
     help: 'Correct the image, which its message names.',
     run: ['kubectl describe otvm NAME -n NAMESPACE'],
   },
-  ImageMissing: {
-    means: 'The image does not exist, and nothing says how to create it.',
-    help: 'Create it, or say how it is made: a vmDiskImageTemplate, or the policy key imageUrlTemplate.',
-  },
   ImageNotReady: 'Its image is not ready yet.',
   ImageNotUsable: 'Its image has no usable snapshot.',
   ImageTerminating: 'Its image is being deleted; it waits until that is gone.',

@@ -1,6 +1,8 @@
 import { editPolicy } from './common.ts';
 import type { Row } from './row.ts';
 
+const hostHelp =
+  'Bring the host back. If it is certain to be off, delete the server: it is created again from its volumes.';
 const edit = 'kubectl edit KIND NAME -n NAMESPACE';
 const credentials = [
   'kubectl get secret openstack-credentials -n NAMESPACE',
@@ -37,7 +39,11 @@ export const openStackReasons = {
     run: ['ot-functions policy', editPolicy],
   },
   ProjectMissing: 'The namespace has no project in OpenStack.',
-  ProjectRefused: 'OpenStack makes no project for the namespace.',
+  ProjectRefused: {
+    means: 'OpenStack makes no project for the namespace.',
+    help: 'Let the account in clouds.yaml create projects, or give the namespace a Secret of its own.',
+    run: credentials,
+  },
   Unreachable: {
     means: 'OpenStack does not answer.',
     help: 'Check that the address in clouds.yaml answers from within the cluster; the function tries again by itself.',
@@ -47,15 +53,29 @@ export const openStackReasons = {
   Unauthorized: 'OpenStack does not accept the token.',
   Refused: 'OpenStack refuses the request as invalid.',
   Conflict: 'OpenStack refuses the request in the present state; it is sent again.',
-  QuotaExceeded: 'The project has no quota left.',
+  QuotaExceeded: {
+    means: 'The project has no quota left.',
+    help: 'Ask for less, delete what the project does not need, or have its quota raised; it is asked for again by itself.',
+    run: [edit],
+  },
   NotUnique: { means: 'OpenStack has several of it.', help: 'Delete those that the message names and no one wants.' },
   NetworkNotReady: 'A network is not ready yet.',
-  NetworkNotUnique: 'OpenStack has several networks of that name.',
-  NetworkWithoutSubnet: 'A network has no subnet.',
+  NetworkNotUnique: {
+    means: 'OpenStack has several networks of that name.',
+    help: 'Rename those that are not meant.',
+  },
+  NetworkWithoutSubnet: {
+    means: 'A network has no subnet.',
+    help: 'Give the network a subnet, or name another.',
+    run: [edit],
+  },
   NoFreeAddresses: { means: 'No range of addresses is left.', help: 'Say a cidr.', run: [edit] },
   VolumeMissing: { means: 'A volume does not exist.', help: 'Create the volume, or name another.', run: [edit] },
   VolumeNotReady: 'A volume is not ready yet.',
-  VolumeNotUnique: 'OpenStack has several volumes of that name.',
+  VolumeNotUnique: {
+    means: 'OpenStack has several volumes of that name.',
+    help: 'Rename those that are not meant.',
+  },
   VolumeInUse: {
     means: 'Another server has the volume.',
     help: 'Detach the volume from the machine that uses it, or name another.',
@@ -63,13 +83,21 @@ export const openStackReasons = {
   },
   VolumeError: 'Cinder reports an error of a volume that was filled before; nothing is deleted.',
   VolumeFailed: 'Cinder could not make the volume; it is tried again.',
-  DownloadFailed: 'Glance could not download the image; it is tried again.',
+  DownloadFailed: {
+    means: 'Glance could not download the image; it is tried again.',
+    help: 'Check that source.image answers from where Glance runs, and correct it if it does not.',
+    run: [edit],
+  },
   AttemptFailed: 'An attempt to make the volume failed; it is tried again.',
-  ImageNotUnique: 'Glance has several images of that name.',
-  ImageNotActive: 'The image in Glance is not active.',
+  ImageNotUnique: { means: 'Glance has several images of that name.', help: 'Say the id of the image.', run: [edit] },
+  ImageNotActive: {
+    means: 'The image in Glance is not active.',
+    help: 'Complete its upload, or name another.',
+    run: [edit],
+  },
   NoBootableDisk: {
     means: 'No volume of the machine is bootable.',
-    help: 'Name a volume with an image as its source.',
+    help: 'Name a volume with an image as its source, or set one of its volumes bootable.',
     run: [edit],
   },
   RootDiskKept: {
@@ -77,10 +105,22 @@ export const openStackReasons = {
     help: 'Name the disk that it booted from again, or create another machine.',
     run: [edit],
   },
-  FlavorMissing: 'The flavor does not exist.',
-  ResizeFailed: 'Nova did not resize the server.',
+  FlavorMissing: {
+    means: 'There is no flavor of that size, and the account may not create one.',
+    help: 'Have an administrator create a flavor of exactly that size, or ask for the size of an existing one.',
+    run: [edit],
+  },
+  ResizeFailed: {
+    means: 'Nova did not resize the server.',
+    help: 'Ask for a size that a host has room for; this one is asked for again by itself.',
+    run: [edit],
+  },
   BootFailed: 'The server did not boot; it is tried again.',
-  ServerError: 'The server is in ERROR.',
-  HostDown: 'The host of the server is down.',
-  HostUnknown: 'Nova does not know whether the host of the server is up.',
+  ServerError: {
+    means: 'The server is in ERROR.',
+    help: "Wait: it is created again from its volumes after the policy's serverRecoverAfter.",
+    run: ['ot-functions policy'],
+  },
+  HostDown: { means: 'The host of the server is down.', help: hostHelp },
+  HostUnknown: { means: 'Nova does not know whether the host of the server is up.', help: hostHelp },
 } as const satisfies Readonly<Record<string, Row>>;
