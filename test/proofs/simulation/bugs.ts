@@ -791,9 +791,11 @@ const mistakes: Readonly<Record<string, Mistake>> = {
         { seconds: 40, do: 'changeUrl', image: 'a' },
         { seconds: 40, do: 'useRevision', image: 'a', revision: 1 },
         { seconds: 40, do: 'createImage', image: 'b' },
+        // With the last operation sources begin to answer as usual.
+        { seconds: 40, do: 'deleteImage', image: 'b' },
       ],
       [],
-      { sources: ['golden', 'silver', 'silver'] },
+      { sources: ['golden', 'silver', 'silver', 'silver'] },
     ),
     sabotage: misreads('start-sync', VMDiskImage, ({ status, ...image }) => {
       const snapshot = status?.snapshot as object | undefined;
