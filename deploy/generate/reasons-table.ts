@@ -18,7 +18,15 @@ export const reasonRows = () =>
   }));
 
 const hasHelp = (word: string) => rowOf(word)?.help !== '';
-const shared = ['NetworkMissing', 'MultusMissing', 'NameTaken', 'Forbidden', 'Rejected', 'InvalidPolicy'];
+const shared = [
+  'ImageMissing',
+  'NetworkMissing',
+  'MultusMissing',
+  'NameTaken',
+  'Forbidden',
+  'Rejected',
+  'InvalidPolicy',
+];
 
 /** What comes of a workspace's times is no failure. */
 const ofTimes = ['WillBeLate', 'Late', 'HibernatesSoon', 'Hibernated', 'ExpiresSoon', 'AnnotationInvalid'];
@@ -27,11 +35,11 @@ const runbooks: Readonly<Record<string, readonly string[]>> = {
   OtImageFailed: failureReasons,
   OtMachinesFailed: [
     ...Object.keys(reasonTable.VirtualMachine).filter(hasHelp),
-    ...['ImageMissing', 'CloneFailed', 'NetworkNotAllowed', ...shared],
+    ...['CloneFailed', 'NetworkNotAllowed', ...shared],
   ],
   OtWorkspacesFailed: [
     ...Object.keys(reasonTable.Workspace).filter((word) => hasHelp(word) && !ofTimes.includes(word)),
-    ...['ImageMissing', 'ImageFailed', ...shared],
+    ...['ImageFailed', ...shared],
   ],
   OtWorkspacesLate: ofTimes.slice(0, 2),
   OtOpenStackFails: [

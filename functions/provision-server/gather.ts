@@ -11,7 +11,7 @@ import { getNamed } from '../../shared/runtime/get-named.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { onClouds } from '../../shared/runtime/openstack/by-namespace.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
-import { narrowLists } from '../../shared/runtime/openstack/narrow-lists.ts';
+import { type NarrowLists, narrowLists } from '../../shared/runtime/openstack/narrow-lists.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
 import type { MachineWithSiblings, Observed } from './observed.ts';
 import { type ProjectContent, readProject } from './project.ts';
@@ -23,8 +23,8 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
   const lists = narrowLists(batch);
   const machines = await concerned(context, batch);
   const [networksOf, volumesOf] = await Promise.all([
-    siblings(kube, batch, VirtualNetwork, machines, networksIn),
-    siblings(kube, batch, Volume, machines, volumesIn),
+    siblings(kube, lists, VirtualNetwork, machines, networksIn),
+    siblings(kube, lists, Volume, machines, volumesIn),
   ]);
   const withSiblings = (machine: KupenStackMachine): MachineWithSiblings => ({
     machine,
@@ -50,16 +50,15 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
 /** What machines name in their namespaces. A sweep and an audit look at all machines: then a list of each namespace costs less. */
 async function siblings<T extends KubernetesObject>(
   kube: Context['kube'],
-  { sweep, audited }: Batch,
+  { isWhole }: NarrowLists,
   resource: Resource<T>,
   machines: readonly KupenStackMachine[],
   refsIn: typeof networksIn,
 ): Promise<(machine: KupenStackMachine) => T[]> {
   const namespaces = [...new Set(machines.map(({ metadata }) => metadata.namespace ?? ''))];
-  const found =
-    sweep || audited
-      ? (await Promise.all(namespaces.map((namespace) => kube.list(resource, { namespace })))).flat()
-      : await getNamed(kube, resource, distinct(machines.flatMap(refsIn), keyOf));
+  const found = isWhole
+    ? (await Promise.all(namespaces.map((namespace) => kube.list(resource, { namespace })))).flat()
+    : await getNamed(kube, resource, distinct(machines.flatMap(refsIn), keyOf));
   const byName = new Map(found.map((one) => [keyOf(one.metadata), one]));
   return (machine) =>
     refsIn(machine)

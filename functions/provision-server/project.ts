@@ -4,7 +4,12 @@ import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-ma
 import { Flavor, hasSize, listFlavors } from '../../shared/kinds/openstack/flavor.ts';
 import { KeyPair, keyPairName, listKeyPairs, showKeyPair } from '../../shared/kinds/openstack/key-pair.ts';
 import { listNetworks, listPorts, Network, Port } from '../../shared/kinds/openstack/network.ts';
-import { type ListFilter, type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
+import {
+  type ListFilter,
+  type OpenStackRequest,
+  type UidOrName,
+  uidTag,
+} from '../../shared/kinds/openstack/request.ts';
 import {
   InstanceAction,
   listInstanceActions,
@@ -16,10 +21,10 @@ import { CinderVolume, listVolumes, showVolume } from '../../shared/kinds/openst
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import type { Cloud } from '../../shared/runtime/openstack/clouds.ts';
-import type { NarrowLists } from '../../shared/runtime/openstack/narrow-lists.ts';
+import { type NarrowLists, requestsAtOnce } from '../../shared/runtime/openstack/narrow-lists.ts';
 import { OpenStackError } from '../../shared/runtime/openstack/open-stack-error.ts';
 import type { Found, MachineWithSiblings } from './observed.ts';
-import { networksIn, type UidOrName, uidOrName, volumesIn } from './references.ts';
+import { networksIn, uidOrName, volumesIn } from './references.ts';
 import { sizeOf } from './size.ts';
 
 /** What a project has of some of its machines. */
@@ -124,7 +129,7 @@ const idsAttached = (server: Server) => server['os-extended-volumes:volumes_atta
 async function otherAttachedVolumes(cloud: Cloud, known: readonly CinderVolume[], servers: readonly Server[]) {
   const others = new Set(servers.flatMap(idsAttached));
   for (const { id } of known) others.delete(id);
-  const found = await mapConcurrently([...others], 8, (id) => findOne(cloud, showVolume(id), ShownVolume));
+  const found = await mapConcurrently([...others], requestsAtOnce, (id) => findOne(cloud, showVolume(id), ShownVolume));
   return found.flatMap((shown) => shown?.volume ?? []);
 }
 

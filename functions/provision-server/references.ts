@@ -1,4 +1,5 @@
 import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { UidOrName } from '../../shared/kinds/openstack/request.ts';
 import type { KubernetesObject, ObjectReference } from '../../shared/kinds/resource.ts';
 
 /** The VirtualNetworks of its namespace that a machine may mean. */
@@ -8,8 +9,6 @@ export const networksIn = ({ metadata: { namespace }, spec }: KupenStackMachine)
 /** The same of Volumes. */
 export const volumesIn = ({ metadata: { namespace }, spec }: KupenStackMachine): ObjectReference[] =>
   spec.diskAttachments.map(({ name }) => ({ namespace, name }));
-
-export type UidOrName = { uid?: string; name?: string };
 
 /** By what OpenStack finds it: by the uid of the object in the namespace, or else by its name. */
 export function uidOrName({ name }: ObjectReference, siblings: readonly KubernetesObject[]): UidOrName {

@@ -32,6 +32,12 @@ export interface ListFilter {
   names?: readonly string[] | undefined;
 }
 
+/** What a list of one thing at a time is narrowed to. */
+export interface UidOrName {
+  uid?: string;
+  name?: string;
+}
+
 /** One step of a path: names are users' own. */
 export const step = (name: string) => encodeURIComponent(name);
 

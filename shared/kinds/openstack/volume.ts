@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type OpenStackRequest, queryOf, step, uidKey } from './request.ts';
+import { type OpenStackRequest, queryOf, step, type UidOrName, uidKey } from './request.ts';
 
 /** A disk of Cinder; its size is GiB. */
 export const CinderVolume = z.object({
@@ -19,7 +19,7 @@ export type CinderVolume = z.infer<typeof CinderVolume>;
 const volume = { service: 'volume' } as const;
 
 /** Of the project, or those of it that carry this uid or have this name: Cinder takes one of each. */
-export const listVolumes = ({ uid, name }: { uid?: string; name?: string } = {}): OpenStackRequest => ({
+export const listVolumes = ({ uid, name }: UidOrName = {}): OpenStackRequest => ({
   ...volume,
   operation: 'listVolumes',
   method: 'GET',

@@ -8,11 +8,13 @@ const mostAskedFor = 32;
 /** Servers refuse a longer line of a request, the shortest limit being 4 kB; users' names have up to 255 characters. */
 const longestQuery = 3000;
 
-/** So many requests of one list are under way at once. */
-const atOnce = 8;
+/** So many requests about single things are under way at once. */
+export const requestsAtOnce = 8;
 
 /** Lists of a project, as narrow as the reason to look at it. */
 export interface NarrowLists {
+  /** All that is there is looked at. */
+  isWhole: boolean;
   /** What `list` gives for these uids or names together; for the whole project if it is given none. */
   some<T>(asked: readonly string[], list: (asked?: readonly string[]) => Promise<T[]>): Promise<T[]>;
   /** The same of a service that finds one thing at a time. */
@@ -26,6 +28,7 @@ export interface NarrowLists {
 export function narrowLists({ sweep, audited }: Pick<Batch, 'sweep' | 'audited'>): NarrowLists {
   const isWhole = sweep || audited !== undefined;
   return {
+    isWhole,
     async some(asked, list) {
       const unique = [...new Set(asked)];
       if (unique.length === 0) return [];
@@ -36,7 +39,7 @@ export function narrowLists({ sweep, audited }: Pick<Batch, 'sweep' | 'audited'>
       const unique = distinct(asked, (by) => JSON.stringify(by));
       if (unique.length === 0) return [];
       if (isWhole || unique.length > mostAskedFor) return list();
-      return (await mapConcurrently(unique, atOnce, list)).flat();
+      return (await mapConcurrently(unique, requestsAtOnce, list)).flat();
     },
   };
 }
