@@ -16,7 +16,7 @@ import { callsFor, cloudReady, firstRefusal, requeueAfterFault } from '../../sha
 import type { Cause } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { freeCidr } from './free-cidr.ts';
-import type { Observed } from './observed.ts';
+import type { InProject, Observed } from './observed.ts';
 import { shapeChanges, shapeOf } from './shape.ts';
 import { available, before, faulty, noRoom, notUnique, refusedReport } from './status.ts';
 
@@ -36,7 +36,7 @@ export function decide(observed: Observed): Action[] {
   const found = ownOf(network, observed.cloud.networks);
   const [own] = found;
   if (found.length > 1) return updateStatus(observed, notUnique(network, found));
-  const subnet = own && observed.cloud.subnets.find((one) => one.network_id === own.id && isOf(network, one));
+  const subnet = subnetOf(network, observed.cloud);
   const requests = own
     ? requestsFor(network, own, subnet, observed.cloud.subnets)
     : [createNetwork(network.metadata.uid, network.metadata.name, network.spec.mtu)];
@@ -49,6 +49,12 @@ export function decide(observed: Observed): Action[] {
 
 const isOf = ({ metadata }: VirtualNetwork, { description }: { description: string }) =>
   description === uidTag(metadata.uid);
+
+/** The subnet that was made for it, on its network. */
+export function subnetOf(network: VirtualNetwork, { networks, subnets }: InProject): Subnet | undefined {
+  const [own] = ownOf(network, networks);
+  return own && subnets.find((one) => one.network_id === own.id && isOf(network, one));
+}
 
 const ownOf = (network: VirtualNetwork, networks: readonly Network[]) => networks.filter((one) => isOf(network, one));
 

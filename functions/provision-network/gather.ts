@@ -1,9 +1,9 @@
 import type { Batch, Context } from '../../shared/function.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { listNetworks, listSubnets, Network, Subnet } from '../../shared/kinds/openstack/network.ts';
-import { uidTag } from '../../shared/kinds/openstack/request.ts';
 import { onClouds, openOrNamed } from '../../shared/runtime/openstack/by-namespace.ts';
 import { narrowLists } from '../../shared/runtime/openstack/narrow-lists.ts';
+import { subnetOf } from './decide.ts';
 import type { Observed } from './observed.ts';
 
 export async function gather(context: Context, batch: Batch): Promise<Observed[]> {
@@ -19,15 +19,12 @@ export async function gather(context: Context, batch: Batch): Promise<Observed[]
         cloud.list(listSubnets(cloud.project, { uids }), 'subnets', Subnet);
       const uids = asked.map(({ metadata }) => metadata.uid);
       const [networks, subnets] = await Promise.all([lists.some(uids, networksOf), lists.some(uids, subnetsOf)]);
-      const made = new Set(networks.map(({ id, description }) => `${id} ${description}`));
-      const complete = new Set(
-        subnets
-          .filter(({ network_id, description }) => made.has(`${network_id} ${description}`))
-          .map(({ description }) => description),
-      );
-      const needsFreeRange = ({ metadata, spec }: VirtualNetwork) =>
-        metadata.deletionTimestamp === undefined && spec.cidr === undefined && !complete.has(uidTag(metadata.uid));
-      return { networks, subnets: asked.some(needsFreeRange) ? await subnetsOf() : subnets };
+      const found = { networks, subnets };
+      const needsFreeRange = (network: VirtualNetwork) =>
+        network.metadata.deletionTimestamp === undefined &&
+        network.spec.cidr === undefined &&
+        subnetOf(network, found) === undefined;
+      return lists.isWhole || !asked.some(needsFreeRange) ? found : { networks, subnets: await subnetsOf() };
     },
     (network, cloud) => ({ nowMs, refusals, network, cloud }),
   );
