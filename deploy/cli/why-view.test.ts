@@ -262,7 +262,7 @@ test.each([
   ['ImageMissing', /upload it to Glance/],
   ['QuotaExceeded', /quota raised/],
   ['DownloadFailed', /where Glance runs/],
-] as const)('of a volume with %s is said what would help, not that it is in progress', (reason, help) => {
+] as const)('why tells what would help a volume with %s, not that it is in progress', (reason, help) => {
   const volume = aVolume({ status: { phase: 'Pending', conditions: [condition('Ready', 'False', reason)] } });
   expect(whyOf(volume, knownOf()).help).toMatch(help);
 });

@@ -8,12 +8,12 @@ const mostAskedFor = 32;
 /** Servers refuse a longer line of a request, the shortest limit being 4 kB; users' names have up to 255 characters. */
 const longestQuery = 3000;
 
-/** So many requests about single things are under way at once. */
+/** The limit of requests about single things that are under way. */
 export const requestsAtOnce = 8;
 
 /** Lists of a project, as narrow as the reason to look at it. */
 export interface NarrowLists {
-  /** All that is there is looked at. */
+  /** The whole project is looked at. */
   isWhole: boolean;
   /** What `list` gives for these uids or names together; for the whole project if it is given none. */
   some<T>(asked: readonly string[], list: (asked?: readonly string[]) => Promise<T[]>): Promise<T[]>;
