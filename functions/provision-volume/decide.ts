@@ -46,9 +46,8 @@ function begin(observed: Observed, found: Found): Action[] {
   const { volume } = observed;
   const source = sourceOf(observed, found);
   if (source.is === 'failed') {
-    return failedAttempt(observed, source.image, 'DownloadFailed', 'Glance could not download the image', [
-      deleteImage(source.image.id),
-    ]);
+    const { image, message } = source;
+    return failedAttempt(observed, image, 'DownloadFailed', message, [deleteImage(image.id)]);
   }
   if (isSpent(observed) || waitsForNext(observed)) return updateStatus(observed, reportAfter(volume));
   if (source.is === 'missing') {

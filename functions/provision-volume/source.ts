@@ -12,8 +12,8 @@ export type Source =
   | { is: 'ready'; image: string }
   | { is: 'asked for'; request: OpenStackRequest }
   | { is: 'on its way' }
-  /** A download that went wrong: the image that was to hold it. */
-  | { is: 'failed'; image: GlanceImage }
+  /** A download that went wrong: the image that was to hold it, and what is said of it. */
+  | { is: 'failed'; image: GlanceImage; message: string }
   | { is: 'missing'; reason: Reason; message: string; isFinal: boolean };
 
 export const isUrl = (image: string) => /^https?:\/\//.test(image);
@@ -44,7 +44,8 @@ function named(image: string, { named: images }: Found): Source {
 function downloaded(volume: Volume, url: string, policy: Observed['policy'], { own }: Found): Source {
   const [image] = own;
   if (image?.status === 'active') return { is: 'ready', image: image.id };
-  if (image && (image.os_glance_failed_import !== '' || image.status === 'killed')) return { is: 'failed', image };
+  if (image && (image.os_glance_failed_import !== '' || image.status === 'killed'))
+    return { is: 'failed', image, message: `Glance could not download ${redactUrl(url)}` };
   if (image && image.status !== 'queued') return { is: 'on its way' };
   const refused = refusedSource(volume, policy, url);
   if (refused) return refused;
