@@ -131,6 +131,9 @@ export const keyOfSubject = ({ apiVersion, kind, namespace, name }: Subject) =>
 
 export const subjectOf = (object: About): Subject => subjectNamed(object, object.metadata);
 
+/** The object alone, whatever happened to it. */
+export const withoutVerb = ({ verb, ...subject }: Subject): Subject => subject;
+
 interface About {
   apiVersion: string;
   kind: string;

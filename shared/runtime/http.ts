@@ -4,13 +4,14 @@ import { type Batch, type DeadLetter, type FunctionDeclaration, type Message, no
 import { attributesOf, identityOf } from './attributes.ts';
 import { backgroundWork } from './background.ts';
 import { besideReconciles } from './beside.ts';
+import { coalesced } from './coalesce.ts';
 import { readDeadLetter } from './dead-letter.ts';
 import { delayedBatches } from './delayed-batches.ts';
 import { Conflict } from './errors.ts';
 import { readIncoming } from './incoming.ts';
 import { log, logError } from './log.ts';
 import { pagedAudits } from './paged-audits.ts';
-import { coalesced, type Ports, type Reconciler, reconcile } from './reconcile.ts';
+import { type Ports, type Reconciler, reconcile } from './reconcile.ts';
 import { republishing } from './republish.ts';
 import { spacedTimers } from './spaced-timers.ts';
 import { type TraceOrigins, traceOrigins } from './telemetry/origins.ts';

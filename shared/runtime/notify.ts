@@ -10,7 +10,9 @@ import type { Effects, Notification } from './perform.ts';
 import { type About, type DomainEvent, type EventPublisher, postsAtOnce } from './publish.ts';
 import { traceparentOf } from './telemetry/telemetry.ts';
 
-type Notifier = Pick<Effects, 'name' | 'kube' | 'now' | 'telemetry'> & { publisher: Pick<EventPublisher, 'publish'> };
+export type Notifier = Pick<Effects, 'name' | 'kube' | 'now' | 'telemetry'> & {
+  publisher: Pick<EventPublisher, 'publish'>;
+};
 
 /** The reasons of what the policy, or a missing signature, keeps an author or a sender from. */
 const deniedReason = /Not(Allowed|Adopted|Authenticated)$/;

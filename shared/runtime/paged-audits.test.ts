@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Batch, type FunctionDeclaration, noEvents, type Subject } from '../function.ts';
 import { policyName } from '../policy.ts';
+import { coalesced } from './coalesce.ts';
 import type { Kube } from './kube.ts';
 import { pagedAudits } from './paged-audits.ts';
-import { coalesced } from './reconcile.ts';
 import { verdictOf } from './verdict.ts';
 
 const subject = (name: string): Subject => ({ apiVersion: 'v1', kind: 'Thing', namespace: 'lab', name });

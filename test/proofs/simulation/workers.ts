@@ -6,13 +6,14 @@ import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.t
 import { backgroundWork } from '../../../shared/runtime/background.ts';
 import { besideReconciles } from '../../../shared/runtime/beside.ts';
 import { withCaches } from '../../../shared/runtime/cache.ts';
+import { coalesced } from '../../../shared/runtime/coalesce.ts';
 import { limitConcurrency } from '../../../shared/runtime/concurrency.ts';
 import { delayedBatches } from '../../../shared/runtime/delayed-batches.ts';
 import { ApiError } from '../../../shared/runtime/errors.ts';
 import { type Kube, requestsInFlight, requestTimeoutMs } from '../../../shared/runtime/kube.ts';
 import { pagedAudits } from '../../../shared/runtime/paged-audits.ts';
 import type { DomainEvent } from '../../../shared/runtime/publish.ts';
-import { coalesced, type Ports, reconcile } from '../../../shared/runtime/reconcile.ts';
+import { type Ports, reconcile } from '../../../shared/runtime/reconcile.ts';
 import { republishing } from '../../../shared/runtime/republish.ts';
 import type { ReadSource } from '../../../shared/runtime/sources/read-source.ts';
 import type { Telemetry } from '../../../shared/runtime/telemetry/telemetry.ts';
