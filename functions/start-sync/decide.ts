@@ -9,7 +9,7 @@ import { isNew, mostFirst, mostOthers, placesOf } from './queue/new-images.ts';
 import { aheadOf, correctPlaces } from './queue/place.ts';
 import { assignSlots, awaitInspections } from './slots/assign-slots.ts';
 import { corrections, policyFaults } from './status.ts';
-import { type Moved, moveOf } from './transition/move.ts';
+import { type Transitioned, takeTransition } from './transition/take-transition.ts';
 import { publishUnsettled, type Unsettled } from './unsettled.ts';
 
 /**
@@ -37,7 +37,7 @@ export function split(gathered: Gathered | Unsettled): (Observed | Unsettled)[] 
     if (free <= 0) break;
     first.add(image);
     // An image that adopts a snapshot, or that fails, leaves the slot to the next.
-    if (isQueued(moveOf(image, alone(image)).next)) free--;
+    if (isQueued(takeTransition(image, alone(image)).next)) free--;
   }
   const others = inOrder.filter((image) => !first.has(image)).slice(0, mostOthers(beside));
   const notFirst = newImages.filter((image) => !first.has(image)).map(({ metadata }) => metadata.uid);
@@ -58,29 +58,30 @@ const correctionsPerSweep = 200;
  */
 export function decide(observed: Observed | Unsettled): Action[] {
   if ('unsettled' in observed) return publishUnsettled(observed);
-  const orderOf = ({ image }: Moved) => (image.status?.phase ? '' : (observed.places.get(image.metadata.uid) ?? ''));
+  const orderOf = ({ image }: Transitioned) =>
+    image.status?.phase ? '' : (observed.places.get(image.metadata.uid) ?? '');
   // 1. Transitions. New images are written in the order of their places, so that a watcher sees the queue grow in order.
-  const moves = observed.images
-    .map((image) => moveOf(image, observed))
+  const transitioned = observed.images
+    .map((image) => takeTransition(image, observed))
     .sort((a, b) => orderOf(a).localeCompare(orderOf(b)));
-  if (!observed.assignsSlots) return [...actionsOf(moves), ...awaitInspections(observed, moves)];
+  if (!observed.assignsSlots) return [...actionsOf(transitioned), ...awaitInspections(observed, transitioned)];
   // 2. Slots, and the attempts of those that hold one.
-  const { holders, actions, begun } = assignSlots(observed, moves);
+  const { holders, actions, begun } = assignSlots(observed, transitioned);
   // 3. The images without a slot: transitions up to the limit, and corrections.
   const holding = new Set(holders.map(({ uid }) => uid));
-  const others = moves.filter(({ image }) => !holding.has(image.metadata.uid));
+  const others = transitioned.filter(({ image }) => !holding.has(image.metadata.uid));
   const writes = others.filter(isWrite);
   const isOther = new Set(writes);
   const [now, later] = [writes.slice(0, transitionsPerReconcile), writes.slice(transitionsPerReconcile)];
   // An image that cannot be queued is to keep the slots from those behind it, and one that leaves the queue is not overtaken.
   // Nothing else comes before the slots.
   const first = later.length > 0 ? [] : now.filter(({ image, next }) => isQueued(image) || isQueued(next));
-  const unchanged = others.filter((move) => !isWrite(move)).map(({ next }) => next);
-  const images = moves.map(({ next }) => next);
+  const unchanged = others.filter((one) => !isWrite(one)).map(({ next }) => next);
+  const images = transitioned.map(({ next }) => next);
   const places = correctPlaces(observed, images, holders);
   return [
     ...policyFaults(observed),
-    ...actionsOf(moves.filter((move) => !isOther.has(move))),
+    ...actionsOf(transitioned.filter((one) => !isOther.has(one))),
     ...actionsOf(first),
     ...actions,
     // Before the groups: a group that fails ends what follows without a group.
@@ -89,19 +90,19 @@ export function decide(observed: Observed | Unsettled): Action[] {
     ...inStages([
       begun,
       [
-        ...now.filter((move) => !first.includes(move)).map((move) => move.actions),
+        ...now.filter((one) => !first.includes(one)).map(({ actions }) => actions),
         ...corrections(observed, unchanged, places).slice(0, correctionsPerSweep),
       ],
     ]),
   ];
 }
 
-const actionsOf = (moves: readonly Moved[]) => moves.flatMap(({ actions }) => actions);
+const actionsOf = (transitioned: readonly Transitioned[]) => transitioned.flatMap(({ actions }) => actions);
 
-const isWrite = ({ actions }: Moved) => actions.some((action) => 'resource' in action);
+const isWrite = ({ actions }: Transitioned) => actions.some((action) => 'resource' in action);
 
 /** The policy stands for all that wait: an event about it lists them. */
-function requeuePostponed({ postponed = [] }: Observed, later: readonly Moved[]): Action[] {
+function requeuePostponed({ postponed = [] }: Observed, later: readonly Transitioned[]): Action[] {
   const images = later.map(({ image }) => image);
   const finished = images.filter(({ status }) => isFinished(status?.phase));
   return [

@@ -18,7 +18,7 @@ import { canTransition, type Finished, readFinished } from './read/finished.ts';
 import { type Focus, readUnfinished } from './read/focus.ts';
 import { type Events, readEvents } from './read/idle.ts';
 import { readInputs } from './read/inputs.ts';
-import { selectNeeds, selectUnlisted } from './read/needs.ts';
+import { selectNeeds, selectUntracked } from './read/needs.ts';
 import { ifFailed, isAmong, type Reader, reading, skippedOf, uidsOf } from './read/reader.ts';
 import { cachedSlots, readSlots, type Slots } from './read/slots.ts';
 import type { Donors } from './slots/donors.ts';
@@ -75,11 +75,11 @@ async function readRest(reader: Reader, slots: Slots, events: Events | undefined
 
   // 4. What else the decisions about those need, and the finished images that may change.
   const needs = selectNeeds(reader, slots, focus.images, ofHolders);
-  const { ofFinished, ofUnlisted, ...found } = await readNeeds(reader, slots, focus, needs);
+  const { ofFinished, ofUntracked, ...found } = await readNeeds(reader, slots, focus, needs);
   const { finished, unread: _, ...others } = ofFinished;
 
   // 5. What the finished ones need. One that is queued again may still have a download that was requested long ago.
-  const resumed = selectUnlisted(finished.filter(canTransition), slots, needs.moreNew, reader.nowMs);
+  const resumed = selectUntracked(finished.filter(canTransition), slots, needs.moreNew, reader.nowMs);
   const [ofResumed, inputs, classes] = await Promise.all([
     reading(reader, readAttempts(reader.kube, resumed), noAttempts, isAmong(resumed)),
     readInputs(reader, finished.filter(mayNeedInput)),
@@ -90,7 +90,7 @@ async function readRest(reader: Reader, slots: Slots, events: Events | undefined
   const mayBeOlder = focus.images.some((image) => missingLine(slots.policy, downloadOf(image)));
   const policyMap = mayBeOlder ? await readPolicyMap(reader.kube) : slots.policyMap;
 
-  const attempts = [ofHolders, ofUnlisted, ofResumed];
+  const attempts = [ofHolders, ofUntracked, ofResumed];
   return {
     ...others,
     ...selectUndecided(reader, slots, focus, ofFinished, needs.moreNew),
@@ -111,16 +111,16 @@ async function readRest(reader: Reader, slots: Slots, events: Events | undefined
 }
 
 async function readNeeds(reader: Reader, { holders = [] }: Slots, focus: Focus, needs: ReturnType<typeof selectNeeds>) {
-  const { statusLost, unlisted } = needs;
-  const [ofFinished, snapshots, ofUnlisted, inputs, donors, classes] = await Promise.all([
+  const { statusLost, untracked } = needs;
+  const [ofFinished, snapshots, ofUntracked, inputs, donors, classes] = await Promise.all([
     readFinished(reader, focus, holders),
     reading(reader, listLabelled(reader.kube, VolumeSnapshot, imageUidLabel, statusLost), [], isAmong(statusLost)),
-    reading(reader, readAttempts(reader.kube, unlisted), noAttempts, isAmong(unlisted)),
+    reading(reader, readAttempts(reader.kube, untracked), noAttempts, isAmong(untracked)),
     readInputs(reader, needs.inputs),
     reading(reader, readDonors(reader.kube, needs.donors), new Map() as Donors, isAmong(uidsOf(needs.donors))),
     readClasses(reader, focus.images),
   ]);
-  return { ofFinished, snapshots, ofUnlisted, inputs, donors, classes };
+  return { ofFinished, snapshots, ofUntracked, inputs, donors, classes };
 }
 
 const mayNeedInput = (image: VMDiskImage) => lacksInput(image) || newRevision(image) !== undefined;

@@ -6,9 +6,9 @@ import { keyOf, type ObjectReference, referenceIn } from '../../../shared/kinds/
 import { orUnreadable, partition } from '../../../shared/runtime/unreadable.ts';
 import type { Gathered } from '../observed.ts';
 import { isUnacknowledged, lacksStalled } from '../status.ts';
-import { lacksFinalizer } from '../transition/move.ts';
 import { mayHeal } from '../transition/next-transition.ts';
 import { newRevision } from '../transition/revision.ts';
+import { lacksFinalizer } from '../transition/take-transition.ts';
 import type { Focus } from './focus.ts';
 import { isAmong, type Reader, uidsOf } from './reader.ts';
 

@@ -26,7 +26,7 @@ export function selectNeeds(
     statusLost: uidsOf(statusLost.slice(0, most)),
     /** By uid: the same, beyond the limit of a reconcile. */
     moreNew,
-    unlisted: selectUnlisted(images, slots, moreNew, nowMs),
+    untracked: selectUntracked(images, slots, moreNew, nowMs),
     /** They may be queued or get a slot. */
     inputs: [
       ...(next.length > 0 ? first : []),
@@ -39,7 +39,7 @@ export function selectNeeds(
 }
 
 /** By uid, those that may have an attempt although they hold no slot. Without a readable Lease, everything was listed just now. */
-export function selectUnlisted(
+export function selectUntracked(
   images: readonly VMDiskImage[],
   { holders }: Slots,
   moreNew: readonly string[],

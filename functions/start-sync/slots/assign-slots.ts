@@ -16,7 +16,7 @@ import type { Observed } from '../observed.ts';
 import { queueForecast } from '../queue/forecast.ts';
 import { isNew } from '../queue/new-images.ts';
 import { areRead } from '../transition/inputs.ts';
-import type { Moved } from '../transition/move.ts';
+import type { Transitioned } from '../transition/take-transition.ts';
 import { begin } from './begin.ts';
 import { asBegun } from './donors.ts';
 import { keptBy, rebuild } from './occupancy.ts';
@@ -25,14 +25,14 @@ import { warningsOf } from './warnings.ts';
 /** Releases and grants in one write of the Lease, and what each of the granted (and the interrupted) still needs. */
 export function assignSlots(
   observed: Observed,
-  moves: readonly Moved[],
+  transitioned: readonly Transitioned[],
 ): { holders: readonly Holder[]; actions: Action[]; begun: Action[][] } {
   const { lease, nowMs, gap } = observed;
   const held = holdersOf(lease);
   // A failed read may hide a download, so no slot is given or freed. The events are redelivered.
   if (gap !== undefined) return { holders: held ?? [], actions: [{ do: 'redeliver', because: gap }], begun: [] };
-  const images = moves.map(({ next }) => next);
-  const byUid = new Map(moves.map((move) => [move.image.metadata.uid, move]));
+  const images = transitioned.map(({ next }) => next);
+  const byUid = new Map(transitioned.map((one) => [one.image.metadata.uid, one]));
   const imageOf = ({ uid }: Holder) => byUid.get(uid)?.next;
   const before = held ? [...held, ...untrackedHolders(held, observed, imageOf)] : rebuild(observed);
   // An attempt that this reconcile ends keeps its slot until the next: another instance may have begun it since its DataVolumes were listed.
@@ -43,21 +43,21 @@ export function assignSlots(
   );
   const starting = held && mayGrant(observed) ? grants(observed, images, kept) : [];
   const granted = starting.map((image) => holderFor(image, nowMs));
-  const isAnew = !held || acquiredMs(lease) - nowMs > observed.gracePeriodMs;
+  const isRebuilt = !held || acquiredMs(lease) - nowMs > observed.gracePeriodMs;
   const holders = [...kept, ...granted];
   const known = queueForecast(observed, images, holders);
   const forecast = known && JSON.stringify(known);
   const isChanged =
-    isAnew ||
+    isRebuilt ||
     before.length !== held.length ||
     kept.length !== before.length ||
     granted.length > 0 ||
     (forecast !== undefined && forecast !== lease?.metadata.annotations?.[forecastAnnotation]);
   const actions = [
     ...warningsOf(before, kept, imageOf, observed),
-    ...(isChanged ? [saveLease(observed, holders, starting, { isRebuilt: isAnew, forecast })] : []),
+    ...(isChanged ? [saveLease(observed, holders, starting, { isRebuilt, forecast })] : []),
     ...(held ? [] : [rebuiltEvent(observed, holders)]),
-    ...awaitInspections(observed, moves),
+    ...awaitInspections(observed, transitioned),
     ...kept
       .filter((holder) => holder.image !== '' && keptBy(holder, imageOf(holder), observed) === 'claim')
       .map(awaitClaim),
@@ -96,8 +96,8 @@ const awaitClaim = ({ image }: Holder): Action => ({
 });
 
 /** No event reports that an inspection takes too long. */
-export const awaitInspections = ({ policy, nowMs }: Observed, moves: readonly Moved[]): Action[] =>
-  moves
+export const awaitInspections = ({ policy, nowMs }: Observed, transitioned: readonly Transitioned[]): Action[] =>
+  transitioned
     .map(({ next }) => ({ next, waitMs: inspectionWaitMs(next, policy, nowMs) }))
     .filter(({ waitMs }) => waitMs > 0)
     .map(({ next, waitMs }) => requeueNamed(VMDiskImage, referenceOf(next), waitMs));
@@ -113,8 +113,8 @@ function grants(
 ): VMDiskImage[] {
   const newPlaces = images.filter(isNew).map(({ metadata }) => places.get(metadata.uid) ?? '');
   const [firstNew] = newPlaces.sort();
-  const moved = new Set(images.map(({ metadata }) => metadata.uid));
-  const others = unfinished.filter(({ metadata }) => !moved.has(metadata.uid));
+  const known = new Set(images.map(({ metadata }) => metadata.uid));
+  const others = unfinished.filter(({ metadata }) => !known.has(metadata.uid));
   const underWay = contentsUnderWay([...images, ...others], kept);
   const egress = egressIn(lease);
   const bytesLeft = budgetLeft(policy, egress, nowMs);

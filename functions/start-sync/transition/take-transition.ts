@@ -11,32 +11,32 @@ import { lacksInput } from './inputs.ts';
 import { nextTransition } from './next-transition.ts';
 
 /** An image, the transition that it takes in this reconcile, and the image after it. */
-export interface Moved {
+export interface Transitioned {
   image: VMDiskImage;
   next: VMDiskImage;
   actions: readonly Action[];
 }
 
-export function moveOf(image: VMDiskImage, observed: Observed): Moved {
+export function takeTransition(image: VMDiskImage, observed: Observed): Transitioned {
   const { nowMs, undecided } = observed;
-  const stays: Moved = { image, next: image, actions: [] };
-  if (undecided?.has(image.metadata.uid)) return stays;
-  const step = nextTransition(image, observed);
-  if (!step) {
+  const unchanged: Transitioned = { image, next: image, actions: [] };
+  if (undecided?.has(image.metadata.uid)) return unchanged;
+  const first = nextTransition(image, observed);
+  if (!first) {
     const others = [
       ...acknowledge(image),
       ...finalizer(image),
       ...unknownPhase(image),
       ...requeueLacking(image, nowMs),
     ];
-    return image.status?.phase ? { ...stays, actions: others } : stays;
+    return image.status?.phase ? { ...unchanged, actions: others } : unchanged;
   }
-  const actions = transition(image, { ...step, nowMs });
-  const moved = afterwards(image, actions);
+  const actions = transition(image, { ...first, nowMs });
+  const changed = afterwards(image, actions);
   // A newly queued image is checked before it may get a slot.
-  const second = step.to === 'Queued' ? nextTransition(moved, observed) : undefined;
-  const secondActions = second ? transition(moved, { ...second, nowMs }) : [];
-  const next = afterwards(moved, secondActions);
+  const second = first.to === 'Queued' ? nextTransition(changed, observed) : undefined;
+  const secondActions = second ? transition(changed, { ...second, nowMs }) : [];
+  const next = afterwards(changed, secondActions);
   return {
     image,
     next,
@@ -45,8 +45,8 @@ export function moveOf(image: VMDiskImage, observed: Observed): Moved {
       // After the status: this write raises the resourceVersion, which decides who came first within a second.
       ...finalizer(image),
       ...secondActions,
-      ...interrupted(image, step, observed),
-      ...rebuiltStatus(image, step),
+      ...interrupted(image, first, observed),
+      ...rebuiltStatus(image, first),
       ...requeueLacking(next, nowMs),
     ],
   };
