@@ -85,7 +85,7 @@ export function acknowledge(image: VMDiskImage): Action[] {
   return [patchStatus(image, status)];
 }
 
-/** Each by what it says of the policy's keys, so that it is one Event however often the policy is looked at, or edited elsewhere. */
+/** One Event for each distinct fault, however often the policy is read or other keys are edited. */
 export function policyFaults({ policy, policyMap, lease, nowMs, isAboutAll }: Observed): Action[] {
   if (!policyMap || !isAboutAll) return [];
   const warn = (reason: Reason, message: string, of: unknown) =>

@@ -10,8 +10,8 @@ import { basisIn, type Observed } from '../observed.ts';
 const roundMs = 60_000;
 
 /**
- * What is to be expected of an image that is requested now, for those who have to request one in time. Only an audit knows it; how long
- * downloads take is remembered when the last image that tells is gone.
+ * When an image that is requested now would start and finish, for those who have to request one in time. Only an audit computes it; how
+ * long downloads take is kept after the last finished image is deleted.
  */
 export function queueForecast(
   { policy, lease, nowMs, downloads }: Observed,

@@ -25,8 +25,8 @@ export function placeOfNew(image: VMDiskImage, { waiting, places, ahead }: Obser
 }
 
 /**
- * How many of these images enter the queue before each of them, by uid: of the new ones those with a place before, of one that may return
- * all new ones and those of its phase before it, because no more of them do so. An audit corrects it.
+ * How many of these images enter the queue before each of them, by uid. New images enter by their places; one that returns follows all
+ * new ones and those of its phase before it. An audit corrects it.
  */
 export function aheadOf(images: readonly VMDiskImage[], places: Observed['places']): Map<string, number> {
   const ahead = new Map([...places.keys()].map((uid, index) => [uid, index]));

@@ -69,7 +69,7 @@ export async function isIdle(
   const uids = new Set(holders.map(({ uid }) => uid));
   const isHeld = ({ metadata }: VMDiskImage) => uids.has(metadata.uid);
   if (![...live.values()].every((image) => image && isAsWanted(image, isHeld(image), policy))) return false;
-  // Of all that wait no more is asked than that needs: there may be thousands.
+  // No more is checked of each waiting image than this: there may be thousands.
   const images = [...unfinished.values()];
   const { busy, isAwaited } = beside;
   // It is looked at when it is queued, or when there is room.

@@ -171,6 +171,6 @@ const aLease = {
 
 function rebuiltEvent({ lease, nowMs }: Observed, holders: readonly Holder[]): Action {
   const about = { ...aLease, metadata: { uid: '', resourceVersion: '', ...lease?.metadata, ...aLease.metadata } };
-  const message = `The slots were ${lease ? 'not readable' : 'not there'}; rebuilt from what is downloading: ${holders.length} held.`;
+  const message = `The slot Lease was ${lease ? 'unreadable' : 'missing'}; rebuilt from the downloads that run: ${holders.length} slots held.`;
   return recordEvent(about, lease !== undefined, 'SlotsRebuilt', message, toTime(nowMs));
 }

@@ -49,13 +49,13 @@ function stuckWarning(pod: Pod): Action {
 }
 
 function obsoleteWarning(pod: Pod, { image }: Holder): Action {
-  const message = `Expected no importer for VMDiskImage ${image}, whose attempt has been over for 10 minutes, found this one at work: it keeps its slot until it ends. Delete the claim that it fills, and look why CDI does not.`;
+  const message = `Expected no importer for VMDiskImage ${image}, whose attempt has been over for 10 minutes, found this one running: it keeps its slot until it ends. Delete the claim that it fills, and check why CDI has not.`;
   return recordEvent(pod, true, 'SlotHeld', message, pod.metadata.uid);
 }
 
 function terminatingWarning(volume: DataVolume, { image }: Holder): Action {
   const { uid, deletionTimestamp, finalizers } = volume.metadata;
   const held = finalizers?.join(', ') || 'none';
-  const message = `The DataVolume has been Terminating since ${deletionTimestamp} (finalizers: ${held}); until it is deleted, the slot of VMDiskImage ${image} is taken. Look why CDI does not finish.`;
+  const message = `The DataVolume has been Terminating since ${deletionTimestamp} (finalizers: ${held}); until it is deleted, the slot of VMDiskImage ${image} is taken. Check the logs of CDI.`;
   return recordEvent(volume, true, 'SlotHeld', message, uid);
 }
