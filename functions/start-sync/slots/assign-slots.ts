@@ -28,35 +28,26 @@ export function assignSlots(
   transitioned: readonly Transitioned[],
 ): { holders: readonly Holder[]; actions: Action[]; begun: Action[][] } {
   const { lease, nowMs, gap } = observed;
-  const held = holdersOf(lease);
+  const listed = holdersOf(lease);
   // A failed read may hide a download, so no slot is given or freed. The events are redelivered.
-  if (gap !== undefined) return { holders: held ?? [], actions: [{ do: 'redeliver', because: gap }], begun: [] };
+  if (gap !== undefined) return { holders: listed ?? [], actions: [{ do: 'redeliver', because: gap }], begun: [] };
   const images = transitioned.map(({ next }) => next);
   const byUid = new Map(transitioned.map((one) => [one.image.metadata.uid, one]));
   const imageOf = ({ uid }: Holder) => byUid.get(uid)?.next;
-  const before = held ? [...held, ...untrackedHolders(held, observed, imageOf)] : rebuild(observed);
+  const before = listed ? [...listed, ...untrackedHolders(listed, observed, imageOf)] : rebuild(observed);
   // An attempt that this reconcile ends keeps its slot until the next: another instance may have begun it since its DataVolumes were listed.
   const kept = before.filter(
     (holder) =>
       keptBy(holder, imageOf(holder), observed) !== undefined ||
       keptBy(holder, byUid.get(holder.uid)?.image, observed) === 'status',
   );
-  const starting = held && mayGrant(observed) ? grants(observed, images, kept) : [];
-  const granted = starting.map((image) => holderFor(image, nowMs));
-  const isRebuilt = !held || acquiredMs(lease) - nowMs > observed.gracePeriodMs;
-  const holders = [...kept, ...granted];
-  const known = queueForecast(observed, images, holders);
-  const forecast = known && JSON.stringify(known);
-  const isChanged =
-    isRebuilt ||
-    before.length !== held.length ||
-    kept.length !== before.length ||
-    granted.length > 0 ||
-    (forecast !== undefined && forecast !== lease?.metadata.annotations?.[forecastAnnotation]);
+  const starting = listed && mayGrant(observed) ? grants(observed, images, kept) : [];
+  const holders = [...kept, ...starting.map((image) => holderFor(image, nowMs))];
+  const forecast = queueForecast(observed, images, holders);
   const actions = [
     ...warningsOf(before, kept, imageOf, observed),
-    ...(isChanged ? [saveLease(observed, holders, starting, { isRebuilt, forecast })] : []),
-    ...(held ? [] : [rebuiltEvent(observed, holders)]),
+    ...saveLease(observed, { listed, kept, holders, starting, forecast: forecast && JSON.stringify(forecast) }),
+    ...(listed ? [] : [rebuiltEvent(observed, holders)]),
     ...awaitInspections(observed, transitioned),
     ...kept
       .filter((holder) => holder.image !== '' && keptBy(holder, imageOf(holder), observed) === 'claim')
@@ -70,15 +61,15 @@ export function assignSlots(
  * and L4). A Failed DataVolume never continues.
  */
 function untrackedHolders(
-  held: readonly Holder[],
+  tracked: readonly Holder[],
   observed: Observed,
   imageOf: (holder: Holder) => VMDiskImage | undefined,
 ): Holder[] {
-  const listed = new Set(held.map(({ uid }) => uid));
+  const known = new Set(tracked.map(({ uid }) => uid));
   const dataVolumes = observed.dataVolumes.filter(({ status }) => status?.phase !== 'Failed');
   const downloads = { ...observed, dataVolumes };
   return rebuild(downloads).filter(
-    (holder) => !listed.has(holder.uid) && keptBy(holder, imageOf(holder), downloads) !== undefined,
+    (holder) => !known.has(holder.uid) && keptBy(holder, imageOf(holder), downloads) !== undefined,
   );
 }
 
@@ -140,15 +131,24 @@ const holderFor = ({ metadata, status }: VMDiskImage, nowMs: number): Holder => 
   since: toTime(nowMs),
 });
 
+/** The slots before and after this reconcile. */
+interface Assignment {
+  /** As the Lease has them; undefined if it is lost or unreadable. */
+  listed: readonly Holder[] | undefined;
+  kept: readonly Holder[];
+  holders: readonly Holder[];
+  starting: readonly VMDiskImage[];
+  forecast: string | undefined;
+}
+
 /** One write for the slots and for what the starting images will download, so that no budget is spent twice and no share is lost. */
-function saveLease(
-  { lease, nowMs }: Observed,
-  holders: readonly Holder[],
-  starting: readonly VMDiskImage[],
-  { isRebuilt, forecast }: { isRebuilt: boolean; forecast: string | undefined },
-): Action {
-  const now = toMicroTime(nowMs);
+function saveLease({ lease, nowMs, gracePeriodMs }: Observed, assignment: Assignment): Action[] {
+  const { listed, kept, holders, starting, forecast } = assignment;
   const { [slotsAnnotation]: _, ...before } = lease?.metadata.annotations ?? {};
+  const isRebuilt = !listed || acquiredMs(lease) - nowMs > gracePeriodMs;
+  const isForecast = forecast === undefined || forecast === before[forecastAnnotation];
+  if (!isRebuilt && isForecast && starting.length === 0 && isSame(listed, kept)) return [];
+  const now = toMicroTime(nowMs);
   const egress = starting.length > 0 ? egressAnnotationsWith(lease, starting, nowMs) : {};
   const beside = { ...before, ...egress, ...(forecast ? { [forecastAnnotation]: forecast } : {}) };
   const annotations = { ...beside, [slotsAnnotation]: serializeHolders(holders, beside) };
@@ -158,10 +158,16 @@ function saveLease(
     renewTime: now,
     ...(isRebuilt || !lease?.spec?.acquireTime ? { acquireTime: now } : {}),
   };
-  if (lease)
-    return { do: 'replace', resource: Lease, object: { ...lease, metadata: { ...lease.metadata, annotations }, spec } };
-  return { do: 'create', resource: Lease, object: { ...aLease, metadata: { ...aLease.metadata, annotations }, spec } };
+  if (!lease)
+    return [
+      { do: 'create', resource: Lease, object: { ...aLease, metadata: { ...aLease.metadata, annotations }, spec } },
+    ];
+  const object = { ...lease, metadata: { ...lease.metadata, annotations }, spec };
+  return [{ do: 'replace', resource: Lease, object }];
 }
+
+const isSame = (some: readonly Holder[], others: readonly Holder[]) =>
+  some.length === others.length && some.every((holder, index) => holder === others[index]);
 
 const aLease = {
   apiVersion: Lease.apiVersion,
