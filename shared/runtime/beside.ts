@@ -11,7 +11,7 @@ export const mostBeside = 50;
 /** The limit of those that are performed at once: as many requests may be ahead of a reconcile's own. */
 const besideAtOnce = 4;
 
-/** The pause after which an object is looked at again that another writer was first to write. */
+/** The pause before an object is looked at again after a conflict. */
 const againAfterMs = 1000;
 
 /** Decisions that no reconcile waits for, each about one object. */

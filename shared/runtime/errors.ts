@@ -1,6 +1,6 @@
 /**
  * An answer of the API server other than success. `status` is HTTP's; `reason` Kubernetes' word for it. `message` may be
- * logged; `said` is the API server's own text, which may quote what was written.
+ * logged; `serverMessage` is the API server's own text, which may quote what was written.
  */
 export class ApiError extends Error {
   readonly status: number;
@@ -8,17 +8,17 @@ export class ApiError extends Error {
   /** The name of the object that the answer is about, if it says one. */
   readonly about: string | undefined;
   // Private, so that no log of the whole error has them.
-  readonly #said: string;
-  constructor(status: number, reason: string, message: string, said = message, about?: string) {
+  readonly #serverMessage: string;
+  constructor(status: number, reason: string, message: string, serverMessage = message, about?: string) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.reason = reason;
     this.about = about;
-    this.#said = said;
+    this.#serverMessage = serverMessage;
   }
-  get said(): string {
-    return this.#said;
+  get serverMessage(): string {
+    return this.#serverMessage;
   }
 }
 

@@ -134,7 +134,7 @@ describe('of an object that may hold passwords', () => {
       const { kube } = await onTheWire(422, quoting(422));
       const error = await errorOf(kube.create(kind as Resource, { metadata: ref }));
       expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('pw');
-      expect(error).toMatchObject({ status: 422, reason: 'Invalid', said: 'denied: "pw"' });
+      expect(error).toMatchObject({ status: 422, reason: 'Invalid', serverMessage: 'denied: "pw"' });
     },
   );
   test('an answer that is no JSON is not quoted either', async () => {

@@ -175,13 +175,13 @@ async function call(
 const describeError = (error: unknown) =>
   error instanceof ApiError ? `${error.reason || error.status}: ${error.message}` : String(error);
 
-/** What was said of a refused object, in full: the function that wrote it knows what of it may be repeated. */
+/** The API server's message about a refused object, in full: the function that wrote the object knows what of it may be repeated. */
 const refusedAs = (
   resource: Resource,
   of: ObjectReference,
-  { reason, status, said }: ApiError,
+  { reason, status, serverMessage }: ApiError,
   askedBy?: string,
-): Refused => [refusalKey(resource, of, askedBy), { reason: reason || String(status), message: said }];
+): Refused => [refusalKey(resource, of, askedBy), { reason: reason || String(status), message: serverMessage }];
 
 /** 409, and 404 of the object itself: what was observed is out of date. */
 async function orConflict<T>(request: Promise<T>): Promise<T> {

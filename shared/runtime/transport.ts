@@ -69,9 +69,9 @@ export function transport(config: KubeConfig, timeoutMs: number): (sent: Sent) =
     const timer = setTimeout(() => late.abort(), timeoutMs);
     try {
       const options = { dispatcher, method, headers, body: body?.text ?? null, signal: late.signal };
-      const { statusCode: status, headers: said, body: stream } = await request(url, options);
+      const { statusCode: status, headers: answered, body: stream } = await request(url, options);
       const text = await (mostBytes === undefined ? stream.text() : boundedText(stream, mostBytes));
-      return { status, headers: said, text };
+      return { status, headers: answered, text };
     } catch (error) {
       const { pathname } = new URL(url);
       const expected = `expected an answer to ${method} ${pathname}`;

@@ -179,7 +179,7 @@ const refusalOf = (write: Promise<unknown>) =>
     () => ({ status: 201, message: '' }),
     (error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
-      return { status: error.status, message: error.said };
+      return { status: error.status, message: error.serverMessage };
     },
   );
 

@@ -24,10 +24,14 @@ export const watchedCalls =
 
 /** Never the query, headers or body: they contain names from users, tokens and passwords. */
 function attributesOf({ service, operation, method, url }: Call): Record<string, string> {
-  const said = { 'ot.openstack.service': service, 'ot.openstack.operation': operation, 'http.request.method': method };
-  if (!URL.canParse(url)) return said;
+  const attributes = {
+    'ot.openstack.service': service,
+    'ot.openstack.operation': operation,
+    'http.request.method': method,
+  };
+  if (!URL.canParse(url)) return attributes;
   const { origin, pathname, hostname } = new URL(url);
-  return { ...said, 'url.full': `${origin}${pathname}`, 'server.address': hostname };
+  return { ...attributes, 'url.full': `${origin}${pathname}`, 'server.address': hostname };
 }
 
 function publish({ status, requestId }: Awaited<ReturnType<Parameters<SessionPorts['watched']>[1]>>): void {

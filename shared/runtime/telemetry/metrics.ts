@@ -43,7 +43,7 @@ export const metrics: readonly Metric[] = [
     name: 'ot.image.wait.duration',
     kind: 'observableGauge',
     unit: 's',
-    description: 'For how long the image that has waited longest for that has done so; 0 where none does.',
+    description: 'The longest wait of any image for that; 0 if none waits.',
     labels: ['reason'],
   },
   {
