@@ -22,6 +22,7 @@ import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { subnetName } from '../../shared/workspaces/workspace.ts';
 import { aVMDiskImage, noClouds } from '../../test/support/builders/images.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
+import { createImage } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 import { roleBindingName } from './namespace/plan.ts';
@@ -57,12 +58,8 @@ await served(Subnet);
 
 type Spec = Workspace['spec'];
 
-async function image(name: string, phase: 'Queued' | 'Succeeded' = 'Succeeded') {
-  const { apiVersion, kind, spec } = aVMDiskImage({ name });
-  const ref = { name, namespace: 'vmdi-farm' };
-  await kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-  await kube.patch(VMDiskImage, ref, { status: { phase } }, { subresource: 'status' });
-}
+const image = (name: string, phase: 'Queued' | 'Succeeded' = 'Succeeded') =>
+  createImage(kube, name, { status: { phase } });
 
 async function workspace(name: string, spec: Spec) {
   await kube.create(Workspace, { metadata: { name }, spec });

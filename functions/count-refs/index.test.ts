@@ -8,8 +8,8 @@ import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aMachineOf } from '../../test/support/builders/workspaces.ts';
+import { createImage, createMachine } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -24,35 +24,21 @@ await kube.create(Namespace, { metadata: { name: 'lab' } });
 const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
 const ofMachine = (name: string, namespace = 'lab') => ({ name, namespace });
 
-async function createImage(name: string, phase = 'Succeeded') {
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  await kube.create(VMDiskImage, { apiVersion, kind, metadata: ofImage(name), spec });
-  // As start-sync and follow-sync leave it.
-  await kube.patch(
-    VMDiskImage,
-    ofImage(name),
-    { status: { phase } },
-    { subresource: 'status', fieldManager: 'start-sync' },
-  );
-}
-
-async function createMachine(name: string, image: string, metadata: object = {}) {
-  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: ofImage(image) } });
-  return kube.create(VirtualMachine, { apiVersion, kind, metadata: { ...ofMachine(name), ...metadata }, spec });
-}
+/** As start-sync and follow-sync leave it. */
+const takenIn = (name: string, phase = 'Succeeded') => createImage(kube, name, { status: { phase } });
 
 const referencesOf = async (image: string) => (await kube.get(VMDiskImage, ofImage(image)))?.status?.references;
 
 describe('an image', () => {
   test('says who uses it, from the first machine to the last', async () => {
-    await createImage('life');
+    await takenIn('life');
     expect(await harness.message(diskImageFact('succeeded'), ofImage('life'), fresh)).toBe(202);
     const unused = await kube.get(VMDiskImage, ofImage('life'));
     expect(unused?.status).toMatchObject({ references: { count: 0 } });
     expect(Date.now() - Date.parse(unused?.status?.unreferencedSince ?? '')).toBeLessThan(5000);
 
-    await createMachine('life-a', 'life');
-    await createMachine('life-b', 'life');
+    await createMachine(kube, 'life-a', 'life');
+    await createMachine(kube, 'life-b', 'life');
     expect(await harness.changed(VirtualMachine, ofMachine('life-a'))).toBe(202);
     const used = await kube.get(VMDiskImage, ofImage('life'));
     expect(used?.status).toMatchObject({
@@ -70,9 +56,9 @@ describe('an image', () => {
     expect(await referencesOf('life')).toEqual({ count: 1, by: ['lab/life-b'] });
   });
   test('that was made for a machine is counted when it is queued', async () => {
-    await createMachine('told', 'told');
+    await createMachine(kube, 'told', 'told');
     expect(await harness.changed(VirtualMachine, ofMachine('told'), 'add')).toBe(202);
-    await createImage('told', 'Queued');
+    await takenIn('told', 'Queued');
     expect(await harness.message(diskImageFact('queued'), ofImage('told'), made)).toBe(202);
     expect(await referencesOf('told')).toEqual({ count: 1, by: ['lab/told'] });
   });
@@ -85,24 +71,24 @@ describe('an image', () => {
         return client.get(resource, ref);
       },
     }));
-    await createImage('unnamed');
+    await takenIn('unnamed');
     expect(await watched.message(diskImageFact('succeeded'), ofImage('unnamed'), fresh)).toBe(202);
     expect(read).toEqual(['VMDiskImage']);
-    await createMachine('named', 'named');
+    await createMachine(kube, 'named', 'named');
     expect(await watched.changed(VirtualMachine, ofMachine('named'), 'add')).toBe(202);
     read.length = 0;
-    await createImage('named');
+    await takenIn('named');
     expect(await watched.message(diskImageFact('succeeded'), ofImage('named'), fresh)).toBe(202);
     expect(read).toContain('ConfigMap');
   });
   test.each(['Succeeded', 'Failed'])('without machines is counted when its %s event arrives', async (phase) => {
     const name = `unused-${phase.toLowerCase()}`;
-    await createImage(name, phase);
+    await takenIn(name, phase);
     expect(await harness.message(diskImageFact(phase.toLowerCase()), ofImage(name), fresh)).toBe(202);
     expect(await referencesOf(name)).toEqual({ count: 0, by: [] });
   });
   test('counts the workspace that waits for it, and reads no other', async () => {
-    await createImage('waited');
+    await takenIn('waited');
     const vms = (image: string) => [aMachineOf({ backingVMDiskImage: image })];
     const labelled = (image: string) => ({ [`image.pelotech.ot/${image}`]: '' });
     await kube.create(Workspace, {
@@ -132,7 +118,7 @@ describe('an image', () => {
     expect(new Set(read)).toEqual(new Set(['lab1', 'lab2']));
   });
   test('counts, by an audit, a workspace that has no labels yet', async () => {
-    await createImage('unlabelled');
+    await takenIn('unlabelled');
     expect(await harness.message(diskImageFact('succeeded'), ofImage('unlabelled'), fresh)).toBe(202);
     const vms = [aMachineOf({ backingVMDiskImage: 'unlabelled' })];
     await kube.create(Workspace, { metadata: { name: 'lab4' }, spec: { vms } });
@@ -140,8 +126,8 @@ describe('an image', () => {
     expect(await referencesOf('unlabelled')).toEqual({ count: 1, by: ['Workspace lab4'] });
   });
   test('is written to once for one change, however often the event comes', async () => {
-    await createImage('calm');
-    await createMachine('calm', 'calm');
+    await takenIn('calm');
+    await createMachine(kube, 'calm', 'calm');
     await harness.changed(VirtualMachine, ofMachine('calm'));
     const before = (await kube.get(VMDiskImage, ofImage('calm')))?.metadata.resourceVersion;
     for (let times = 0; times < 3; times++) {
@@ -151,8 +137,8 @@ describe('an image', () => {
     expect((await kube.get(VMDiskImage, ofImage('calm')))?.metadata.resourceVersion).toBe(before);
   });
   test('whose references a user invented is corrected by the audit', async () => {
-    await createImage('garbled');
-    await createMachine('garbled', 'garbled');
+    await takenIn('garbled');
+    await createMachine(kube, 'garbled', 'garbled');
     await kube.patch(
       VMDiskImage,
       ofImage('garbled'),
@@ -168,8 +154,8 @@ describe('an image', () => {
   });
   test('is counted again when the policy changes who may name it', async () => {
     const own = policyRef;
-    await createImage('policy');
-    await createMachine('policy', 'policy');
+    await takenIn('policy');
+    await createMachine(kube, 'policy', 'policy');
     await harness.changed(VirtualMachine, ofMachine('policy'));
     await kube.patch(ConfigMap, own, { data: { imageNamespaces: 'another' } });
     expect(await harness.changed(ConfigMap, own)).toBe(202);
@@ -182,20 +168,20 @@ describe('an image', () => {
 
 describe('a machine', () => {
   test('whose image is not there has its finalizer, goes without one, and is counted by its event once the image is there', async () => {
-    await createMachine('early', 'late');
-    await createMachine('leaves', 'late');
+    await createMachine(kube, 'early', 'late');
+    await createMachine(kube, 'leaves', 'late');
     await harness.changed(VirtualMachine, ofMachine('early'));
     expect((await kube.get(VirtualMachine, ofMachine('early')))?.metadata.finalizers).toHaveLength(1);
     await kube.delete(VirtualMachine, ofMachine('leaves'));
     expect(await harness.changed(VirtualMachine, ofMachine('leaves'))).toBe(202);
     expect(await kube.get(VirtualMachine, ofMachine('leaves'))).toBeUndefined();
-    await createImage('late');
+    await takenIn('late');
     expect(await harness.changed(VirtualMachine, ofMachine('early'))).toBe(202);
     expect(await referencesOf('late')).toEqual({ count: 1, by: ['lab/early'] });
   });
   test('whose finalizer another manager also owns is still released', async () => {
-    await createImage('shared');
-    await createMachine('shared', 'shared', { finalizers: [imageReferenceFinalizer] });
+    await takenIn('shared');
+    await createMachine(kube, 'shared', 'shared', { metadata: { finalizers: [imageReferenceFinalizer] } });
     await harness.changed(VirtualMachine, ofMachine('shared'));
     expect(await referencesOf('shared')).toMatchObject({ count: 1 });
     await kube.delete(VirtualMachine, ofMachine('shared'));
@@ -213,8 +199,8 @@ describe('a crowd on one image', () => {
   const names = Array.from({ length: 25 }, (_, index) => `crowd-${String(index).padStart(2, '0')}`);
   const last = ofMachine(names.at(-1) ?? '');
   beforeAll(async () => {
-    await createImage('crowd');
-    for (const name of names) await createMachine(name, 'crowd');
+    await takenIn('crowd');
+    for (const name of names) await createMachine(kube, name, 'crowd');
     await harness.changed(VirtualMachine, last, 'add');
   });
 
@@ -250,7 +236,7 @@ describe('a crowd on one image', () => {
   });
   test('is counted again where a count that began with an update met a conflict', async () => {
     const added = ofMachine('crowd-99');
-    await createMachine(added.name, 'crowd');
+    await createMachine(kube, added.name, 'crowd');
     let conflicts = 0;
     const instance = harness.another((client) => ({
       ...client,

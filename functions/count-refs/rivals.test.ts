@@ -4,7 +4,7 @@ import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { aVMDiskImage } from '../../test/support/builders/images.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { createImage, createMachine } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -18,22 +18,8 @@ await kube.create(Namespace, { metadata: { name: 'lab' } });
 const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
 const ofMachine = (name: string) => ({ name, namespace: 'lab' });
 
-async function createImage(name: string) {
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  await kube.create(VMDiskImage, { apiVersion, kind, metadata: ofImage(name), spec });
-  // As start-sync takes it in.
-  await kube.patch(
-    VMDiskImage,
-    ofImage(name),
-    { status: { phase: 'Queued' } },
-    { subresource: 'status', fieldManager: 'start-sync' },
-  );
-}
-
-async function createMachine(name: string, image: string) {
-  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: ofImage(image) } });
-  await kube.create(VirtualMachine, { apiVersion, kind, metadata: ofMachine(name), spec });
-}
+/** As start-sync takes it in. */
+const queue = (name: string) => createImage(kube, name, { status: { phase: 'Queued' } });
 
 const countOf = async (image: string) => (await kube.get(VMDiskImage, ofImage(image)))?.status?.references?.count;
 
@@ -61,12 +47,12 @@ function slowInstance() {
 }
 
 test('an instance that was slower than another counts again instead of writing its earlier count', async () => {
-  await createImage('stale');
-  await createMachine('stale-a', 'stale');
+  await queue('stale');
+  await createMachine(kube, 'stale-a', 'stale');
   const slow = slowInstance();
   const answer = slow.changed('stale-a');
   await slow.isThere;
-  await createMachine('stale-b', 'stale');
+  await createMachine(kube, 'stale-b', 'stale');
   await harness.changed(VirtualMachine, ofMachine('stale-b'));
   expect(await countOf('stale')).toBe(2);
   slow.goOn();
@@ -77,8 +63,8 @@ test('an instance that was slower than another counts again instead of writing i
 
 test('a count that another instance found right, while this one was about to write less, does not stay wrong', async () => {
   const names = Array.from({ length: 21 }, (_, index) => `same-${String(index).padStart(2, '0')}`);
-  await createImage('same');
-  for (const name of names) await createMachine(name, 'same');
+  await queue('same');
+  for (const name of names) await createMachine(kube, name, 'same');
   await harness.message(diskImageFact('succeeded'), ofImage('same'), fresh);
   expect(await countOf('same')).toBe(21);
 
@@ -86,7 +72,7 @@ test('a count that another instance found right, while this one was about to wri
   const slow = slowInstance();
   const answer = slow.changed('same-20');
   await slow.isThere;
-  await createMachine('same-21', 'same');
+  await createMachine(kube, 'same-21', 'same');
   await harness.changed(VirtualMachine, ofMachine('same-21'));
   expect(await countOf('same')).toBe(21);
   slow.goOn();

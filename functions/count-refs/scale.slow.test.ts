@@ -2,8 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { aVMDiskImage } from '../../test/support/builders/images.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { createImage, createMachine } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -24,15 +23,9 @@ async function tookMs(reconcile: () => Promise<number>, answer: number): Promise
 
 test('a reconcile of a thousand machines of one image ends before its event is given up, be there nothing to do or all of them to mark or let go', async () => {
   await kube.create(Namespace, { metadata: { name: 'lab' } });
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  await kube.create(VMDiskImage, { apiVersion, kind, metadata: image, spec });
   // A new image is counted once it is queued, not before.
-  await kube.patch(VMDiskImage, image, { status: { phase: 'Queued' } }, { subresource: 'status' });
-  const machine = aVirtualMachine({ spec: { vmDiskImageRef: image } });
-  for (let index = 0; index < 1000; index++) {
-    const { apiVersion: version, kind: what, spec: wanted } = machine;
-    await kube.create(VirtualMachine, { apiVersion: version, kind: what, metadata: ofMachine(index), spec: wanted });
-  }
+  await createImage(kube, image.name, { status: { phase: 'Queued' } });
+  for (let index = 0; index < 1000; index++) await createMachine(kube, ofMachine(index).name, image.name);
   const took: Record<string, number> = {};
   took.firstMarks = await tookMs(() => harness.changed(VirtualMachine, ofMachine(0)), 202);
   expect((await kube.get(VMDiskImage, image))?.status?.references).toMatchObject({ count: 1000 });

@@ -9,7 +9,8 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { defineResource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { allowedSources, aVMDiskImage } from '../../test/support/builders/images.ts';
-import { aVirtualMachine, type MachineOptions } from '../../test/support/builders/machines.ts';
+import type { MachineOptions } from '../../test/support/builders/machines.ts';
+import { createImage, createMachine } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -28,8 +29,7 @@ const policy = { namespace: 'sync-operator', name: 'sync-operator-policy' };
 const farm = (name: string) => ({ name, namespace: 'vmdi-farm' });
 
 async function machine(name: string, image: string, spec: MachineOptions['spec'] = { vmDiskImageTemplate: template }) {
-  const { apiVersion, kind, spec: all } = aVirtualMachine({ spec: { vmDiskImageRef: farm(image), ...spec } });
-  await kube.create(VirtualMachine, { apiVersion, kind, metadata: { name, namespace: 'lab' }, spec: all });
+  await createMachine(kube, name, image, { spec });
   return { name, namespace: 'lab' };
 }
 const resolvedOf = async (ref: { name: string; namespace: string }) => {
@@ -84,8 +84,7 @@ test('the image that came wakes all that name it', async () => {
   const refs = [await machine('waits-1', 'late', {}), await machine('waits-2', 'late', { mode: 'FailIfNotExist' })];
   for (const ref of refs) await harness.changed(VirtualMachine, ref);
   expect(await Promise.all(refs.map(resolvedOf))).toEqual(['False ImageMissing', 'False ImageMissing']);
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  await kube.create(VMDiskImage, { apiVersion, kind, metadata: farm('late'), spec });
+  await createImage(kube, 'late');
   expect(await harness.message(diskImageFact('queued'), farm('late'), fresh)).toBe(202);
   expect(await Promise.all(refs.map(resolvedOf))).toEqual(['True ImageFound', 'True ImageFound']);
 });

@@ -9,7 +9,8 @@ import {
   VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { aDataVolume, aSnapshot, at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { aDataVolume, aSnapshot, at } from '../../test/support/builders/images.ts';
+import { createImage } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -18,11 +19,9 @@ afterAll(harness.close);
 const unsettled = diskImageFact('unsettled');
 
 test('word of a failing DataVolume ends the attempt: the status says why, the DataVolume is gone', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
-  const status = { phase: 'Syncing' as const, revision: 1, attempt: 1, attempts: 1, startedAt: at(0) };
-  const made = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
-  const image = await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+  const status = { phase: 'Syncing', revision: 1, attempt: 1, attempts: 1, startedAt: at(0) } as const;
+  const image = await createImage(harness.kube, 'ubuntu', { status });
   const failing = aDataVolume(image, {
     running: { status: 'False', reason: 'Error', message: 'Unable to process data: unexpected EOF' },
   });
@@ -37,7 +36,7 @@ test('word of a failing DataVolume ends the attempt: the status says why, the Da
   expect((await harness.kube.get(VMDiskImage, ref))?.status).toMatchObject({ phase: 'Retrying', attempts: 1 });
   expect(await harness.kube.get(DataVolume, dataVolume)).toBeUndefined();
   expect(harness.published).toMatchObject([
-    { type: 'ot.pelotech.disk-image.retrying.v1', data: { uid: made.metadata.uid, reason: 'ImportFailed' } },
+    { type: 'ot.pelotech.disk-image.retrying.v1', data: { uid: image.metadata.uid, reason: 'ImportFailed' } },
   ]);
 });
 
@@ -46,12 +45,11 @@ test('an event of a DataVolume without an image is no error', async () => {
 });
 
 test('each fact of a deleted image and each event of its DataVolume or its snapshot tells that it may be pruned; a sweep does not', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'leaving', namespace: 'vmdi-farm' };
-  const metadata = { ...ref, finalizers: [diskImageFinalizer] };
-  const image = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
-  const status = { phase: 'Syncing' as const, revision: 1, attempt: 1 };
-  await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+  const image = await createImage(harness.kube, 'leaving', {
+    metadata: { finalizers: [diskImageFinalizer] },
+    status: { phase: 'Syncing', revision: 1, attempt: 1 },
+  });
   await harness.kube.delete(VMDiskImage, ref);
   const told = () => harness.published.filter(({ type }) => type === diskImageFact('prunable')).length;
   await harness.message(unsettled, ref);
@@ -67,10 +65,9 @@ describe('an image that adopts a snapshot', () => {
 
   /** An image that start-sync has sent to wait for the snapshot of that name. */
   async function anAdopting(name: string, adoptee = snapshot.name) {
-    const { apiVersion, kind, spec } = aVMDiskImage();
     const ref = { name, namespace: 'vmdi-farm' };
-    const metadata = { ...ref, annotations: { [adoptSnapshot]: adoptee } };
-    const made = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
+    const metadata = { annotations: { [adoptSnapshot]: adoptee } };
+    const made = await createImage(harness.kube, name, { metadata });
     const adoption = { snapshot: adoptee, revision: 1 };
     const status = { phase: 'Snapshotting' as const, revision: 1, adoption, contentDigest: contentDigest(made) };
     await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });

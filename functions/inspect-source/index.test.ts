@@ -4,7 +4,8 @@ import { diskImageFact } from '../../shared/images/facts.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
-import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { at } from '../../test/support/builders/images.ts';
+import { createImage } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import { fixture } from './fixtures/read.ts';
 import declaration from './index.ts';
@@ -35,10 +36,8 @@ interface Given {
 /** An image in that phase, for which the event comes: what is written of its inspection, and what was asked of the store. */
 async function inspected(image: string, { namespace = 'vmdi-farm', spec = {}, phase = 'Queued' }: Given = {}) {
   const ref = { name: image, namespace };
-  const { apiVersion, kind, spec: plain } = aVMDiskImage();
   const url = `${store.url}/images/${image}.qcow2`;
-  await kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec: { ...plain, url, ...spec } });
-  await kube.patch(VMDiskImage, ref, { status: { phase, queuedAt: at(0) } }, { subresource: 'status' });
+  await createImage(kube, image, { namespace, spec: { url, ...spec }, status: { phase, queuedAt: at(0) } });
   expect(await harness.message(diskImageFact('queued'), ref)).toBe(202);
   const found = await kube.get(VMDiskImage, ref);
   return { source: found?.status?.source, condition: found?.status?.conditions?.[0], ref };
@@ -74,27 +73,25 @@ test.each([
   expect(condition?.message).toContain(said);
 });
 
+const byHttp = {
+  spec: { url: `${store.url}/public/good.qcow2`, sourceType: 'http', secretRef: undefined },
+  status: { phase: 'Queued', queuedAt: at(0) },
+} as const;
+
 test('the sweep finds an image of which no event told', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'unheard', namespace: 'vmdi-farm' };
-  const url = `${store.url}/public/good.qcow2`;
-  const http = { ...spec, url, sourceType: 'http', secretRef: undefined };
-  await kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec: http });
-  await kube.patch(VMDiskImage, ref, { status: { phase: 'Queued', queuedAt: at(0) } }, { subresource: 'status' });
+  await createImage(kube, ref.name, byHttp);
   expect(await harness.sweep()).toBe(202);
   expect((await kube.get(VMDiskImage, ref))?.status?.source).toMatchObject({ format: 'qcow2' });
 });
 
 test('an image is judged by a policy that is as new as the image', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'after-an-edit', namespace: 'vmdi-farm' };
-  const http = { ...spec, url: `${store.url}/public/good.qcow2`, sourceType: 'http', secretRef: undefined };
   await kube.patch(ConfigMap, policyRef, { data: { allowedSources: '' } });
   // An admin edits the policy and makes the image while the function already reconciles.
   const whileItLists = async () => {
     await kube.patch(ConfigMap, policyRef, { data: { allowedSources: `${store.url}/**` } });
-    await kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec: http });
-    await kube.patch(VMDiskImage, ref, { status: { phase: 'Queued', queuedAt: at(0) } }, { subresource: 'status' });
+    await createImage(kube, ref.name, byHttp);
   };
   const instance = harness.another((mine) => ({
     ...mine,

@@ -13,7 +13,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyRef } from '../../shared/policy.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { createImage, createMachine } from '../../test/support/harness/create.ts';
 import { type FunctionHarness, serveFunction } from '../../test/support/harness/function-harness.ts';
 import { aReadyImage, textIn } from '../../test/support/harness/provision-vm.ts';
 import declaration from './index.ts';
@@ -29,26 +29,22 @@ afterAll(() => harness.close());
 const farm = 'vmdi-farm';
 
 async function anImage(name: string, isReady = true) {
-  const { apiVersion, kind, spec, status } = aReadyImage();
-  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: { name, namespace: farm }, spec });
-  if (isReady) await finish(name, status);
+  await createImage(harness.kube, name);
+  if (isReady) await finish(name);
   return { name, namespace: farm };
 }
 
-const finish = (name: string, status: unknown = aReadyImage().status) =>
-  harness.kube.patch(VMDiskImage, { name, namespace: farm }, { status }, { subresource: 'status' });
+const finish = (name: string) =>
+  harness.kube.patch(
+    VMDiskImage,
+    { name, namespace: farm },
+    { status: aReadyImage().status },
+    { subresource: 'status' },
+  );
 
 async function aMachine(name: string, image: string, spec: object = {}, namespace = 'lab') {
-  const { apiVersion, kind, spec: plain } = aVirtualMachine();
-  const vmDiskImageRef = { name: image, namespace: farm };
-  const metadata = { name, namespace };
-  await harness.kube.create(VirtualMachine, {
-    apiVersion,
-    kind,
-    metadata,
-    spec: { ...plain, vmDiskImageRef, ...spec },
-  });
-  return metadata;
+  await createMachine(harness.kube, name, image, { namespace, spec });
+  return { name, namespace };
 }
 
 const reasonOf = async (ref: { name: string; namespace: string }) =>

@@ -16,7 +16,8 @@ import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
-import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
+import { at } from '../../test/support/builders/images.ts';
+import { createImage } from '../../test/support/harness/create.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
 import { reconcileOnce } from '../../test/support/harness/reconcile-once.ts';
 import declaration from './index.ts';
@@ -72,11 +73,8 @@ function inMemory(refuses: (ref: ObjectReference) => boolean = () => false) {
     if (error !== undefined) throw error;
     return distinct(next, (subject) => nameOf(subject, subject));
   };
-  const create = (name: string, status: VMDiskImageStatus = {}) => {
-    const { apiVersion, kind, spec } = aVMDiskImage();
-    const metadata = { namespace, name, finalizers: [diskImageFinalizer] };
-    return kube.create(VMDiskImage, { apiVersion, kind, metadata, spec, status });
-  };
+  const create = (name: string, status?: VMDiskImageStatus) =>
+    createImage(kube, name, { metadata: { finalizers: [diskImageFinalizer] }, ...(status ? { status } : {}) });
   /** `count` deleted images with a snapshot each. */
   const createDeleted = async (count: number) => {
     for (let index = 0; index < count; index++) {

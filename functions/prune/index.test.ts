@@ -9,14 +9,15 @@ import {
   imageUidLabel,
   managedBy,
   VMDiskImage,
+  type VMDiskImageStatus,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference, Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { policyRef } from '../../shared/policy.ts';
 import type { ApiError } from '../../shared/runtime/errors.ts';
-import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
-import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { at } from '../../test/support/builders/images.ts';
+import { createImage, createMachine } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -31,25 +32,20 @@ const ofImage = (name: string) => ({ name, namespace: 'vmdi-farm' });
 const prunable = diskImageFact('prunable');
 const told = (ref: ObjectReference) => harness.message(prunable, ref);
 
+const held = { finalizers: [diskImageFinalizer] };
+
 /** An image with a snapshot, as its status says. */
-async function createImage(name: string, status: object = {}, annotations: Record<string, string> = {}) {
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  const metadata = { ...ofImage(name), finalizers: [diskImageFinalizer], annotations };
-  const made = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
-  const labels = { ...managedBy, [imageUidLabel]: made.metadata.uid };
-  const snapshot = { metadata: { name: `${name}-r1`, namespace: 'vmdi-farm', labels } };
-  await harness.kube.create(VolumeSnapshot, { ...snapshot, spec: { source: { persistentVolumeClaimName: 'x' } } });
-  const ready = {
+async function createReady(name: string, more: VMDiskImageStatus = {}, annotations: Record<string, string> = {}) {
+  const status: VMDiskImageStatus = {
     phase: 'Succeeded',
     snapshot: { name: `${name}-r1`, revision: 1 },
     conditions: [{ type: 'Ready', status: 'True', reason: 'x', message: '', lastTransitionTime: at(0) }],
+    ...more,
   };
-  await harness.kube.patch(VMDiskImage, ofImage(name), { status: { ...ready, ...status } }, { subresource: 'status' });
-}
-
-async function createMachine(name: string, image: string) {
-  const { apiVersion, kind, spec } = aVirtualMachine({ spec: { vmDiskImageRef: ofImage(image) } });
-  await harness.kube.create(VirtualMachine, { apiVersion, kind, metadata: { name, namespace: 'lab' }, spec });
+  const made = await createImage(harness.kube, name, { metadata: { ...held, annotations }, status });
+  const labels = { ...managedBy, [imageUidLabel]: made.metadata.uid };
+  const snapshot = { metadata: { name: `${name}-r1`, namespace: 'vmdi-farm', labels } };
+  await harness.kube.create(VolumeSnapshot, { ...snapshot, spec: { source: { persistentVolumeClaimName: 'x' } } });
 }
 
 const imageOf = (name: string) => harness.kube.get(VMDiskImage, ofImage(name));
@@ -58,16 +54,18 @@ const eventsOf = async (name: string) =>
     (event) => (event as unknown as { reason: string }).reason,
   );
 
+/** A snapshot of the image of that uid, which stays until its finalizer is removed. */
+const createHeld = (snapshot: ObjectReference, uid: string) =>
+  harness.kube.create(VolumeSnapshot, {
+    metadata: { ...snapshot, labels: { ...managedBy, [imageUidLabel]: uid }, finalizers: ['test/hold'] },
+    spec: { source: { persistentVolumeClaimName: 'x' } },
+  });
+
 test('a deleted image goes when its snapshot is gone, not before', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
-  const snapshot = { name: 'ubuntu-00000000-r1', namespace: 'vmdi-farm' };
-  const metadata = { ...ref, finalizers: [diskImageFinalizer] };
-  const { metadata: made } = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
-  const labels = { ...managedBy, [imageUidLabel]: made.uid };
-  const source = { persistentVolumeClaimName: 'x' };
-  const held = { ...snapshot, labels, finalizers: ['test/hold'] };
-  await harness.kube.create(VolumeSnapshot, { metadata: held, spec: { source } });
+  const ref = ofImage('ubuntu');
+  const snapshot = ofImage('ubuntu-00000000-r1');
+  const { metadata: made } = await createImage(harness.kube, 'ubuntu', { metadata: held });
+  await createHeld(snapshot, made.uid);
   await harness.kube.delete(VMDiskImage, ref);
   expect(await told(ref)).toBe(202);
   expect((await harness.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeDefined();
@@ -79,15 +77,12 @@ test('a deleted image goes when its snapshot is gone, not before', async () => {
 });
 
 test('an image that adopted a snapshot goes alone: what was there before it stays', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  const ref = { name: 'rolled-out', namespace: 'vmdi-farm' };
-  const golden = { name: 'golden', namespace: 'vmdi-farm' };
+  const ref = ofImage('rolled-out');
+  const golden = ofImage('golden');
   const source = { volumeSnapshotContentName: 'content' };
   await harness.kube.create(VolumeSnapshot, { metadata: golden, spec: { source } });
-  const metadata = { ...ref, finalizers: [diskImageFinalizer] };
-  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
-  const status = { phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } };
-  await harness.kube.patch(VMDiskImage, ref, { status }, { subresource: 'status' });
+  const status = { phase: 'Succeeded', snapshot: { name: 'golden', revision: 1 } } as const;
+  await createImage(harness.kube, 'rolled-out', { metadata: held, status });
   await harness.kube.delete(VMDiskImage, ref);
   expect(await told(ref)).toBe(202);
   expect(await harness.kube.get(VMDiskImage, ref)).toBeUndefined();
@@ -96,9 +91,9 @@ test('an image that adopted a snapshot goes alone: what was there before it stay
 
 describe('a deleted image that machines use', () => {
   test('stays with its snapshot, reports its users, and is removed with the last of them', async () => {
-    await createImage('held');
-    await createMachine('held-a', 'held');
-    await createMachine('held-b', 'held');
+    await createReady('held');
+    await createMachine(harness.kube, 'held-a', 'held');
+    await createMachine(harness.kube, 'held-b', 'held');
     await harness.kube.delete(VMDiskImage, ofImage('held'));
     expect(await told(ofImage('held'))).toBe(202);
     const condition = async () => conditionOf((await imageOf('held'))?.status?.conditions, 'DeletionHeld');
@@ -128,24 +123,11 @@ test('the namespace of an image is deleted although a machine elsewhere has its 
   const ref = { name: 'ends', namespace };
   await harness.kube.create(Namespace, { metadata: { name: namespace } });
   await setPolicy({ imageNamespaces: 'vmdi-farm ends' });
-  const { apiVersion, kind, spec } = aVMDiskImage();
-  const metadata = { ...ref, finalizers: [diskImageFinalizer] };
-  const { uid } = (await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec })).metadata;
-  const labels = { ...managedBy, [imageUidLabel]: uid };
+  const { uid } = (await createImage(harness.kube, 'ends', { namespace, metadata: held })).metadata;
   const snapshot = { ...ref, name: 'ends-00000000-r1' };
-  const source = { persistentVolumeClaimName: 'x' };
-  await harness.kube.create(VolumeSnapshot, {
-    metadata: { ...snapshot, labels, finalizers: ['test/hold'] },
-    spec: { source },
-  });
-  const machine = aVirtualMachine({ spec: { vmDiskImageRef: ref } });
+  await createHeld(snapshot, uid);
   const user = { name: 'elsewhere', namespace: 'lab' };
-  await harness.kube.create(VirtualMachine, {
-    apiVersion: machine.apiVersion,
-    kind: machine.kind,
-    metadata: user,
-    spec: machine.spec,
-  });
+  await createMachine(harness.kube, user.name, 'ends', { spec: { vmDiskImageRef: ref } });
   const ready = { type: 'DiskReady', status: 'True', reason: 'x', message: '', lastTransitionTime: at(0) };
   const status = { rootDisk: { name: 'root', image: uid, revision: 1 }, conditions: [ready] };
   await harness.kube.patch(VirtualMachine, user, { status }, { subresource: 'status' });
@@ -167,13 +149,13 @@ describe('an unused image', () => {
   afterEach(() => setPolicy({ prune: null, pruneAfter: null }));
 
   test('stays under the policy as it is installed', async () => {
-    await createImage('default', unused);
+    await createReady('default', unused);
     expect(await harness.audit()).toBe(202);
     expect((await imageOf('default'))?.metadata.deletionTimestamp).toBeUndefined();
     expect(await eventsOf('default')).toEqual([]);
   });
   test('is named once under DryRun', async () => {
-    await createImage('dry', unused);
+    await createReady('dry', unused);
     await setPolicy({ prune: 'DryRun', pruneAfter: '1h' });
     expect(await harness.audit()).toBe(202);
     expect(await harness.audit()).toBe(202);
@@ -181,11 +163,11 @@ describe('an unused image', () => {
     expect((await imageOf('dry'))?.metadata.deletionTimestamp).toBeUndefined();
   });
   test('is deleted as soon as the policy allows it; a kept, used or uncounted image stays', async () => {
-    await createImage('goes', unused);
-    await createImage('kept', unused, { 'pelotech.ot/keep': '' });
-    await createImage('used', unused);
-    await createMachine('user', 'used');
-    await createImage('new');
+    await createReady('goes', unused);
+    await createReady('kept', unused, { 'pelotech.ot/keep': '' });
+    await createReady('used', unused);
+    await createMachine(harness.kube, 'user', 'used');
+    await createReady('new');
     await setPolicy({ prune: 'WhenUnreferenced', pruneAfter: '1h' });
     expect(await harness.changed(ConfigMap, policy)).toBe(202);
     for (const name of ['kept', 'used', 'new'])
@@ -223,7 +205,7 @@ describe('between the look and the DELETE', () => {
   }
 
   async function isTouched(name: string, touch: () => Promise<unknown>) {
-    await createImage(name, unused);
+    await createReady(name, unused);
     await setPolicy({ prune: 'WhenUnreferenced', pruneAfter: '1h' });
     const instance = overtaken(VMDiskImage, touch);
     expect(await instance.changed(ConfigMap, policy)).toBe(202);
@@ -238,7 +220,7 @@ describe('between the look and the DELETE', () => {
     ));
   test('an image that a machine comes to, and is counted for, stays', () =>
     isTouched('wanted', async () => {
-      await createMachine('comes', 'wanted');
+      await createMachine(harness.kube, 'comes', 'wanted');
       const status = { references: { count: 1, by: ['lab/comes'] }, unreferencedSince: null };
       await harness.kube.patch(VMDiskImage, ofImage('wanted'), { status }, { subresource: 'status' });
     }));
@@ -247,10 +229,10 @@ describe('between the look and the DELETE', () => {
       await harness.kube.patch(VMDiskImage, ofImage('again'), { metadata: { finalizers: null } });
       await harness.kube.delete(VMDiskImage, ofImage('again'));
       await harness.kube.delete(VolumeSnapshot, ofImage('again-r1'));
-      await createImage('again');
+      await createReady('again');
     }));
   test('another user’s snapshot under the name of the image’s stays', async () => {
-    await createImage('gone');
+    await createReady('gone');
     await harness.kube.delete(VMDiskImage, ofImage('gone'));
     const instance = overtaken(VolumeSnapshot, async () => {
       await harness.kube.delete(VolumeSnapshot, ofImage('gone-r1'));

@@ -6,12 +6,13 @@ import {
   diskImageFinalizer,
   imageUidLabel,
   managedBy,
-  VMDiskImage,
+  type VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
+import { createImage } from '../../test/support/harness/create.ts';
 import { type FunctionHarness, serveFunction } from '../../test/support/harness/function-harness.ts';
 import { decide } from './decide.ts';
 import declaration from './index.ts';
@@ -81,11 +82,6 @@ describe('an audit', () => {
   });
   afterAll(() => harness.close());
 
-  const createImage = async (name: string, more: object = {}) => {
-    const { apiVersion, kind, spec } = aVMDiskImage();
-    const metadata = { name, namespace, finalizers: [diskImageFinalizer], ...more };
-    return harness.kube.create(VMDiskImage, { apiVersion, kind, metadata, spec });
-  };
   const createFor = async (of: { name: string; uid: string }) => {
     const labels = { ...managedBy, [imageUidLabel]: of.uid };
     const [held, download] = [snapshotName(of, 1), dataVolumeName(of, 1, 1)];
@@ -113,7 +109,8 @@ describe('an audit', () => {
     const lost = { name: 'lost', uid: 'uid-before-the-restore' };
     await createFor(lost);
     const used = await createFor({ name: 'used', uid: 'uid-before-the-restore' });
-    const restored = await createImage('used', { annotations: { [adoptSnapshot]: used } });
+    const metadata = { finalizers: [diskImageFinalizer], annotations: { [adoptSnapshot]: used } };
+    const restored = await createImage(harness.kube, 'used', { metadata });
     const own = await createFor({ name: 'used', uid: restored.metadata.uid });
     expect(await harness.audit()).toBe(202);
     expect(await left(VolumeSnapshot)).toHaveLength(3);
