@@ -18,7 +18,7 @@ import { sentence } from '../../shared/sentence.ts';
 import { freeCidr } from './free-cidr.ts';
 import type { InProject, Observed } from './observed.ts';
 import { shapeChanges, shapeOf } from './shape.ts';
-import { available, before, faulty, noRoom, notUnique, refusedReport } from './status.ts';
+import { available, before, faulty, noRoom, refusedReport, twice } from './status.ts';
 
 /**
  * Creates a network and its subnet, and reports their status. Order: finalizer → network → subnet → status; at the end network (which
@@ -35,7 +35,7 @@ export function decide(observed: Observed): Action[] {
   if (added) return added;
   const found = ownOf(network, observed.cloud.networks);
   const [own] = found;
-  if (found.length > 1) return updateStatus(observed, notUnique(network, found));
+  if (found.length > 1) return updateStatus(observed, twice(network, found));
   const subnet = subnetOf(network, observed.cloud);
   const requests = own
     ? requestsFor(network, own, subnet, observed.cloud.subnets)

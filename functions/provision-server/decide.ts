@@ -3,17 +3,19 @@ import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import { addFinalizer } from '../../shared/kubernetes/finalizer.ts';
-import { isNotSo, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
+import { isNotSo, type StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   callsFor,
   cloudReady,
   firstRefusal,
+  notUnique,
   refusalOf,
   requeueAfterFault,
+  requeueSoon,
   unreachable,
 } from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
-import { statusBefore, withoutServer } from './facts.ts';
+import { statusBefore, updateStatus, withoutServer } from './facts.ts';
 import { finalize } from './finalize.ts';
 import type { Found, Observed } from './observed.ts';
 import { failedBoot, inTrouble } from './recover.ts';
@@ -47,18 +49,12 @@ function begin(observed: Observed, found: Found): Action[] {
   const pending = pendingReport(observed, found);
   if (pending) return [...updateStatus(observed, pending.report), ...tidy(observed, found), ...pending.later];
   const next = toCreate(observed, found);
-  if ('refused' in next) return updateStatus(observed, refusedReport(observed, withoutServer(machine), next.refused));
+  const report = (why: Cause) => updateStatus(observed, refusedReport(withoutServer(machine), why));
+  if ('refused' in next) return report(next.refused);
   const calls = callsFor(machine, next.requests, refusals);
   if (calls.length > 0) return calls;
-  const refused = firstRefusal(refusals, machine, next.requests);
-  return updateStatus(
-    observed,
-    refusedReport(
-      observed,
-      withoutServer(machine),
-      refused ?? { reason: 'Creating', message: 'The server is being made.' },
-    ),
-  );
+  const creating: Cause = { reason: 'Creating', message: 'The server is being made.' };
+  return report(firstRefusal(refusals, machine, next.requests) ?? creating);
 }
 
 function follow(observed: Observed, found: Found, server: Server): Action[] {
@@ -78,7 +74,7 @@ function follow(observed: Observed, found: Found, server: Server): Action[] {
       runningReport(observed, found, server, refused ?? (isMoving(found, server) ? moving : undefined)),
     ),
     ...tidy(observed, found),
-    ...(isUnderWay || isMoving(found, server) ? [{ do: 'requeueAfter', about: machine, afterMs: 2000 } as const] : []),
+    ...(isUnderWay || isMoving(found, server) ? [requeueSoon(machine)] : []),
   ];
 }
 
@@ -102,18 +98,13 @@ const tidy = ({ machine, refusals }: Observed, { unusedFlavors }: Found): Action
     refusals,
   );
 
-const updateStatus = ({ machine, nowMs }: Observed, report: StatusReport): Action[] =>
-  reportStatus({ resource: KupenStackMachine }, machine, report, nowMs);
-
 function twice({ machine }: Observed, { servers }: Found): StatusReport {
-  const ids = servers.map(({ id }) => id).sort();
-  const message = `Expected one server of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`;
+  const cause = notUnique('server', servers);
   return {
     phase: 'Failed',
     isReady: false,
-    reason: 'NotUnique',
-    message,
-    conditions: [cloudReady, isNotSo('ServerReady', 'NotUnique', message)],
+    ...cause,
+    conditions: [cloudReady, isNotSo('ServerReady', cause.reason, cause.message)],
     fields: statusBefore(machine),
   };
 }

@@ -6,10 +6,9 @@ import { deletePort } from '../../shared/kinds/openstack/network.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
 import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
-import { reportStatus } from '../../shared/kubernetes/status.ts';
-import { callsFor, cloudReady, refusalOf, unreachable } from '../../shared/openstack/status.ts';
-import type { Reason } from '../../shared/reasons/reason.ts';
-import { statusBefore } from './facts.ts';
+import { callsFor, cloudReady, refusalOf, requeueSoon, unreachable } from '../../shared/openstack/status.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
+import { statusBefore, updateStatus } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf } from './state.ts';
 
@@ -18,26 +17,14 @@ import { phaseOf } from './state.ts';
  * exists would hold the volumes.
  */
 export function finalize(observed: Observed): Action[] {
-  const { machine, cloud, refusals, nowMs } = observed;
+  const { machine, cloud, refusals } = observed;
   if (!hasFinalizer(machine)) return [];
-  const reportDeleting = (reason: Reason, message: string) =>
-    reportStatus(
-      { resource: KupenStackMachine },
-      machine,
-      {
-        phase: 'Terminating',
-        isReady: false,
-        reason,
-        message,
-        conditions: [cloudReady],
-        fields: statusBefore(machine),
-      },
-      nowMs,
-    );
   if ('fault' in cloud) {
     if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(KupenStackMachine, machine);
-    const report = { ...unreachable(cloud.fault, true, statusBefore(machine)), phase: 'Terminating' };
-    return reportStatus({ resource: KupenStackMachine }, machine, report, nowMs);
+    return updateStatus(observed, {
+      ...unreachable(cloud.fault, true, statusBefore(machine)),
+      phase: 'Terminating',
+    });
   }
   const requests = requestsFor(machine.metadata.uid, cloud);
   const calls = callsFor(machine, requests, refusals);
@@ -54,11 +41,12 @@ export function finalize(observed: Observed): Action[] {
     refused = refusalsOf(deletions).find(({ reason }) => reason === 'Unavailable');
     if (!refused) return removeFinalizer(KupenStackMachine, machine);
   }
-  return [
-    ...reportDeleting(refused?.reason ?? 'Deleting', refused?.message ?? 'The server is being deleted.'),
-    { do: 'requeueAfter', about: machine, afterMs: 2000 },
-  ];
+  const { reason, message } = refused ?? deleting;
+  const report = { isReady: false, reason, message, conditions: [cloudReady], fields: statusBefore(machine) };
+  return [...updateStatus(observed, { ...report, phase: 'Terminating' }), requeueSoon(machine)];
 }
+
+const deleting: Cause = { reason: 'Deleting', message: 'The server is being deleted.' };
 
 function requestsFor(uid: string, { servers, ports, hasKeyPair }: Found): OpenStackRequest[] {
   if (servers.length > 0)

@@ -1,15 +1,15 @@
 import type { Action } from '../../shared/actions.ts';
 import { backoffMs } from '../../shared/backoff.ts';
-import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { deleteServer, type Server } from '../../shared/kinds/openstack/server.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
-import { isNotSo, reportStatus } from '../../shared/kubernetes/status.ts';
+import { isNotSo } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { callsFor, cloudReady } from '../../shared/openstack/status.ts';
+import { callsFor, cloudReady, requeueSoon } from '../../shared/openstack/status.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
-import { factsOf } from './facts.ts';
+import { factsOf, updateStatus } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf, type Trouble, troubleOf } from './state.ts';
 
@@ -19,7 +19,7 @@ import { phaseOf, type Trouble, troubleOf } from './state.ts';
  */
 export function failedBoot(observed: Observed, found: Found, server: Server): Action[] {
   const { machine, policy, nowMs, refusals } = observed;
-  if (isYetUntold(server, nowMs)) return [{ do: 'requeueAfter', about: machine, afterMs: 2000 }];
+  if (isYetUntold(server, nowMs)) return [requeueSoon(machine)];
   const isWritten = machine.status?.failed === server.id;
   const attempts = (machine.status?.attempts ?? 0) + 1;
   const { retryBackoffDuration, maxRetryBackoffDuration } = policy.values;
@@ -35,9 +35,9 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
     fields: { ...factsOf(observed, found, server), attempts, failed: server.id, failure, nextAttemptAt: next },
   };
   return [
-    ...(isWritten ? [] : reportStatus({ resource: KupenStackMachine }, machine, report, nowMs)),
+    ...(isWritten ? [] : updateStatus(observed, report)),
     ...callsFor(machine, toDelete(server), refusals),
-    { do: 'requeueAfter', about: machine, afterMs: 2000 },
+    requeueSoon(machine),
   ];
 }
 
@@ -71,15 +71,11 @@ export function inTrouble(observed: Observed, found: Found, server: Server): Act
     conditions: [cloudReady, isNotSo('ServerReady', trouble.reason, message)],
     fields: { ...factsOf(observed, found, server), failedSince: since },
   };
-  const written = reportStatus({ resource: KupenStackMachine }, machine, report, nowMs);
+  const written = updateStatus(observed, report);
   if (lastsMs === undefined) return written;
   const leftMs = Date.parse(since) + lastsMs - nowMs;
   if (leftMs > 0) return [...written, { do: 'requeueAfter', about: machine, afterMs: Math.min(leftMs, 30_000) }];
-  return [
-    ...written,
-    ...callsFor(machine, toDelete(server), refusals),
-    { do: 'requeueAfter', about: machine, afterMs: 2000 },
-  ];
+  return [...written, ...callsFor(machine, toDelete(server), refusals), requeueSoon(machine)];
 }
 
 /** Since when it has this fault; an earlier, different fault does not count. */

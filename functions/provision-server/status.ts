@@ -2,7 +2,7 @@ import type { Action } from '../../shared/actions.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
 import { isNotSo, isSo, type NewCondition, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
-import { cloudReady } from '../../shared/openstack/status.ts';
+import { cloudReady, describeRefused } from '../../shared/openstack/status.ts';
 import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { factsOf, withoutServer } from './facts.ts';
@@ -66,13 +66,9 @@ const noBootableDisk: Cause = {
 };
 
 /** What OpenStack refuses: with another quota, or when a volume is free again, it may do it after all. */
-export function refusedReport(
-  _: Observed,
-  fields: StatusReport['fields'],
-  { reason, message: words }: Cause,
-): StatusReport {
-  const message =
-    reason === 'Creating' ? words : `OpenStack refuses the machine as it is asked for: ${sentence(words)}`;
+export function refusedReport(fields: StatusReport['fields'], why: Cause): StatusReport {
+  const { reason } = why;
+  const message = reason === 'Creating' ? why.message : describeRefused('machine', why);
   return {
     phase: reason === 'Creating' ? 'Creating' : reason === 'FlavorMissing' ? 'Failed' : 'Pending',
     isReady: false,

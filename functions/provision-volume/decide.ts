@@ -6,7 +6,17 @@ import { type CinderVolume, createVolume, deleteVolume, extendVolume } from '../
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
 import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
-import { callsFor, cloudReady, firstRefusal, requeueAfterFault, unreachable } from '../../shared/openstack/status.ts';
+import {
+  callsFor,
+  cloudReady,
+  describeRefused,
+  firstRefusal,
+  isFinalRefusal,
+  notUnique,
+  requeueAfterFault,
+  requeueSoon,
+  unreachable,
+} from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { failedAttempt, isSpent, reportAfter, waitsForNext } from './attempts.ts';
@@ -31,8 +41,9 @@ export function decide(observed: Observed): Action[] {
   }
   const added = addFinalizer(Volume, volume);
   if (added) return added;
-  const [own, second] = ownOf(volume, cloud.volumes);
-  if (second) return updateStatus(observed, twice(volume, cloud));
+  const found = ownOf(volume, cloud.volumes);
+  const [own, second] = found;
+  if (second) return updateStatus(observed, { ...busy(volume, 'Failed'), ...notUnique('volume', found) });
   return own ? follow(observed, cloud, own) : begin(observed, cloud);
 }
 
@@ -78,8 +89,7 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
     ]);
   }
   // What an attempt left is being deleted, and the earlier report about it stays.
-  if (own.status === 'deleting' && own.id === volume.status?.failed)
-    return [{ do: 'requeueAfter', about: volume, afterMs: taskMs }];
+  if (own.status === 'deleting' && own.id === volume.status?.failed) return [requeueSoon(volume)];
   const isSettled = own.status === 'available' || own.status === 'in-use';
   const isSmall = own.size < wantedSize(volume);
   const grows = isSettled && isSmall ? [extendVolume(own.id, wantedSize(volume))] : [];
@@ -122,14 +132,8 @@ const withLeftOver = (report: StatusReport, isLeft: boolean): StatusReport => ({
 /** Reports the state, and reconciles again soon while a task runs. */
 function look(observed: Observed, report: StatusReport, isSettled = false): Action[] {
   const { volume } = observed;
-  return [
-    ...updateStatus(observed, report),
-    ...(isSettled ? [] : [{ do: 'requeueAfter', about: volume, afterMs: taskMs } as const]),
-  ];
+  return [...updateStatus(observed, report), ...(isSettled ? [] : [requeueSoon(volume)])];
 }
-
-/** The interval at which running tasks in OpenStack are read. */
-const taskMs = 2000;
 
 /** Deletes what was created; a volume that a server has stays until it is detached. */
 function finalize(observed: Observed): Action[] {
@@ -164,7 +168,7 @@ function finalize(observed: Observed): Action[] {
       conditions: [cloudReady, ...(why ? [{ type: 'DeletionHeld', status: 'True' as const, ...why }] : [])],
       fields: { ...factsOf(own[0]), ready: false },
     }),
-    { do: 'requeueAfter', about: volume, afterMs: taskMs },
+    requeueSoon(volume),
   ];
 }
 
@@ -177,20 +181,8 @@ const downloading = (volume: Volume): StatusReport => ({
   message: 'Glance downloads the image.',
 });
 
-function twice(volume: Volume, { volumes }: Found): StatusReport {
-  const ids = ownOf(volume, volumes)
-    .map(({ id }) => id)
-    .sort();
-  return {
-    ...busy(volume, 'Failed'),
-    reason: 'NotUnique',
-    message: `Expected one volume of this object in OpenStack, found ${ids.join(', ')}: delete those that are not wanted.`,
-  };
-}
-
-/** What heals by itself, or with another quota, leaves it Pending; what OpenStack refuses for what it is is Failed. */
-const refusedReport = (volume: Volume, { reason, message }: Cause): StatusReport => ({
-  ...busy(volume, reason === 'Refused' || reason === 'Forbidden' ? 'Failed' : 'Pending'),
-  reason,
-  message: `OpenStack refuses the volume as it is asked for: ${sentence(message)}`,
+const refusedReport = (volume: Volume, refused: Cause): StatusReport => ({
+  ...busy(volume, isFinalRefusal(refused) ? 'Failed' : 'Pending'),
+  reason: refused.reason,
+  message: describeRefused('volume', refused),
 });

@@ -4,7 +4,8 @@ import type { KubernetesObject } from '../kinds/resource.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
 import type { Refusals } from '../kubernetes/refusal.ts';
 import { isNotSo, isSo, type NewCondition, type Reported, type StatusReport } from '../kubernetes/status.ts';
-import { repeated } from '../reasons/reason.ts';
+import { type Cause, repeated } from '../reasons/reason.ts';
+import { sentence } from '../sentence.ts';
 import { callKey } from './call-key.ts';
 
 /** Why there is no OpenStack for a namespace, in one word and a sentence. */
@@ -44,6 +45,26 @@ export const unreachable = (fault: CloudFault, isKnown: boolean, fields: StatusR
 /** A fault that heals within moments, without an event. */
 export const requeueAfterFault = (fault: CloudFault, about: KubernetesObject): Action[] =>
   fault.reason === 'CredentialsUnguarded' ? [{ do: 'requeueAfter', about, afterMs: 500 }] : [];
+
+/** A running task in OpenStack sends no event when it ends: it is looked at again after two seconds. */
+export const requeueSoon = (about: KubernetesObject): Action => ({ do: 'requeueAfter', about, afterMs: 2000 });
+
+type Thing = 'machine' | 'network' | 'server' | 'volume';
+
+/** What was made for an object is found by its uid: of several, a user decides which stays. */
+export const notUnique = (what: Thing, found: readonly { id: string }[]): Cause => ({
+  reason: 'NotUnique',
+  message: `Expected one ${what} of this object in OpenStack, found ${found
+    .map(({ id }) => id)
+    .sort()
+    .join(', ')}: delete those that are not wanted.`,
+});
+
+export const describeRefused = (what: Thing, { message }: Cause) =>
+  `OpenStack refuses the ${what} as it is asked for: ${sentence(message)}`;
+
+/** Other refusals heal by themselves, or with another quota. */
+export const isFinalRefusal = ({ reason }: Cause) => reason === 'Refused' || reason === 'Forbidden';
 
 /** Undefined where nothing of the kind was refused in this reconcile. */
 export function refusalOf(refusals: Refusals, of: AsRead, request: OpenStackRequest) {
