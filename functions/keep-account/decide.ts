@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { Secret } from '../../shared/kinds/core/secret.ts';
+import { Secret, withoutData } from '../../shared/kinds/core/secret.ts';
 import { credentialsFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
 
 /** The credentials of one namespace, and whether something in it needs them. */
@@ -16,8 +16,5 @@ export function decide({ secret, isNeeded }: Observed): Action[] {
   if (isKept === isNeeded || (isNeeded && secret.metadata.deletionTimestamp)) return [];
   const others = finalizers.filter((name) => name !== credentialsFinalizer);
   const metadata = { finalizers: isNeeded ? [...others, credentialsFinalizer] : others };
-  const { name, namespace, uid, resourceVersion } = secret.metadata;
-  // Its data, and what kubectl notes of it, have no business in an action.
-  const of = { metadata: { name, namespace, uid, resourceVersion } };
-  return [{ do: 'patchMetadata', resource: Secret, of, metadata }];
+  return [{ do: 'patchMetadata', resource: Secret, of: withoutData(secret), metadata }];
 }

@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import type { Secret } from '../../shared/kinds/core/secret.ts';
+import { type Secret, withoutData } from '../../shared/kinds/core/secret.ts';
 import { deleteProject, type Project } from '../../shared/kinds/openstack/project.ts';
 import { uidTag } from '../../shared/kinds/openstack/request.ts';
 import type { Refusals } from '../../shared/kubernetes/refusal.ts';
@@ -27,11 +27,8 @@ export function retiredAmong<P extends Project>(
  * into by hand stays.
  */
 export function decide({ refusals, account, retired }: Observed): Action[] {
-  const { apiVersion, kind, metadata } = account;
-  const { name, namespace, uid, resourceVersion } = metadata;
   return callsFor(
-    // Its data, and what kubectl notes of it, have no business in an action.
-    { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } },
+    withoutData(account),
     retired.filter(({ isEmpty }) => isEmpty).map(({ id }) => deleteProject(id)),
     refusals,
   );

@@ -12,6 +12,13 @@ export type Secret = ObjectOf<typeof Secret>;
 export const textIn = ({ data = {} }: Secret, key: string): string | undefined =>
   Object.hasOwn(data, key) ? Buffer.from(data[key] ?? '', 'base64').toString() : undefined;
 
+/** A Secret as an action names it: its data, and what kubectl notes of it, have no business there. */
+export const withoutData = ({ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } }: Secret) => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace, uid, resourceVersion },
+});
+
 /** The key of a Workspace with roles, in its namespace. */
 export const ansibleCredentials = 'ansible-credentials';
 /** The host keys of the machines of a Workspace with roles, in its namespace. */
