@@ -14,6 +14,7 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
 import { type Policy, parsePolicy } from '../../shared/policy.ts';
+import { readOnce } from '../../shared/read-once.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
@@ -145,7 +146,7 @@ async function namedImages(
     Promise.all(ofWorkspaces.refs.map((ref) => orUnreadable(ref, kube.get(Workspace, ref)))),
   ]);
   const [machines, workspaces] = [partition(foundMachines), partition(foundWorkspaces)];
-  const imageOf = readOnce((ref) => kube.get(VMDiskImage, ref));
+  const imageOf = readOnce((ref: ObjectReference) => kube.get(VMDiskImage, ref), keyOf);
   const ofMachine = async (machine: VirtualMachine) => {
     const ref = machine.spec.vmDiskImageRef;
     const isUpdated = ofMachines.isUpdated(machine) && !isDeleting(machine) && isMarked(machine);
@@ -188,15 +189,6 @@ function changesOf(batch: Batch, resource: Resource) {
   return {
     refs: distinct(subjects, keyOf),
     isUpdated: ({ metadata }: { metadata: ObjectReference }) => !others.has(keyOf(metadata)),
-  };
-}
-
-function readOnce<T>(read: (ref: ObjectReference) => Promise<T>): (ref: ObjectReference) => Promise<T> {
-  const known = new Map<string, Promise<T>>();
-  return (ref) => {
-    const reading = known.get(keyOf(ref)) ?? read(ref);
-    known.set(keyOf(ref), reading);
-    return reading;
   };
 }
 

@@ -19,6 +19,7 @@ import {
   referenceOf,
 } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
+import { readOnce } from '../../shared/read-once.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { ifServed } from '../../shared/runtime/if-served.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
@@ -203,7 +204,10 @@ async function readMade(
     kube,
     neededBy.flatMap(({ networks }) => networks),
   );
-  const hardwareOf = readOnce(kube);
+  const hardwareOf = readOnce(
+    ({ field, name }: Hardware) => kube.get<KubernetesObject>(hardwareKinds[field], { name }),
+    ({ field, name }) => `${field}/${name}`,
+  );
   const missing = await mapConcurrently(neededBy, atOnce, ({ machine, fields }) =>
     orUnreadable<readonly MatcherField[]>(machine.metadata, missingOf(hardwareOf, machine, fields)),
   );
@@ -226,19 +230,17 @@ async function readMade(
   };
 }
 
-/** Reads preferences and instancetypes: what many machines name, once. */
-function readOnce(kube: Reader) {
-  const reads = new Map<string, Promise<KubernetesObject | undefined>>();
-  return (field: MatcherField, name: string) => {
-    const key = `${field}/${name}`;
-    const read = reads.get(key) ?? kube.get(hardwareKinds[field], { name });
-    reads.set(key, read);
-    return read;
-  };
+interface Hardware {
+  field: MatcherField;
+  name: string;
 }
 
-async function missingOf(hardwareOf: ReturnType<typeof readOnce>, { spec }: VirtualMachine, fields: MatcherField[]) {
-  const found = await Promise.all(fields.map((field) => hardwareOf(field, spec[field] ?? '')));
+async function missingOf(
+  hardwareOf: (hardware: Hardware) => Promise<KubernetesObject | undefined>,
+  { spec }: VirtualMachine,
+  fields: MatcherField[],
+) {
+  const found = await Promise.all(fields.map((field) => hardwareOf({ field, name: spec[field] ?? '' })));
   return fields.filter((_, index) => found[index] === undefined);
 }
 

@@ -5,8 +5,7 @@ import { waitingAmong } from '../../shared/workspaces/images.ts';
 import type { Left, Observed } from './observed.ts';
 import { removeStray } from './stray.ts';
 import { finalize, retain } from './teardown.ts';
-import { pruneUnused } from './unused.ts';
-import { isWorkspaceImageDue, pruneWorkspaceImage } from './workspace-image.ts';
+import { isWorkspaceImageDue, pruneUnused, pruneWorkspaceImage } from './unused.ts';
 
 /**
  * Deletes an unused image. Retains a deleted image while machines use it, then deletes its volumes and snapshots. Deletes the

@@ -19,14 +19,14 @@ import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { type KubernetesObject, keyOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
+import { readOnce } from '../../shared/read-once.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable } from '../../shared/runtime/unreadable.ts';
 import type { Left, Observed, ObservedImage, Postponed } from './observed.ts';
 import { knownImages, namesOfStrays, straysAmong } from './strays-of.ts';
-import { mayBeUnused } from './unused.ts';
-import { isWorkspaceImageDue } from './workspace-image.ts';
+import { isWorkspaceImageDue, mayBeUnused } from './unused.ts';
 
 /** The limit of unused images that an audit deletes: a thousand snapshots deleted at once would overload the storage. */
 const prunedAtOnce = 50;
@@ -59,13 +59,14 @@ export async function gather({ kube, nowMs }: Context, batch: Batch): Promise<(O
     staying.length > 0 ? orUnreadable({ name: Workspace.plural }, kube.list(Workspace)) : [],
   ]);
   const left = await orUnreadable({ name: 'left' }, leftOf(kube, deleted));
-  const isDeleting = namespacesBeingDeleted(kube);
+  const namespaceOf = readOnce((name: string) => kube.get(Namespace, { name }), String);
   const observeOne = async (image: VMDiskImage, index: number): Promise<ObservedImage> => {
     const ofImage = readable(machines[index] ?? []);
     const seenOfIt = { nowMs, policy, image, machines: ofImage };
     if (image.metadata.deletionTimestamp === undefined) return { ...seenOfIt, workspaces: readable(workspaces) };
     // Only an image that machines retain needs to know whether its namespace is being deleted.
-    const isNamespaceDeleting = ofImage.length > 0 && (await isDeleting(image.metadata.namespace ?? ''));
+    const namespace = ofImage.length > 0 ? await namespaceOf(image.metadata.namespace ?? '') : undefined;
+    const isNamespaceDeleting = namespace?.metadata.deletionTimestamp !== undefined;
     return { ...seenOfIt, workspaces: [], left: { ...readable(left)(image), isNamespaceDeleting } };
   };
   const reads = concerned.map((image, index) => orUnreadable(image.metadata, observeOne(image, index)));
@@ -122,17 +123,6 @@ async function leftOf(kube: Reader, images: readonly VMDiskImage[]): Promise<(im
       snapshots: snapshots.get(uid)?.filter(isThere) ?? [],
       holdsSlot: holding.has(uid),
     };
-  };
-}
-
-/** Whether a namespace is being deleted; each is read once. */
-function namespacesBeingDeleted(kube: Reader): (name: string) => Promise<boolean> {
-  const found = new Map<string, Promise<boolean>>();
-  const read = async (name: string) => (await kube.get(Namespace, { name }))?.metadata.deletionTimestamp !== undefined;
-  return (name) => {
-    const reading = found.get(name) ?? read(name);
-    found.set(name, reading);
-    return reading;
   };
 }
 

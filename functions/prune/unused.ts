@@ -1,5 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
-import { dueAtMs, isDue, keepAnnotation } from '../../shared/images/pruning.ts';
+import { dueAtMs, isDue, keepAnnotation, workspaceImageDueAtMs } from '../../shared/images/pruning.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatDuration } from '../../shared/kubernetes/duration.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
@@ -43,8 +43,25 @@ export function pruneUnused(image: VMDiskImage, policy: Policy, nowMs: number): 
   ];
 }
 
+/** The image is to be deleted, whether the policy asks to prune or not. */
+export const isWorkspaceImageDue = (image: VMDiskImage, policy: Policy, nowMs: number) =>
+  (workspaceImageDueAtMs(image, policy) ?? Number.POSITIVE_INFINITY) <= nowMs &&
+  // Where machines and workspaces may name images decides which of them count.
+  isValid(policy, 'workspaceImagesKeptFor', 'imageNamespaces');
+
+/** Deletes an image that was made for a workspace and that nothing uses any more, only as it was when that was found out. */
+export function pruneWorkspaceImage(image: VMDiskImage): Action[] {
+  const since = image.status?.unreferencedSince ?? '';
+  const message = `The image was made for a workspace, and nothing has used it since ${since}: deleted. To keep such images longer, raise the policy's workspaceImagesKeptFor; to keep one, set annotation pelotech.ot/keep.`;
+  return [
+    ...markUnused(image),
+    { do: 'delete', resource: VMDiskImage, of: image, unchanged: true },
+    recordEvent(image, false, 'Pruned', message, since),
+  ];
+}
+
 /** Records on the image since when it was unused, unless it is recorded already. */
-export function markUnused(image: VMDiskImage): Action[] {
+function markUnused(image: VMDiskImage): Action[] {
   const since = image.status?.unreferencedSince ?? '';
   if (image.metadata.annotations?.[prunedAsUnused] === since) return [];
   const metadata = { annotations: { [prunedAsUnused]: since } };
