@@ -10,7 +10,7 @@ import { unpackBeginning } from '../../shared/runtime/sources/unpack.ts';
 import { isUnreadable, orUnreadable } from '../../shared/runtime/unreadable.ts';
 import { type Content, contentOf, countsToRead, isCut, packedContent, packingOf, tableToRead } from './content.ts';
 import type { Inspection } from './observed.ts';
-import { isMissing } from './status.ts';
+import { describeAnswer, isMissing } from './status.ts';
 
 /** What is read of a source: enough for the header of any format, and the descriptor of an ISO. */
 const headBytes = 64 * 1024;
@@ -55,11 +55,11 @@ const found = ({ bytes, etag, lastModified }: Answered, content: Content) => ({
 /** What the server says by an answer without the object. */
 function refused({ status, body }: Answered): Inspection {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(body.toString('latin1'))?.[1];
-  if (status >= 500 || status === 429 || status === 408)
-    return { unreachable: `the server answers ${[status, code].filter(Boolean).join(' ')}` };
-  if (code !== undefined && notItsFault.includes(code)) return { notInspected: `the server answers ${status} ${code}` };
-  if ([401, 403].includes(status) || isMissing({ status, code })) return { status, code };
-  return { notInspected: `the server answers ${[status, code].filter(Boolean).join(' ')}` };
+  const answer = { status, code };
+  if (status >= 500 || status === 429 || status === 408) return { unreachable: describeAnswer(answer) };
+  const isItsFault = code === undefined || !notItsFault.includes(code);
+  if (isItsFault && ([401, 403].includes(status) || isMissing(answer))) return answer;
+  return { notInspected: describeAnswer(answer) };
 }
 
 /** Errors of S3 that say something of the request, and nothing of the object. */

@@ -6,6 +6,7 @@ import { conditionOf, withCondition } from '../../shared/kubernetes/conditions.t
 import { redactMessage } from '../../shared/kubernetes/events.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import type { Inspection, Refreshed } from './observed.ts';
+import { describeAnswer } from './status.ts';
 
 interface Verdict {
   status: 'True' | 'False' | 'Unknown';
@@ -109,4 +110,4 @@ const describe = (inspection: Exclude<Inspection, { content: unknown }>) =>
     ? inspection.notInspected
     : 'unreachable' in inspection
       ? inspection.unreachable
-      : `the server answers ${[inspection.status, inspection.code].filter(Boolean).join(' ')}`;
+      : describeAnswer(inspection);

@@ -44,6 +44,10 @@ const urlOf = ({ spec }: VMDiskImage) => redactUrl(spec.url);
 
 const thenRetry = ({ metadata }: VMDiskImage) => `then request another download: ${requestDownload(metadata)}`;
 
+/** What a server says in place of the object. */
+export const describeAnswer = ({ status, code }: { status: number; code?: string | undefined }) =>
+  `the server answers ${[status, code].filter(Boolean).join(' ')}`;
+
 /** There is no object, or S3 has none with such a name. */
 export const isMissing = ({ status, code = '' }: { status: number; code: string | undefined }) =>
   status === 404 || status === 410 || ['InvalidBucketName', 'KeyTooLongError'].includes(code);
