@@ -1,4 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
+import { isAdopted } from '../../shared/images/adoption.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import {
   attemptLabel,
@@ -77,13 +78,11 @@ function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolu
 }
 
 /** Below 0 if it was made for an earlier attempt than the status has, above 0 for a later one. */
-function orderOf({ status }: VMDiskImage, dataVolume: DataVolume): number {
-  const { revision = 0, attempt = 0, adoption } = status ?? {};
+function orderOf(image: VMDiskImage, dataVolume: DataVolume): number {
+  const { revision = 0, attempt = 0 } = image.status ?? {};
+  const byRevision = numberOf(dataVolume, revisionLabel) - revision;
   // An adopted revision has no attempts: a DataVolume of its number is from before the status was lost.
-  const isBefore = adoption?.revision === revision;
-  return (
-    numberOf(dataVolume, revisionLabel) - revision || (isBefore ? -1 : numberOf(dataVolume, attemptLabel) - attempt)
-  );
+  return byRevision || (isAdopted(image) ? -1 : numberOf(dataVolume, attemptLabel) - attempt);
 }
 
 /** Deletes the DataVolume of an attempt, only as it was observed: its download may have ended since. */

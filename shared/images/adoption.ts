@@ -6,6 +6,9 @@ const longestName = 253;
 export const adopteeOf = ({ metadata }: VMDiskImage): string | undefined =>
   metadata.annotations?.[adoptSnapshot]?.trim().slice(0, longestName) || undefined;
 
-/** The revision of the image is no download: it waits for the VolumeSnapshot that it takes over. */
-export const isAdopting = ({ status }: VMDiskImage) =>
-  status?.phase === 'Snapshotting' && status.adoption !== undefined && status.adoption.revision === status.revision;
+/** The revision of the image is no download: a VolumeSnapshot is taken over in place of it. */
+export const isAdopted = ({ status }: Pick<VMDiskImage, 'status'>) =>
+  status?.adoption !== undefined && status.adoption.revision === status.revision;
+
+/** The image waits for that VolumeSnapshot. */
+export const isAdopting = (image: VMDiskImage) => image.status?.phase === 'Snapshotting' && isAdopted(image);

@@ -1,4 +1,5 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
+import { isAdopted } from './adoption.ts';
 
 /** How much of an image's download is done, from 0 to 1, as its status says; undefined where it tells nothing of it. */
 export function downloadShareOf(image: Pick<VMDiskImage, 'status'> | undefined): number | undefined {
@@ -25,14 +26,15 @@ export const rateOf = (images: readonly VMDiskImage[]) =>
 export const quantileOf = (values: readonly number[], share: number): number | undefined =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 
+/** A disk that was adopted or cloned was never downloaded. */
+export const wasDownloaded = (image: VMDiskImage) =>
+  image.status?.phase === 'Succeeded' && !image.status.sharedFrom && !isAdopted(image);
+
 /** Bytes in a millisecond of the download of one image; undefined if it does not tell. */
-export function rateIn({ status }: VMDiskImage): number | undefined {
-  const { phase, source, startedAt, snapshottingAt, adoption, revision, sharedFrom } = status ?? {};
+export function rateIn(image: VMDiskImage): number | undefined {
+  const { source, startedAt, snapshottingAt } = image.status ?? {};
   const tookMs = Date.parse(snapshottingAt ?? '') - Date.parse(startedAt ?? '');
-  const isAdopted = adoption !== undefined && adoption.revision === revision;
-  return phase === 'Succeeded' && source?.bytes && tookMs > 0 && !isAdopted && !sharedFrom
-    ? source.bytes / tookMs
-    : undefined;
+  return wasDownloaded(image) && source?.bytes && tookMs > 0 ? source.bytes / tookMs : undefined;
 }
 
 /** By the size of its source and that rate; undefined for an image that downloads nothing, or whose share CDI tells. */

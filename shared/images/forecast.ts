@@ -1,6 +1,6 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../kinds/resource.ts';
-import { downloadShareOf, type Estimate, estimateOf, rateOf, shareBetween } from './download-share.ts';
+import { downloadShareOf, type Estimate, estimateOf, rateOf, shareBetween, wasDownloaded } from './download-share.ts';
 import { nextInQueue, queueIn, type SlotLimits } from './queue.ts';
 import type { Holder } from './slots.ts';
 
@@ -12,7 +12,7 @@ export interface Basis {
   mostMs: number;
 }
 
-/** The downloads of the existing images; undefined if none has finished. A disk that was adopted or cloned was never downloaded. */
+/** The downloads of the existing images; undefined if none has finished. */
 export const basisOf = (images: readonly VMDiskImage[]) =>
   basisFrom(images.flatMap((image) => durationOf(image) ?? []));
 
@@ -27,9 +27,9 @@ export function basisFrom(durationsMs: readonly number[]): Basis | undefined {
 }
 
 /** From the slot until the download was done, when the slot is free again: a snapshot needs none. */
-export function durationOf({ status }: VMDiskImage): number | undefined {
-  const { phase, startedAt, snapshottingAt, completedAt, adoption, revision, sharedFrom } = status ?? {};
-  if (phase !== 'Succeeded' || sharedFrom || (adoption && adoption.revision === revision)) return undefined;
+export function durationOf(image: VMDiskImage): number | undefined {
+  const { startedAt, snapshottingAt, completedAt } = image.status ?? {};
+  if (!wasDownloaded(image)) return undefined;
   const ms = Date.parse(snapshottingAt ?? completedAt ?? '') - Date.parse(startedAt ?? '');
   return ms >= 0 ? ms : undefined;
 }

@@ -1,6 +1,6 @@
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { digestOf } from '../kubernetes/names.ts';
-import { isAdopting } from './adoption.ts';
+import { isAdopted, isAdopting } from './adoption.ts';
 import { byPlace, isQueued, placeOf } from './queue.ts';
 
 /** What an inspection found out about the content of a source. */
@@ -23,11 +23,10 @@ export function sharedContentOf({ spec }: Pick<VMDiskImage, 'spec'>, { bytes, et
 }
 
 /** The content that the present revision of an image downloads, or has downloaded, with its namespace; undefined if that is not known. */
-export function contentOf({ metadata, status }: VMDiskImage): string | undefined {
-  const { source, queuedAt, adoption, revision } = status ?? {};
-  const isAdopted = adoption !== undefined && adoption.revision === revision;
-  const isCurrent = source?.content !== undefined && source.queuedAt === queuedAt && !isAdopted;
-  return isCurrent ? `${metadata.namespace}/${source.content}` : undefined;
+export function contentOf(image: VMDiskImage): string | undefined {
+  const { source, queuedAt } = image.status ?? {};
+  const isCurrent = source?.content !== undefined && source.queuedAt === queuedAt && !isAdopted(image);
+  return isCurrent ? `${image.metadata.namespace}/${source.content}` : undefined;
 }
 
 /**
