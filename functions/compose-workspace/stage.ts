@@ -6,6 +6,7 @@ import type {
   WorkspaceCondition,
 } from '../../shared/kinds/pelotech/workspace.ts';
 import { redactMessage } from '../../shared/kubernetes/events.ts';
+import type { PolicyKey } from '../../shared/policy.ts';
 import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import type { Made } from './child.ts';
 
@@ -50,6 +51,9 @@ export const provisioning = (reason: Reason, message: string): ComponentStatus =
   message,
 });
 export const waiting = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Waiting', reason, message });
+/** Nothing that depends on a key of the policy begins while it does not parse. */
+export const waitingForPolicy = (key: PolicyKey) =>
+  waiting('InvalidPolicy', `Waiting until the policy's ${key} parses again.`);
 export const failed = (reason: Reason, message: string): ComponentStatus => ({ phase: 'Failed', reason, message });
 export const skipped = (message: string): ComponentStatus => ({ phase: 'Skipped', reason: 'Skipped', message });
 

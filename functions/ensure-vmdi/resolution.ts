@@ -1,6 +1,7 @@
 import {
   differencesOf,
   mayCreateImage,
+  whyNoNamespace,
   whyNotMade,
   whyNotNamed,
   whyNotTrusted,
@@ -88,14 +89,11 @@ function missing({ metadata, spec }: VirtualMachine, observed: Observed): Cause 
       message: `${formatImage(ref)} does not exist. Create it, or add a vmDiskImageTemplate to the machine.`,
     };
   }
-  if (!namespace || namespace.metadata.deletionTimestamp) {
-    return {
-      reason: 'ImageNamespaceMissing',
-      message: `Expected namespace ${ref.namespace} for VMDiskImage ${ref.name}, found ${namespace ? 'it being deleted' : 'none'}; make the namespace.`,
-    };
-  }
   // A disk, or an earlier policy, gives a machine no right to create an image there now.
-  const why = whyNotNamed(policy, metadata.namespace, ref) ?? whyNotMade(policy, ref.namespace, template);
+  const why =
+    whyNoNamespace(ref, namespace) ??
+    whyNotNamed(policy, metadata.namespace, ref) ??
+    whyNotMade(policy, ref.namespace, template);
   if (why) return why;
   const refusal = refusals.get(refusalKey(VMDiskImage, ref, metadata.namespace));
   if (refusal === undefined) return undefined;

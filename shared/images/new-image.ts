@@ -1,3 +1,4 @@
+import type { Namespace } from '../kinds/core/namespace.ts';
 import { requestedByLabel, requestedByNamespaceLabel, type VirtualMachine } from '../kinds/pelotech/virtual-machine.ts';
 import { createdBy, diskImageFinalizer, VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { nameOf, type ObjectReference } from '../kinds/resource.ts';
@@ -48,6 +49,15 @@ export function whyNotNamed(
   return {
     reason: 'ImageNamespaceNotAllowed',
     message: `Expected VMDiskImage ${name} in namespace ${askerNamespace} or in one of the policy's imageNamespaces (${imageNamespaces.join(', ')}), found ${namespace}; name an image there, or add ${namespace} to imageNamespaces.`,
+  };
+}
+
+/** Why no image is made in its namespace: it has to exist before. */
+export function whyNoNamespace({ namespace, name }: ObjectReference, found: Namespace | undefined): Cause | undefined {
+  if (found && !found.metadata.deletionTimestamp) return undefined;
+  return {
+    reason: 'ImageNamespaceMissing',
+    message: `Expected namespace ${namespace} for VMDiskImage ${name}, found ${found ? 'it being deleted' : 'none'}; make the namespace.`,
   };
 }
 

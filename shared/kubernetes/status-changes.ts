@@ -8,10 +8,13 @@ export function changesOf(before: object, wanted: Readonly<Record<string, unknow
   );
 }
 
-/** The same text for the same data, whatever the order in which the API server keeps its keys. */
-export const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  ) ?? '';
+/** The same data with sorted keys: the API server does not keep their order. */
+export function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, inOrder(inner)]));
+}
+
+/** The same text for the same data. */
+export const canonical = (value: unknown): string => JSON.stringify(inOrder(value)) ?? '';

@@ -1,6 +1,6 @@
 import type { ContainerCluster } from '../../../shared/kinds/pelotech/workspace.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
-import { type ComponentStatus, failed, waiting } from '../stage.ts';
+import { type ComponentStatus, failed, waitingForPolicy } from '../stage.ts';
 
 /**
  * Why a container cluster is not made, or is stopped: it adds capabilities that the policy does not allow. The namespaces of
@@ -9,9 +9,7 @@ import { type ComponentStatus, failed, waiting } from '../stage.ts';
 export function beyondCapabilities({ containers }: ContainerCluster, policy: Policy): ComponentStatus | undefined {
   const added = containers.flatMap(({ capabilities }) => capabilities?.add ?? []);
   if (added.length === 0) return undefined;
-  if (!isValid(policy, 'workspaceCapabilities')) {
-    return waiting('InvalidPolicy', "Waiting until the policy's workspaceCapabilities parses again.");
-  }
+  if (!isValid(policy, 'workspaceCapabilities')) return waitingForPolicy('workspaceCapabilities');
   const allowed = policy.values.workspaceCapabilities;
   if (allowed.includes('*')) return undefined;
   const beyond = [...new Set(added)].filter((one) => !allowed.includes(one));

@@ -1,5 +1,5 @@
 import type { Action } from '../../../shared/actions.ts';
-import { newImage, whyNotMade, whyNotTrusted } from '../../../shared/images/new-image.ts';
+import { newImage, whyNoNamespace, whyNotMade, whyNotTrusted } from '../../../shared/images/new-image.ts';
 import { VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces, type Workspace, type WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { keyOf, nameOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
@@ -19,6 +19,7 @@ import {
   skipped,
   stageOf,
   waiting,
+  waitingForPolicy,
 } from '../stage.ts';
 import { describeLost, isUsable, statusOfImage } from './status.ts';
 import { templateOf } from './template.ts';
@@ -133,15 +134,9 @@ function whyMayNot(
   ref: ObjectReference,
   spec: VMDiskImage['spec'],
 ): ComponentStatus | undefined {
-  if (!isValid(policy, 'imageNamespaces')) {
-    return waiting('InvalidPolicy', "Waiting until the policy's imageNamespaces parses again.");
-  }
-  const namespace = imageNamespaces.get(ref.namespace ?? '');
-  if (!namespace || namespace.metadata.deletionTimestamp) {
-    const found = namespace ? 'it being deleted' : 'none';
-    const message = `Expected namespace ${ref.namespace} for VMDiskImage ${ref.name}, found ${found}; make the namespace.`;
-    return waiting('ImageNamespaceMissing', message);
-  }
+  if (!isValid(policy, 'imageNamespaces')) return waitingForPolicy('imageNamespaces');
+  const missing = whyNoNamespace(ref, imageNamespaces.get(ref.namespace ?? ''));
+  if (missing) return waiting(missing.reason, missing.message);
   const why = whyNotMade(policy, ref.namespace, spec);
   return why && failed(why.reason, why.message);
 }

@@ -2,6 +2,9 @@ import type { Workspace, WorkspaceSpec } from '../../../shared/kinds/pelotech/wo
 import { formatIp, parseCidr, parseIp } from '../../../shared/machines/ip-address.ts';
 import type { Policy } from '../../../shared/policy.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
+import { bareAddress, membersOf } from '../network/addresses.ts';
+import { withAddresses } from '../network/bridge.ts';
+import { providerOf } from '../network/kube-ovn.ts';
 
 /**
  * The annotations that connect the Pod of a Job to the control network. It has an address of its own: an assigned one might be
@@ -19,13 +22,13 @@ export function attachment(
     const length = network.cidr.split('/')[1];
     return {
       'k8s.v1.cni.cncf.io/networks': JSON.stringify([
-        { name: `${network.name}-ip`, namespace, ips: [`${address}/${length}`] },
+        { name: withAddresses(network.name), namespace, ips: [`${address}/${length}`] },
       ]),
     };
   }
   return {
     'k8s.v1.cni.cncf.io/networks': JSON.stringify([{ name: network.name, namespace }]),
-    [`${network.name}.${namespace}.ovn.kubernetes.io/ip_address`]: address,
+    [`${providerOf(namespace, network.name)}.kubernetes.io/ip_address`]: address,
   };
 }
 
@@ -51,12 +54,12 @@ export function runnerAddresses(spec: WorkspaceSpec, cidr: string | undefined, c
 }
 
 /** Every address that is used or named on any network. */
-function addressesIn({ vms = [], containerClusters = [], networks = [] }: WorkspaceSpec): string[] {
-  const members = [...vms, ...containerClusters].flatMap(({ interfaces = [] }) => interfaces);
-  const named = networks.flatMap(({ rangeGateway, routes = [], nameservers }) => [
+function addressesIn(spec: WorkspaceSpec): string[] {
+  const used = membersOf(spec).flatMap(({ interfaces }) => interfaces);
+  const named = (spec.networks ?? []).flatMap(({ rangeGateway, routes = [], nameservers }) => [
     ...(rangeGateway === undefined ? [] : [rangeGateway]),
     ...routes.map(({ nextHopIpAddress }) => nextHopIpAddress),
     ...(nameservers?.addresses ?? []),
   ]);
-  return [...members.flatMap(({ ipAddress }) => ipAddress?.split('/')[0] ?? []), ...named];
+  return [...used.flatMap(({ ipAddress }) => (ipAddress === undefined ? [] : bareAddress(ipAddress))), ...named];
 }

@@ -1,5 +1,6 @@
 import type { Workspace, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
 import { digestOf } from '../../../shared/kubernetes/names.ts';
+import { inOrder } from '../../../shared/kubernetes/status-changes.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 
 /** Annotation of a workspace: a new value runs all deploy roles once more. */
@@ -31,12 +32,4 @@ export function jobName(workspace: Workspace, vm: WorkspaceMachine, machineUid: 
   // The name of a Job is a label of its Pods, and its Pods' host name: 63 characters, no dot.
   const hash = digestOf([machineUid, roles, ...(asked === undefined ? [] : [asked])]).slice(0, 10);
   return `${vm.name.replace(/\./g, '-').slice(0, 46).replace(/-+$/, '')}-roles-${hash}`;
-}
-
-/** The same data with sorted keys: the API server does not keep their order. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, inOrder(inner)]));
 }
