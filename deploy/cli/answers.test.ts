@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
+import { aKupenStackMachine } from '../../test/support/builders/openstack.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
 import type { Call } from './command.ts';
 import { commands } from './commands.ts';
@@ -113,6 +116,19 @@ test('what has the name in one other namespace is what was meant; of several the
   await kube.create(VMDiskImage, aVMDiskImage({ namespace: 'lab' }));
   const several = { message: `${missing.message}, image/lab/ubuntu; name one of these`, meant: undefined };
   await expect(answerIn('default', 'why', 'vmdi/ubuntu')).rejects.toMatchObject(several);
+});
+
+test.each([
+  ['machine/web', 'machine web', KupenStackMachine, aKupenStackMachine, 'virtualmachine.kupenstack.io/lab/web'],
+  ['virtualmachine.k/web', 'virtualmachine.kupenstack.io web', VirtualMachine, aVirtualMachine, 'machine/lab/web'],
+])('%s, of which only the other kind of machine exists, names that kind', async (typed, sought, kind, build, meant) => {
+  const { kube, answerIn } = await clusterWith({});
+  await kube.create(Namespace, { metadata: { name: 'lab' } });
+  await kube.create<KubernetesObject>(kind, build({ name: 'web', namespace: 'lab' }));
+  await expect(answerIn('lab', 'why', typed)).rejects.toMatchObject({
+    message: `expected ${sought} in namespace lab, found ${meant}`,
+    meant,
+  });
 });
 
 test('status vm is refused as a kind of KubeVirt, not looked up as a name', async () => {

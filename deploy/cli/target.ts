@@ -203,14 +203,23 @@ async function missing(
   const meant = nearestOf(name, isOfOneKind ? names : [...names, ...Object.keys(words)]);
   const what = isOfOneKind ? `${kinds[0]} ${name}` : `a ${kinds.join(', ')} of the name ${name}`;
   const there = names.length > 0 ? `there are ${firstOf(names)}` : 'there are none';
-  const elsewhere = isOfNamespace ? await readable(kube, kinds, { fieldSelector: `metadata.name=${name}` }) : [];
+  const ofName = { fieldSelector: `metadata.name=${name}` };
+  const namesakes = await readable(kube, isOfOneKind ? kinds.flatMap(namesakesOf) : [], {
+    ...(namespace ? { namespace } : {}),
+    ...ofName,
+  });
+  const elsewhere = isOfNamespace ? await readable(kube, kinds, ofName) : [];
   const where = isOfNamespace ? ` in namespace ${namespace}` : '';
-  const [only, ...others] = elsewhere.map(formatTyped);
+  const [only, ...others] = [...namesakes, ...elsewhere].map(formatTyped);
   if (only && others.length === 0) return new NotFound(`expected ${what}${where}, found ${only}`, only);
   if (only) return new NotFound(`expected ${what}${where}, found ${firstOf([only, ...others])}; name one of these`);
   const similar = meant ?? (isOfNamespace ? await nearestElsewhere(kube, kinds, name) : undefined);
   return new NotFound(`expected ${what}${where}, found none; ${similar ? `was ${similar} meant?` : there}`);
 }
+
+/** The kinds of other groups with the same name: a machine may run under KubeVirt or on OpenStack. */
+const namesakesOf = (kind: TargetKind) =>
+  targetKinds.filter((other) => other !== kind && resources[other].kind === resources[kind].kind);
 
 /** What has the most similar name in any namespace, as a user would type it. */
 async function nearestElsewhere(kube: Kube, kinds: readonly TargetKind[], name: string): Promise<string | undefined> {
@@ -219,8 +228,12 @@ async function nearestElsewhere(kube: Kube, kinds: readonly TargetKind[], name: 
   return found && firstOf(found.map(formatTyped));
 }
 
-/** The objects of these kinds in all namespaces; none of a kind that the user may not read there. */
-async function readable(kube: Kube, kinds: readonly TargetKind[], options: { fieldSelector?: string } = {}) {
+/** The objects of these kinds, in all namespaces if none is named; none of a kind that the user may not read there. */
+async function readable(
+  kube: Kube,
+  kinds: readonly TargetKind[],
+  options: { namespace?: string; fieldSelector?: string } = {},
+) {
   const found = await Promise.allSettled(kinds.map((kind) => listEverywhere<Target>(kube, kind, options)));
   return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
 }
