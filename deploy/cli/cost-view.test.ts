@@ -26,10 +26,11 @@ const lease = Lease.parse({
     },
   },
 });
+const source = { bytes: gib, inspectedAt: '', queuedAt: '' };
 const read = (data: Record<string, string> = {}) => ({
   images: [
-    aVMDiskImage({ name: 'small', status: { phase: 'Succeeded', egressBytes: gib } }),
-    aVMDiskImage({ name: 'large', status: { phase: 'Failed', egressBytes: 6 * gib } }),
+    aVMDiskImage({ name: 'small', status: { phase: 'Succeeded', egressBytes: gib, source } }),
+    aVMDiskImage({ name: 'large', status: { phase: 'Failed', egressBytes: 6 * gib, source } }),
     aVMDiskImage({ name: 'new' }),
   ],
   lease,
@@ -106,6 +107,27 @@ test('by image since each was made, and of those that were deleted what the Leas
     'all                   9Gi',
     'An attempt whose source has no known size counts with the size of its disk.',
   ]);
+});
+
+test('what counts with the size of its disk, for no inspection knew its source, is marked as an estimate', () => {
+  const images = [
+    aVMDiskImage({ name: 'small', status: { egressBytes: gib, source } }),
+    aVMDiskImage({ name: 'large', status: { egressBytes: 6 * gib } }),
+    aVMDiskImage({ name: 'new' }),
+  ];
+  const lines = (by: 'image' | 'namespace' | 'requester') =>
+    costLines(costOf({ ...read(), images }, { by, days: 31, nowMs }), look).slice(3);
+  expect(lines('image')).toEqual([
+    'vmdi-farm/large      ~5Gi',
+    'lab/gone (deleted)    2Gi',
+    'others                1Gi',
+    'all                  ~8Gi',
+    '~ An attempt whose source has no known size counts with the size of its disk.',
+  ]);
+  expect(lines('namespace')).toContain('vmdi-farm   ~3Gi');
+  expect(lines('requester')).toContain('direct           ~1Gi');
+  const [large, gone] = costOf({ ...read(), images }, { by: 'image', days: 31, nowMs }).rows;
+  expect([large?.estimated, gone?.estimated]).toEqual([true, undefined]);
 });
 
 test('a spent budget stops the queue, and says until when', () => {

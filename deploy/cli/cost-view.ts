@@ -1,5 +1,6 @@
 import { budgetLeft, egressIn, egressSince, formatBudget, mostDays, others } from '../../shared/images/egress.ts';
 import { sharesSince } from '../../shared/images/egress-shares.ts';
+import { requesterOf } from '../../shared/images/requester.ts';
 import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
@@ -15,6 +16,8 @@ interface CostRow {
   price: number | null;
   /** No image has this name any more. */
   deleted?: true;
+  /** An attempt of it counts with the size of its disk, whatever its source sent. */
+  estimated?: true;
 }
 
 /** The output of `cost`, for users and for scripts. */
@@ -47,13 +50,20 @@ export function costOf(read: Read, { by, days, nowMs }: Asked): CostView {
   const egress = egressIn(lease);
   const existing = new Set(images.map(({ metadata }) => keyOf(metadata)));
   const isDeleted = (name: string) => by === 'image' && name !== others && !existing.has(name);
+  const estimated = new Set(images.filter(isOfUnknownSize).map(nameBy[by]));
   const row = (name: string, bytes: number): CostRow => ({
     name,
     bytes,
     price: price === undefined ? null : Math.round((bytes / 2 ** 30) * price * 100) / 100,
   });
   const rows = [...sumsOf(read, { by, days, nowMs })]
-    .map(([name, bytes]): CostRow => ({ ...row(name, bytes), ...(isDeleted(name) ? { deleted: true } : {}) }))
+    .map(
+      ([name, bytes]): CostRow => ({
+        ...row(name, bytes),
+        ...(isDeleted(name) ? { deleted: true } : {}),
+        ...(estimated.has(name) ? { estimated: true } : {}),
+      }),
+    )
     .sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
   const sum = rows.reduce((all, { bytes }) => all + bytes, 0);
   const left = budgetLeft(policy, egress, nowMs);
@@ -61,10 +71,19 @@ export function costOf(read: Read, { by, days, nowMs }: Asked): CostView {
     by,
     days,
     rows,
-    total: row('all', sum),
+    total: { ...row('all', sum), ...(rows.some((one) => one.estimated) ? { estimated: true } : {}) },
     budget: budget && left !== undefined ? { ...budget, left } : null,
   };
 }
+
+const nameBy: Readonly<Record<CostView['by'], (image: VMDiskImage) => string>> = {
+  namespace: ({ metadata }) => metadata.namespace ?? '',
+  image: ({ metadata }) => keyOf(metadata),
+  requester: (image) => requesterOf(image).name,
+};
+
+/** No inspection knows the size of its source, as of one that cannot be reached. */
+const isOfUnknownSize = ({ status }: VMDiskImage) => !!status?.egressBytes && status.source?.bytes === undefined;
 
 function sumsOf({ images, lease }: Read, { by, days, nowMs }: Asked): ReadonlyMap<string, number> {
   if (by === 'namespace') return egressSince(egressIn(lease), days ?? mostDays, nowMs);
@@ -83,9 +102,9 @@ const titleOf = { namespace: 'NAMESPACE', image: 'IMAGE', requester: 'REQUESTER'
 export function costLines({ by, days, rows, total, budget }: CostView, look: Look): string[] {
   const hasPrice = total.price !== null;
   const titles = [{ title: titleOf[by] }, { title: 'BYTES', align: 'right' as const }];
-  const cells = ({ name, bytes, price, deleted }: CostRow) => [
+  const cells = ({ name, bytes, price, deleted, estimated }: CostRow) => [
     deleted ? `${name} (deleted)` : name,
-    formatQuantity(bytes),
+    `${estimated ? '~' : ''}${formatQuantity(bytes)}`,
     ...(price === null ? [] : [price.toFixed(2)]),
   ];
   const what =
@@ -102,7 +121,7 @@ export function costLines({ by, days, rows, total, budget }: CostView, look: Loo
       [...rows, total].map(cells),
       look,
     ),
-    'An attempt whose source has no known size counts with the size of its disk.',
+    `${total.estimated ? '~ ' : ''}An attempt whose source has no known size counts with the size of its disk.`,
     ...(budget ? ['', `${formatQuantity(budget.left)} of ${formatBudget(budget)} are left (egressBudget).`] : []),
   ];
 }
