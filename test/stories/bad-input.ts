@@ -61,7 +61,8 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
   ['a checksum for S3', { checksum: `md5:${'0'.repeat(32)}` }, 'checksum: expected only with sourceType http'],
   ['an invalid checksum', { ...http, checksum: 'sha256:abc' }, 'spec.checksum'],
   ['an unknown sourceType', { sourceType: 'ftp' }, 'supported values: "s3", "http", "registry"'],
-  ['an invalid diskSize', { diskSize: 'large' }, 'spec.diskSize'],
+  ['an invalid diskSize', { diskSize: 'large' }, 'diskSize: expected at least 1Mi, with its unit, such as 24Gi'],
+  ['a diskSize in GB', { diskSize: '24GB' }, 'diskSize: expected at least 1Mi, with its unit, such as 24Gi'],
   ['a diskSize of nothing', { diskSize: '0Gi' }, 'spec.diskSize'],
   ['a diskSize too small for any disk', { diskSize: '4Ki' }, 'diskSize: expected at least 1Mi'],
   ['a number for diskSize', { diskSize: 24 }, 'spec.diskSize'],
@@ -120,6 +121,8 @@ export const stories: readonly Story[] = [
       for (const [what, changes, words] of refused) {
         const { status, message } = await refusalOf(world.kube.create(VMDiskImage, manifest(world, specWith(changes))));
         expect({ what, status, message }).toEqual({ what, status: 422, message: expect.stringContaining(words) });
+        // A rule that cannot be evaluated answers in words of CEL before its own.
+        expect(message).not.toContain('evaluating rule');
       }
       const bare = await refusalOf(world.kube.create(VMDiskImage, manifest(world, undefined)));
       expect(bare).toMatchObject({ status: 422, message: expect.stringContaining('spec: Required value') });

@@ -80,9 +80,9 @@ const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, st
   ],
   ['a number for cpu', { resources: { ...resources, cpu: 2 } }, 'spec.resources.cpu'],
   ['no cores', { resources: { ...resources, cpu: '0.0' } }, 'cpu: expected more than no core, such as "2"'],
-  ['invalid cores', { resources: { ...resources, cpu: 'two' } }, 'spec.resources.cpu'],
+  ['invalid cores', { resources: { ...resources, cpu: 'two' } }, 'cpu: expected more than no core, such as "2"'],
   ['memory in bytes', { resources: { ...resources, memory: '2' } }, 'memory: expected at least 1Mi, with its unit'],
-  ['invalid memory', { resources: { ...resources, memory: '2 GB' } }, 'spec.resources.memory'],
+  ['invalid memory', { resources: { ...resources, memory: '2 GB' } }, 'memory: expected at least 1Mi, with its unit'],
   [
     'a disk in bytes',
     { resources: { ...resources, diskSize: '18' } },
@@ -282,6 +282,8 @@ export const stories: readonly Story[] = [
       for (const [what, changes, words] of refused) {
         const { status, message } = await refusalOf(world.kube.create(VirtualMachine, manifest(world, changes)));
         expect({ what, status, message }).toEqual({ what, status: 422, message: expect.stringContaining(words) });
+        // A rule that cannot be evaluated answers in words of CEL before its own.
+        expect(message).not.toContain('evaluating rule');
       }
       const long = await refusalOf(world.kube.create(VirtualMachine, manifest(world, {}, 'x'.repeat(64))));
       expect(long).toMatchObject({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { int, observedGeneration, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
+import { atLeast1Mi, Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a machine until its image says that the machine uses it no more. */
 export const imageReferenceFinalizer = 'pelotech.ot/image-reference';
@@ -25,15 +25,16 @@ const objectName = (description: string) =>
     .describe(description)
     .meta({ pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' });
 
-/** A user who writes "2" means gigabytes and gets bytes. */
-const atLeast1Mi = (field: string, example: string) => ({
+/** Cores, or thousandths of one. */
+export const coresPattern = '^([1-9][0-9]*|[1-9][0-9]*m|0?\\.[0-9]+|[1-9][0-9]*\\.[0-9]+)$';
+export const moreThanNoCore = {
   'x-kubernetes-validations': [
     {
-      rule: "quantity(self).compareTo(quantity('1Mi')) >= 0",
-      message: `${field}: expected at least 1Mi, with its unit, such as ${example}`,
+      rule: "isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))",
+      message: 'cpu: expected more than no core, such as "2" or "500m"',
     },
   ],
-});
+};
 
 /** Of all interfaces of a machine together. */
 export const mostRoutes = 64;
@@ -326,16 +327,9 @@ export const VirtualMachineSpec = z
         cpu: z
           .string()
           .max(16)
-          .regex(/^([1-9][0-9]*|[1-9][0-9]*m|0?\.[0-9]+|[1-9][0-9]*\.[0-9]+)$/)
+          .regex(new RegExp(coresPattern))
           .describe('Cores, "2"; of a fraction ("500m") one core with that much time.')
-          .meta({
-            'x-kubernetes-validations': [
-              {
-                rule: "quantity(self).isGreaterThan(quantity('0'))",
-                message: 'cpu: expected more than no core, such as "2" or "500m"',
-              },
-            ],
-          })
+          .meta(moreThanNoCore)
           .optional(),
         memory: z
           .string()

@@ -40,6 +40,19 @@ export const contentAnnotation = 'pelotech.ot/content-digest';
 /** A Kubernetes quantity of bytes, as far as a disk needs it. */
 export const diskQuantity = '^[1-9][0-9]*(\\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$';
 
+/**
+ * A size is at least what CDI takes; a user who writes "2" means gigabytes and gets bytes. The pattern, which clients read, refuses what is
+ * no size; the rule says of that in words what is expected.
+ */
+export const atLeast1Mi = (field: string, example: string) => ({
+  'x-kubernetes-validations': [
+    {
+      rule: "isQuantity(self) && quantity(self).compareTo(quantity('1Mi')) >= 0",
+      message: `${field}: expected at least 1Mi, with its unit, such as ${example}`,
+    },
+  ],
+});
+
 /** What the user wants; the rules are CDI's (DataVolume admission, S3 importer) said before a download is paid for. */
 export const VMDiskImageSpec = z
   .object({
@@ -73,14 +86,7 @@ export const VMDiskImageSpec = z
       .regex(new RegExp(diskQuantity))
       .max(32)
       .describe('The size of the disk, at least the virtual size of the image.')
-      .meta({
-        'x-kubernetes-validations': [
-          {
-            rule: "quantity(self).compareTo(quantity('1Mi')) >= 0",
-            message: 'diskSize: expected at least 1Mi; CDI refuses a smaller disk',
-          },
-        ],
-      }),
+      .meta(atLeast1Mi('diskSize', '24Gi')),
     refresh: z
       .string()
       .max(64)

@@ -1,8 +1,16 @@
 import * as z from 'zod';
 import { int, observedGeneration, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { hardware, sizeOnce, tcpNeedsPodNetwork, textOfUsers, users } from './virtual-machine.ts';
-import { Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
+import {
+  coresPattern,
+  hardware,
+  moreThanNoCore,
+  sizeOnce,
+  tcpNeedsPodNetwork,
+  textOfUsers,
+  users,
+} from './virtual-machine.ts';
+import { atLeast1Mi, Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a workspace until everything made for it is gone. */
 export const workspaceFinalizer = 'pelotech.ot/workspace';
@@ -57,22 +65,13 @@ const size = (field: string, description: string, example: string) =>
     .string()
     .max(32)
     .describe(description)
-    .meta({
-      pattern: diskQuantity,
-      ...cel(
-        "quantity(self).compareTo(quantity('1Mi')) >= 0",
-        `${field}: expected at least 1Mi, with its unit, such as ${example}`,
-      ),
-    });
+    .meta({ pattern: diskQuantity, ...atLeast1Mi(field, example) });
 const cores = (description: string) =>
   z
     .string()
     .max(16)
     .describe(description)
-    .meta({
-      pattern: '^([1-9][0-9]*|[1-9][0-9]*m|0?\\.[0-9]+|[1-9][0-9]*\\.[0-9]+)$',
-      ...cel("quantity(self).isGreaterThan(quantity('0'))", 'cpu: expected more than no core, such as "2" or "500m"'),
-    });
+    .meta({ pattern: coresPattern, ...moreThanNoCore });
 
 /** One network that a machine or a container cluster is on. */
 export const WorkspaceInterface = z.object({
