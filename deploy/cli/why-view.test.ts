@@ -273,6 +273,11 @@ test.each([
     'Pending',
     /^(ot-functions policy|kubectl edit configmap sync-operator-policy -n sync-operator)$/,
   ],
+  [
+    'VolumeInUse',
+    'Pending',
+    /^kubectl get virtualmachines\.kupenstack\.io -n lab -o custom-columns=machine:\.metadata\.name,server:\.status\.id$/,
+  ],
   ['VolumeMissing', 'Pending', /^kubectl edit virtualmachine\.kupenstack\.io demo -n lab$/],
   ['BootFailed', 'Failed', /^kubectl describe virtualmachine\.kupenstack\.io demo -n lab$/],
   ['Creating', 'Creating', /^ot-functions wait virtualmachine\.kupenstack\.io\/lab\/demo$/],

@@ -78,8 +78,11 @@ export const openStackReasons = {
   },
   VolumeInUse: {
     means: 'Another server has the volume.',
-    help: 'Detach the volume from the machine that uses it, or name another.',
-    run: [edit],
+    help: 'Detach the volume from the machine that uses it, or name another. The first command lists the machines with their servers.',
+    run: [
+      'kubectl get virtualmachines.kupenstack.io -n NAMESPACE -o custom-columns=machine:.metadata.name,server:.status.id',
+      edit,
+    ],
   },
   VolumeError: 'Cinder reports an error of a volume that was filled before; nothing is deleted.',
   VolumeFailed: 'Cinder could not make the volume; it is tried again.',
