@@ -35,11 +35,26 @@ export interface Dashboard {
   rows: readonly Row[];
 }
 
+/** A panel as the dashboards write it: it shows plain numbers unless it says another unit. */
+type Written = Omit<Panel, 'title' | 'unit'> & { unit?: Unit };
+
 /** Rows of panels, both by title. */
-export const rowsOf = (
-  rows: Readonly<Record<string, Readonly<Record<string, Omit<Panel, 'title'>>>>>,
-): readonly Row[] =>
+export const rowsOf = (rows: Readonly<Record<string, Readonly<Record<string, Written>>>>): readonly Row[] =>
   Object.entries(rows).map(([title, panels]) => ({
     title,
-    panels: Object.entries(panels).map(([name, panel]) => ({ title: name, ...panel })),
+    panels: Object.entries(panels).map(([name, panel]) => ({ title: name, unit: 'short', ...panel })),
   }));
+
+const shaped =
+  (shape: Panel['shape']) =>
+  (byLegend: Readonly<Record<string, string>>): Pick<Panel, 'shape' | 'queries'> => ({
+    shape,
+    queries: Object.entries(byLegend).map(([legend, expr]) => ({ expr, legend })),
+  });
+
+/** The shapes of panels, with the queries of each by their legends. */
+export const lines = shaped('lines');
+export const stacked = shaped('stacked');
+export const bars = shaped('bars');
+/** One value, which needs no legend. */
+export const number = (expr: string) => shaped('number')({ '': expr });

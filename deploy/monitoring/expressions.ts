@@ -36,9 +36,9 @@ export const quantile = (share: number, metric: string, matchers: string, by = '
   `histogram_quantile(${share}, ${rise(buckets(metric, matchers), ['le', by].filter(Boolean).join(', '), '1h')})`;
 
 /** Half of what happened within the last hour took no longer than the one, nine of ten no longer than the other. */
-export const halfAndNineOfTen = (metric: string, matchers: string) => [
-  { expr: quantile(0.5, metric, matchers), legend: 'half' },
-  { expr: quantile(0.9, metric, matchers), legend: 'nine of ten' },
-];
+export const halfAndNineOfTen = (metric: string, matchers: string) => ({
+  half: quantile(0.5, metric, matchers),
+  'nine of ten': quantile(0.9, metric, matchers),
+});
 
 const sumBy = (by: string) => (by ? `sum by (${by})` : 'sum');

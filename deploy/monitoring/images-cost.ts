@@ -1,4 +1,4 @@
-import { type Dashboard, rowsOf } from './dashboard.ts';
+import { bars, type Dashboard, lines, number, rowsOf, stacked } from './dashboard.ts';
 import { counts, here, rise, series, stateOfAll } from './expressions.ts';
 
 const estimated = (matchers: string, by: string, window: string) =>
@@ -16,62 +16,42 @@ export const imagesCost: Dashboard = {
     Now: {
       'Failed finally': {
         description: 'Images that are not tried again by themselves.',
-        unit: 'short',
-        shape: 'number',
-        queries: [{ expr: stateOfAll(series('ot.image.failed', here), ''), legend: '' }],
+        ...number(stateOfAll(series('ot.image.failed', here), '')),
         alerts: ['OtImageFailed'],
         redFrom: 1,
       },
       'To be tried again': {
         description: 'Images whose last attempt failed, and that wait for the next.',
-        unit: 'short',
-        shape: 'number',
-        queries: [{ expr: stateOfAll(series('ot.images', `${here},phase="Retrying"`)), legend: '' }],
+        ...number(stateOfAll(series('ot.images', `${here},phase="Retrying"`))),
       },
       Downloaded: {
         description: 'At most, in the time shown.',
         unit: 'bytes',
-        shape: 'number',
-        queries: [{ expr: estimated('', '', '$__range'), legend: '' }],
+        ...number(estimated('', '', '$__range')),
       },
       Needed: {
         description: 'What attempts that succeeded downloaded of that.',
         unit: 'bytes',
-        shape: 'number',
-        queries: [{ expr: estimated(',result="success"', '', '$__range'), legend: '' }],
+        ...number(estimated(',result="success"', '', '$__range')),
       },
       'Downloaded for nothing': {
         description: 'The share of failed and superseded attempts.',
         unit: 'percentunit',
-        shape: 'number',
-        queries: [
-          {
-            // Without a failure there is no such series, and the share is none.
-            expr: `(${wasted} or 0 * ${estimated('', '', '$__range')}) / ${estimated('', '', '$__range')}`,
-            legend: '',
-          },
-        ],
+        // Without a failure there is no such series, and the share is none.
+        ...number(`(${wasted} or 0 * ${estimated('', '', '$__range')}) / ${estimated('', '', '$__range')}`),
         alerts: ['OtRetriesBurnBytes'],
         redFrom: 0.33,
       },
       'Of the budget': {
         description: "What is spent of the policy's egressBudget; empty without a budget.",
         unit: 'percentunit',
-        shape: 'number',
-        queries: [
-          {
-            expr: `${stateOfAll(series('ot.egress.spent', here))} / ${stateOfAll(series('ot.egress.budget', here))}`,
-            legend: '',
-          },
-        ],
+        ...number(`${stateOfAll(series('ot.egress.spent', here))} / ${stateOfAll(series('ot.egress.budget', here))}`),
         alerts: ['OtEgressBudgetNearlySpent'],
         redFrom: 0.8,
       },
       'Dead letters': {
         description: 'Events that no function took, in the time shown.',
-        unit: 'short',
-        shape: 'number',
-        queries: [{ expr: rise(series('ot.dead.letters', here), '', '$__range'), legend: '' }],
+        ...number(rise(series('ot.dead.letters', here), '', '$__range')),
         alerts: ['OtDeadLetters'],
         redFrom: 1,
       },
@@ -79,65 +59,46 @@ export const imagesCost: Dashboard = {
     'What fails': {
       'Failed images by reason': {
         description: 'The word is that of the condition Ready: kubectl describe vmdi says the rest.',
-        unit: 'short',
-        shape: 'stacked',
-        queries: [{ expr: `${stateOfAll(series('ot.image.failed', here), 'reason')} > 0`, legend: '{{reason}}' }],
+        ...stacked({ '{{reason}}': `${stateOfAll(series('ot.image.failed', here), 'reason')} > 0` }),
         alerts: ['OtImageFailed'],
       },
       'Attempts that ended, over the last hour': {
         description: 'Superseded ones were ended by a newer revision.',
-        unit: 'short',
-        shape: 'stacked',
-        queries: [{ expr: rise(series('ot.image.sync.attempts', here), 'result', '1h'), legend: '{{result}}' }],
+        ...stacked({ '{{result}}': rise(series('ot.image.sync.attempts', here), 'result', '1h') }),
       },
       'Attempts that failed, by reason, in the time shown': {
         description: 'What fails most often is on top.',
-        unit: 'short',
-        shape: 'bars',
-        queries: [
-          {
-            expr: `sort_desc(${rise(series('ot.image.sync.attempts', `${here},result="failure"`), 'reason', '$__range')})`,
-            legend: '{{reason}}',
-          },
-        ],
+        ...bars({
+          '{{reason}}': `sort_desc(${rise(series('ot.image.sync.attempts', `${here},result="failure"`), 'reason', '$__range')})`,
+        }),
         alerts: ['OtImageFailed', 'OtRetriesBurnBytes'],
       },
       'Images by phase': {
         description: 'Succeeded images are not counted.',
-        unit: 'short',
-        shape: 'stacked',
-        queries: [{ expr: stateOfAll(series('ot.images', here), 'phase'), legend: '{{phase}}' }],
+        ...stacked({ '{{phase}}': stateOfAll(series('ot.images', here), 'phase') }),
       },
     },
     'What it costs, over the last hour': {
       'Bytes downloaded against bytes needed': {
         description: 'What is above "needed" was downloaded for nothing. All of it at most: CDI tells no better.',
         unit: 'bytes',
-        shape: 'lines',
-        queries: [
-          { expr: estimated('', '', '1h'), legend: 'downloaded' },
-          { expr: estimated(',result="success"', '', '1h'), legend: 'needed' },
-        ],
+        ...lines({ downloaded: estimated('', '', '1h'), needed: estimated(',result="success"', '', '1h') }),
         alerts: ['OtRetriesBurnBytes'],
       },
       'Bytes by how the attempt ended': {
         description: 'Failures: retries and their causes. Superseded: images that changed while they were downloaded.',
         unit: 'bytes',
-        shape: 'stacked',
-        queries: [{ expr: estimated('', 'result', '1h'), legend: '{{result}}' }],
+        ...stacked({ '{{result}}': estimated('', 'result', '1h') }),
         alerts: ['OtRetriesBurnBytes'],
       },
       'Bytes downloaded, exact': {
         description: 'What the object store sent: on the local cluster only; elsewhere it is not measured.',
         unit: 'bytes',
-        shape: 'lines',
-        queries: [{ expr: rise(series('ot.image.download.io', here), '', '1h'), legend: 'downloaded' }],
+        ...lines({ downloaded: rise(series('ot.image.download.io', here), '', '1h') }),
       },
       'Images that went': {
         description: 'By the rule that deleted them; each may be downloaded again one day.',
-        unit: 'short',
-        shape: 'stacked',
-        queries: [{ expr: rise(series('ot.image.pruned', here), 'rule', '1h'), legend: '{{rule}}' }],
+        ...stacked({ '{{rule}}': rise(series('ot.image.pruned', here), 'rule', '1h') }),
       },
     },
     'Whose bytes, over the last hour': {
@@ -145,57 +106,39 @@ export const imagesCost: Dashboard = {
         description:
           "Namespaces beyond the policy's imageNamespaces are others: ot-functions cost names them, and images and requesters.",
         unit: 'bytes',
-        shape: 'stacked',
-        queries: [{ expr: estimated('', 'image_namespace', '1h'), legend: '{{image_namespace}}' }],
+        ...stacked({ '{{image_namespace}}': estimated('', 'image_namespace', '1h') }),
       },
       'Bytes by who asked': {
         description:
           'A publication, a VirtualMachine or a Workspace; direct: the image itself was created. ot-functions cost --by requester has their names.',
         unit: 'bytes',
-        shape: 'stacked',
-        queries: [{ expr: estimated('', 'requester', '1h'), legend: '{{requester}}' }],
+        ...stacked({ '{{requester}}': estimated('', 'requester', '1h') }),
       },
     },
     'Events, over the last hour': {
       'Dead letters': {
         description: 'By the function that did not accept them and what they were about.',
-        unit: 'short',
-        shape: 'stacked',
-        queries: [
-          {
-            expr: rise(series('ot.dead.letters', here), 'function, event', '1h'),
-            legend: '{{function}} ({{event}})',
-          },
-        ],
+        ...stacked({ '{{function}} ({{event}})': rise(series('ot.dead.letters', here), 'function, event', '1h') }),
         alerts: ['OtDeadLetters'],
       },
       'Refused attempts': {
         description: 'What authors and senders asked for and may not have, by reason.',
-        unit: 'short',
-        shape: 'stacked',
-        queries: [
-          {
-            expr: rise(series('ot.refused.attempts', here), 'function, reason', '1h'),
-            legend: '{{reason}} ({{function}})',
-          },
-        ],
+        ...stacked({
+          '{{reason}} ({{function}})': rise(series('ot.refused.attempts', here), 'function, reason', '1h'),
+        }),
         alerts: ['OtAttemptsRefused'],
       },
       'Answers to events': {
         description: 'conflict and later: the Broker brings the event again. malformed: the sender has to be mended.',
-        unit: 'short',
-        shape: 'stacked',
-        queries: [{ expr: rise(counts('ot.event.handling.duration', here), 'result', '1h'), legend: '{{result}}' }],
+        ...stacked({ '{{result}}': rise(counts('ot.event.handling.duration', here), 'result', '1h') }),
         alerts: ['OtDeadLetters'],
       },
       'Writes that conflicted with another writer': {
         description: 'Harmless, and slow: many at the Lease mean that start-sync runs more than once.',
-        unit: 'short',
-        shape: 'lines',
-        queries: [
-          { expr: rise(series('ot.write.conflicts', here), 'function', '1h'), legend: '{{function}}' },
-          { expr: rise(series('ot.lease.conflicts', here), 'function', '1h'), legend: '{{function}}: Lease' },
-        ],
+        ...lines({
+          '{{function}}': rise(series('ot.write.conflicts', here), 'function', '1h'),
+          '{{function}}: Lease': rise(series('ot.lease.conflicts', here), 'function', '1h'),
+        }),
       },
     },
   }),
