@@ -23,26 +23,21 @@ export const systemsOf = (functions: readonly FunctionDeclaration[]): System[] =
 
 /** Brokers: each answers senders at once, for no function minds the order of events. */
 export const brokerManifests = (names: readonly string[], functions: readonly FunctionDeclaration[]): Manifest[] =>
-  names.map((name) => {
-    const broker = {
-      apiVersion: 'eventing.knative.dev/v1',
-      kind: 'Broker',
-      metadata: {
-        name,
-        namespace: operatorNamespace,
-        labels: partOf,
-        annotations: {
-          'eventing.knative.dev/broker.class': 'MTChannelBasedBroker',
-          'messaging.knative.dev/async-handler': 'true',
-        },
+  names.map((name) => ({
+    apiVersion: 'eventing.knative.dev/v1',
+    kind: 'Broker',
+    metadata: {
+      name,
+      namespace: operatorNamespace,
+      labels: partOf,
+      annotations: {
+        'eventing.knative.dev/broker.class': 'MTChannelBasedBroker',
+        'messaging.knative.dev/async-handler': 'true',
       },
-      spec: {
-        // A Trigger that names no dead letter sink falls back to this one, whatever else its delivery says.
-        delivery: deliveryTo(functions),
-      },
-    };
-    return broker;
-  });
+    },
+    // A Trigger that names no dead letter sink falls back to this one, whatever else its delivery says.
+    spec: { delivery: deliveryTo(functions) },
+  }));
 
 export const brokerSink = (name: string) => ({
   ref: { apiVersion: 'eventing.knative.dev/v1', kind: 'Broker', name },

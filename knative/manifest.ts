@@ -12,6 +12,12 @@ export interface Manifest {
     labels?: Record<string, string>;
     annotations?: Record<string, string>;
   };
+  /** Of kinds with a specification. */
+  spec?: object;
+  /** Of roles and their bindings. */
+  rules?: readonly object[];
+  roleRef?: object;
+  subjects?: readonly object[];
 }
 
 /** The first line of every generated file; it distinguishes them from files written by hand. */

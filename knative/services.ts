@@ -80,13 +80,13 @@ export const deployments = (functions: readonly FunctionDeclaration[]): Manifest
             },
           },
         },
-      } as Manifest,
+      },
       {
         apiVersion: 'v1',
         kind: 'Service',
         metadata: metadataOf(name),
         spec: { selector, ports: [{ name: 'http', port: 80, targetPort: 'http' }] },
-      } as Manifest,
+      },
     ];
   });
 

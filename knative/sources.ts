@@ -3,6 +3,7 @@ import type { Resource } from '../shared/kinds/resource.ts';
 import { operatorNamespace, partOf } from '../shared/operator.ts';
 import { brokerSink, systemsOf } from './broker.ts';
 import { groupOf, labelled, type Manifest } from './manifest.ts';
+import { bound, serviceAccount } from './permissions.ts';
 import { guessedPlural } from './plural.ts';
 
 type Changed = Extract<Subscription, { on: 'changed' }>;
@@ -69,44 +70,24 @@ const accountName = (source: SourceName) => `source-${source}`;
 
 /** The ServiceAccount of all sources of an operator's kinds, with what it may read. */
 function accountOf(source: SourceName, subscriptions: readonly Changed[]): Manifest[] {
-  const isOwn = source === 'own';
-  const kinds = groupsOf(subscriptions);
   const name = accountName(source);
-  const account = { name, namespace: operatorNamespace };
-  const metadata = { ...(isOwn ? account : { name: `${operatorNamespace}-${name}` }), labels: partOf };
-  const role = isOwn ? 'Role' : 'ClusterRole';
-  return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account, labels: partOf } },
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: role,
-      metadata,
-      rules: rulesOf(kinds.map(([first]) => first).filter((subscription) => subscription !== undefined)),
-    } as Manifest,
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: `${role}Binding`,
-      metadata,
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: role, name: metadata.name },
-      subjects: [{ kind: 'ServiceAccount', ...account }],
-    } as Manifest,
-  ];
+  const watched = groupsOf(subscriptions).flatMap(([first]) => first ?? []);
+  return [serviceAccount(name), ...bound(source === 'own' ? 'Role' : 'ClusterRole', name, rulesOf(watched))];
 }
 
-const sourceOf = (source: SourceName, system: System, subscriptions: readonly Changed[]) =>
-  ({
-    apiVersion: 'sources.knative.dev/v1',
-    kind: 'ApiServerSource',
-    metadata: { name: `${system}-${source}`, namespace: operatorNamespace, labels: partOf },
-    spec: {
-      // Objects hold passwords; a Broker is no place for them.
-      mode: 'Reference',
-      serviceAccountName: accountName(source),
-      ...(source === 'own' ? {} : { namespaceSelector: {} }),
-      resources: groupsOf(subscriptions).flatMap(watchesOf),
-      sink: brokerSink(system),
-    },
-  }) as Manifest;
+const sourceOf = (source: SourceName, system: System, subscriptions: readonly Changed[]): Manifest => ({
+  apiVersion: 'sources.knative.dev/v1',
+  kind: 'ApiServerSource',
+  metadata: { name: `${system}-${source}`, namespace: operatorNamespace, labels: partOf },
+  spec: {
+    // Objects hold passwords; a Broker is no place for them.
+    mode: 'Reference',
+    serviceAccountName: accountName(source),
+    ...(source === 'own' ? {} : { namespaceSelector: {} }),
+    resources: groupsOf(subscriptions).flatMap(watchesOf),
+    sink: brokerSink(system),
+  },
+});
 
 const byKind = ([a]: Changed[], [b]: Changed[]) => (a && b ? kindOf(a).localeCompare(kindOf(b)) : 0);
 

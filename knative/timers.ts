@@ -15,18 +15,10 @@ export const timerManifests = (functions: readonly FunctionDeclaration[]): Manif
     );
     return (['sweep', 'audit'] as const)
       .filter((timer) => asked.has(timer))
-      .map((timer) => {
-        const source = {
-          apiVersion: 'sources.knative.dev/v1',
-          kind: 'PingSource',
-          metadata: { name: timerName(system, timer), namespace: operatorNamespace, labels: partOf },
-          spec: {
-            schedule: schedules[timer],
-            contentType: 'application/json',
-            data: '{}',
-            sink: brokerSink(system),
-          },
-        };
-        return source;
-      });
+      .map((timer) => ({
+        apiVersion: 'sources.knative.dev/v1',
+        kind: 'PingSource',
+        metadata: { name: timerName(system, timer), namespace: operatorNamespace, labels: partOf },
+        spec: { schedule: schedules[timer], contentType: 'application/json', data: '{}', sink: brokerSink(system) },
+      }));
   });

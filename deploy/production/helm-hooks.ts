@@ -1,11 +1,12 @@
 import { networkPolicy, outward } from '../../knative/network-policies.ts';
+import { bound, serviceAccount } from '../../knative/permissions.ts';
 import { confined } from '../../knative/services.ts';
 import { operatorNamespace, partOf } from '../../shared/operator.ts';
 
 const name = 'helm-hooks';
 
 /** An object that Helm makes for its hooks alone, and deletes after them. */
-const forHooks = (events: string, weight: number, object: { metadata: object }, more: object = {}) => ({
+const forHooks = (events: string, weight: number, object: { metadata?: object }, more: object = {}) => ({
   ...object,
   metadata: {
     ...object.metadata,
@@ -45,58 +46,31 @@ const job = (program: string) => ({
   },
 });
 
-const rbac = 'rbac.authorization.k8s.io';
-const metadata = { name, namespace: operatorNamespace, labels: partOf };
-const subjects = [{ kind: 'ServiceAccount', name, namespace: operatorNamespace }];
 const rule = (apiGroups: string[], resources: string[], verbs: string[]) => ({ apiGroups, resources, verbs });
 const read = ['get', 'list', 'watch'];
 
 /** What the hooks may do, while they run. */
 export const hookPermissions = [
-  { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
-  {
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRole',
-    metadata: { name: `sync-operator-${name}`, labels: partOf },
-    rules: [
-      rule(['apiextensions.k8s.io'], ['customresourcedefinitions'], ['list']),
-      rule(['pelotech.ot', 'kupenstack.io'], ['*'], ['get', 'list', 'patch']),
-      rule(['eventing.knative.dev'], ['brokers', 'triggers'], ['list']),
-      rule(['sources.knative.dev'], ['apiserversources', 'pingsources'], ['list']),
-      rule(['serving.knative.dev'], ['services'], ['list']),
-      rule(['apps'], ['deployments'], ['list']),
-    ],
-  },
-  {
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: `sync-operator-${name}`, labels: partOf },
-    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: `sync-operator-${name}` },
-    subjects,
-  },
-  {
-    apiVersion: `${rbac}/v1`,
-    kind: 'Role',
-    metadata,
-    rules: [
-      rule(['eventing.knative.dev'], ['brokers'], read),
-      rule(['eventing.knative.dev'], ['triggers'], [...read, 'delete']),
-      rule(['sources.knative.dev'], ['apiserversources', 'pingsources'], [...read, 'delete']),
-      rule(['messaging.knative.dev'], ['subscriptions'], [...read, 'patch']),
-      rule(['messaging.knative.dev'], ['inmemorychannels'], [...read, 'delete']),
-      rule(['serving.knative.dev'], ['services'], [...read, 'delete']),
-      rule(['apps'], ['deployments'], [...read, 'delete']),
-      rule(['coordination.k8s.io'], ['leases'], [...read, 'delete']),
-      rule([''], ['pods', 'services'], read),
-    ],
-  },
-  {
-    apiVersion: `${rbac}/v1`,
-    kind: 'RoleBinding',
-    metadata,
-    roleRef: { apiGroup: rbac, kind: 'Role', name },
-    subjects,
-  },
+  serviceAccount(name),
+  ...bound('ClusterRole', name, [
+    rule(['apiextensions.k8s.io'], ['customresourcedefinitions'], ['list']),
+    rule(['pelotech.ot', 'kupenstack.io'], ['*'], ['get', 'list', 'patch']),
+    rule(['eventing.knative.dev'], ['brokers', 'triggers'], ['list']),
+    rule(['sources.knative.dev'], ['apiserversources', 'pingsources'], ['list']),
+    rule(['serving.knative.dev'], ['services'], ['list']),
+    rule(['apps'], ['deployments'], ['list']),
+  ]),
+  ...bound('Role', name, [
+    rule(['eventing.knative.dev'], ['brokers'], read),
+    rule(['eventing.knative.dev'], ['triggers'], [...read, 'delete']),
+    rule(['sources.knative.dev'], ['apiserversources', 'pingsources'], [...read, 'delete']),
+    rule(['messaging.knative.dev'], ['subscriptions'], [...read, 'patch']),
+    rule(['messaging.knative.dev'], ['inmemorychannels'], [...read, 'delete']),
+    rule(['serving.knative.dev'], ['services'], [...read, 'delete']),
+    rule(['apps'], ['deployments'], [...read, 'delete']),
+    rule(['coordination.k8s.io'], ['leases'], [...read, 'delete']),
+    rule([''], ['pods', 'services'], read),
+  ]),
 ];
 
 /** Helm prints why a Job failed, and not only that it did. */
