@@ -11,7 +11,7 @@ import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aKupenStackMachine } from '../../test/support/builders/openstack.ts';
 import { memoryKube } from '../../test/support/harness/memory-kube.ts';
 import type { Call } from './command.ts';
-import { commands } from './commands.ts';
+import { commandOf } from './commands.ts';
 import { before } from './pause.ts';
 
 /** A cluster in memory with this policy, the image ubuntu and no workloads, and what a command answers there. */
@@ -28,9 +28,9 @@ async function clusterWith(data: Record<string, string>, version?: object) {
   });
   const answer = async (name: string, ...words: string[]) => answerIn(undefined, name, ...words);
   const answerIn = async (namespace: string | undefined, name: string, ...words: string[]) => {
-    const body = await commands.find((command) => command.name === name)?.load();
+    const command = await commandOf(name);
     const call = { words, namespace, cluster, nowMs: start, is: () => false, text: () => undefined };
-    return (await body?.run(call as unknown as Call))?.lines;
+    return (await command?.run(call as unknown as Call))?.lines;
   };
   return { kube, answer, answerIn };
 }

@@ -1,4 +1,4 @@
-import type { Listed } from './command.ts';
+import { type Command, type Listed, loaded } from './command.ts';
 
 /** Every command, in the order of the help. Each is loaded when it is called: loading all of them would double the start-up time. */
 export const commands: readonly Listed[] = [
@@ -105,3 +105,9 @@ export const commands: readonly Listed[] = [
     load: async () => (await import('./completion.ts')).completion,
   },
 ];
+
+/** The command of that name, loaded; undefined if there is none. */
+export async function commandOf(name: string): Promise<Command | undefined> {
+  const listed = commands.find((known) => known.name === name);
+  return listed && loaded(listed);
+}

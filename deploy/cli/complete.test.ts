@@ -1,16 +1,10 @@
 import { expect, test } from 'vitest';
-import { loaded } from './command.ts';
-import { commands } from './commands.ts';
 import { completed } from './complete.ts';
 
 const unreachable = { cluster: () => Promise.reject(new Error('none')), contexts: async () => ['home', 'work'] };
-const load = async (name: string) => {
-  const listed = commands.find((command) => command.name === name);
-  return listed && loaded(listed);
-};
 /** What the last word may become, without the descriptions. */
 const complete = async (...words: string[]) =>
-  (await completed(words, commands, load, () => unreachable)).map((line) => line.split('\t')[0]);
+  (await completed(words, () => unreachable)).map((line) => line.split('\t')[0]);
 
 test.each([
   [['re'], ['retry', 'resume', ':4']],

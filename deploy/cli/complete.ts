@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { Command, Completing, Option } from './command.ts';
+import type { Completing, Option } from './command.ts';
+import { commandOf, commands } from './commands.ts';
 import { optionsOf } from './help.ts';
 
 /** Cobra's words to a shell, which kubectl passes on: files may follow, they may not, no blank goes after the word. */
@@ -11,8 +12,6 @@ const patienceMs = 3000;
 /** What the last of these words may become, a line each with a tab before what it is, and Cobra's directive. */
 export async function completed(
   words: readonly string[],
-  commands: readonly { name: string; about: string }[],
-  load: (name: string) => Promise<Command | undefined>,
   at: (found: Readonly<Record<string, unknown>>) => Completing,
 ): Promise<string[]> {
   const [name = '', ...rest] = words;
@@ -21,7 +20,7 @@ export async function completed(
       name,
       commands.map((command) => `${command.name}\t${command.about}`),
     );
-  const command = await load(name);
+  const command = await commandOf(name);
   if (!command) return answer('', []);
   const current = rest.at(-1) ?? '';
   const before = rest.slice(0, -1);

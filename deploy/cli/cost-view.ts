@@ -1,13 +1,12 @@
 import { budgetLeft, egressIn, egressSince, formatBudget, mostDays, others } from '../../shared/images/egress.ts';
 import { sharesSince } from '../../shared/images/egress-shares.ts';
 import { requesterOf } from '../../shared/images/requester.ts';
-import type { Lease } from '../../shared/kinds/coordination/lease.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { keyOf } from '../../shared/kinds/resource.ts';
 import { formatQuantity } from '../../shared/kubernetes/quantity.ts';
-import type { Policy } from '../../shared/policy.ts';
 import type { Look } from '../terminal/paint.ts';
 import { tableLines } from '../terminal/table.ts';
+import type { Read } from './queue-view.ts';
 
 interface CostRow {
   name: string;
@@ -28,12 +27,6 @@ export interface CostView {
   rows: CostRow[];
   total: CostRow;
   budget: { bytes: number; days: number; left: number } | null;
-}
-
-interface Read {
-  images: readonly VMDiskImage[];
-  lease: Lease | undefined;
-  policy: Policy;
 }
 
 interface Asked {

@@ -12,7 +12,6 @@ import {
   type Call,
   type Command,
   exit,
-  loaded,
   NotFound,
   type Outcome,
   type Reached,
@@ -20,7 +19,7 @@ import {
   Unreachable,
 } from './command.ts';
 import { readCommandLine, retyped, valuesOf } from './command-line.ts';
-import { commands } from './commands.ts';
+import { commandOf, commands } from './commands.ts';
 import { completed } from './complete.ts';
 import { hiddenCommand } from './completion-script.ts';
 import { codeOf } from './exit-code.ts';
@@ -40,25 +39,23 @@ stop.off();
 
 async function main(args: readonly string[], stop: Stop): Promise<number> {
   const [name = '', ...rest] = args;
-  const command = commands.find((known) => known.name === name);
+  const command = await commandOf(name);
   try {
     if (name === hiddenCommand) return await complete(rest);
     if (name === '--version') {
       process.stdout.write(`ot-functions ${project.version}\n`);
       return exit.done;
     }
-    if (command) return await run(await loaded(command), rest, stop);
+    if (command) return await run(command, rest, stop);
     if (name !== '' && !['help', '--help', '-h'].includes(name)) throw unknown(name);
-    const asked = commands.find((known) => known.name === rest[0]);
-    process.stdout.write(
-      `${asked ? asTyped(helpOf(await loaded(asked), called), called) : overview(commands, called)}\n`,
-    );
+    const asked = await commandOf(rest[0] ?? '');
+    process.stdout.write(`${asked ? asTyped(helpOf(asked, called), called) : overview(commands, called)}\n`);
     return name === '' ? exit.usage : exit.done;
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode();
-    const isNarrowed = command !== undefined && 'namespace' in (await command.load()).options;
+    const isNarrowed = command !== undefined && 'namespace' in command.options;
     const meant = command && error instanceof NotFound && error.meant;
-    const again = meant ? `; type: ${retyped(await loaded(command), rest, meant)}` : '';
+    const again = meant ? `; type: ${retyped(command, rest, meant)}` : '';
     process.stderr.write(`${called}: ${asTyped(`${describeError(error, isNarrowed)}${again}`, called)}\n`);
     return codeOf(error);
   }
@@ -66,11 +63,7 @@ async function main(args: readonly string[], stop: Stop): Promise<number> {
 
 /** Ends at once: a cluster that does not answer is not waited for. */
 async function complete(words: readonly string[]): Promise<never> {
-  const load = async (name: string) => {
-    const listed = commands.find((command) => command.name === name);
-    return listed && loaded(listed);
-  };
-  const lines = await completed(words, commands, load, (found) => ({
+  const lines = await completed(words, (found) => ({
     cluster: () => reach(found),
     contexts: async () => {
       const { kubeconfigOf } = await import('./install/kubeconfig.ts');

@@ -70,33 +70,29 @@ export function publicationOf({ words, text, namespace }: Pick<Call, 'words' | '
   const [name, ...more] = words;
   if (name === undefined || more.length > 0)
     throw new UsageError(`expected the name of one image, found ${words.join(' ') || 'nothing'}`);
-  const said = {
+  const said: Readonly<Record<string, string | undefined>> = {
     name,
     namespace,
-    version: text('version'),
-    url: text('url'),
-    sourceType: text('source-type'),
-    diskSize: text('disk-size'),
-    checksum: text('checksum'),
-    digest: text('digest'),
+    ...Object.fromEntries(Object.entries(options).map(([field, option]) => [field, text(option)])),
   };
   const parsed = ImagePublished.safeParse(
     Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
   );
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const field = String(issue?.path[0] ?? '') as keyof typeof said;
-  throw new UsageError(`${options[field] ?? field}: ${issue?.message}; found ${JSON.stringify(said[field])}`);
+  const field = String(issue?.path[0] ?? '');
+  const typed = field in options ? `--${options[field]}` : field === 'name' ? 'NAME' : field;
+  throw new UsageError(`${typed}: ${issue?.message}; found ${JSON.stringify(said[field])}`);
 }
 
+/** The options that say what is published, by their fields in the event. */
 const options: Readonly<Record<string, string>> = {
-  name: 'NAME',
-  sourceType: '--source-type',
-  diskSize: '--disk-size',
-  version: '--version',
-  url: '--url',
-  checksum: '--checksum',
-  digest: '--digest',
+  version: 'version',
+  url: 'url',
+  sourceType: 'source-type',
+  diskSize: 'disk-size',
+  checksum: 'checksum',
+  digest: 'digest',
 };
 
 const source = 'ot-functions';

@@ -1,12 +1,13 @@
 import { formatDuration, parseDurationMs } from '../../shared/kubernetes/duration.ts';
+import { oneLine } from '../../shared/sentence.ts';
 import { UsageError } from '../terminal/arguments.ts';
+import { barOf } from '../terminal/bar.ts';
 import { type Body, type Call, exit, NotFound, type Outcome } from './command.ts';
 import { namespaceOptions } from './help.ts';
 import { waitFor } from './install/wait.ts';
 import { completeNamed } from './names.ts';
 import { type Progress, progressOf } from './progress.ts';
 import { findTarget, formatName, formatTyped, kindOf, readNamed, resourceOfKind, type Target } from './target.ts';
-import { progressBar, progressLine } from './wait-view.ts';
 
 const defaultTimeout = '1h';
 
@@ -90,3 +91,13 @@ function shower({ redraw, say }: Call) {
     last = line;
   };
 }
+
+/** A line of a log: the same line is not printed twice. */
+const progressLine = (target: Target, { phase, message }: Progress) =>
+  `${formatName(target)}: ${phase || 'New'}${message ? `: ${oneLine(message)}` : ''}`;
+
+/** The line on a terminal, with a bar. */
+export const progressBar = (target: Target, progress: Progress) =>
+  progress.share === undefined
+    ? progressLine(target, progress)
+    : `${barOf(progress.share, 20)} ${Math.round(progress.share * 100)}%  ${progressLine(target, progress)}`;

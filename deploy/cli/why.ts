@@ -6,6 +6,7 @@ import { oneLine } from '../../shared/sentence.ts';
 import { formatSpan } from './age.ts';
 import type { Body } from './command.ts';
 import { namespaceOptions } from './help.ts';
+import { type KubernetesEvent, timeOf } from './kubernetes-event.ts';
 import { completeNamed } from './names.ts';
 import { readQueue } from './queue.ts';
 import { queueOf } from './queue-view.ts';
@@ -51,15 +52,6 @@ export const why: Body = {
   },
 };
 
-interface EventFields {
-  type?: string;
-  reason?: string;
-  message?: string;
-  lastTimestamp?: string | null;
-  eventTime?: string | null;
-  involvedObject?: { uid?: string };
-}
-
 /** The last Warnings about an object; empty if the user may not read Events. */
 async function warningsOf(kube: Kube, { metadata }: Target, nowMs: number): Promise<string[]> {
   try {
@@ -67,11 +59,8 @@ async function warningsOf(kube: Kube, { metadata }: Target, nowMs: number): Prom
       namespace: metadata.namespace ?? 'default',
       fieldSelector: `involvedObject.name=${metadata.name}`,
     });
-    return found
-      .map((event) => ({
-        ...(event as EventFields),
-        at: timeOf(event as EventFields) || event.metadata.creationTimestamp,
-      }))
+    return (found as unknown as KubernetesEvent[])
+      .map((event) => ({ ...event, at: timeOf(event) }))
       .filter(({ type, involvedObject }) => type === 'Warning' && involvedObject?.uid === metadata.uid)
       .sort((a, b) => a.at.localeCompare(b.at))
       .slice(-3)
@@ -84,5 +73,3 @@ async function warningsOf(kube: Kube, { metadata }: Target, nowMs: number): Prom
     throw error;
   }
 }
-
-const timeOf = ({ lastTimestamp, eventTime }: EventFields) => lastTimestamp ?? eventTime ?? '';

@@ -4,9 +4,9 @@ import { parsePolicy } from '../../shared/policy.ts';
 import { at, aVMDiskImage } from '../../test/support/builders/images.ts';
 import { aKupenStackMachine, aVolume } from '../../test/support/builders/openstack.ts';
 import { formatSpan } from './age.ts';
-import { loaded } from './command.ts';
+import { type Command, loaded } from './command.ts';
 import { readCommandLine, retyped } from './command-line.ts';
-import { commands } from './commands.ts';
+import { commandOf, commands } from './commands.ts';
 import { helpOf, overview } from './help.ts';
 import { nearestOf } from './nearest.ts';
 import { settingOf } from './policy.ts';
@@ -14,8 +14,7 @@ import { publicationOf, refusalOf } from './preload.ts';
 import { progressOf } from './progress.ts';
 import { refusalToRetry } from './retry.ts';
 import { readNamed } from './target.ts';
-import { ended } from './wait.ts';
-import { progressBar } from './wait-view.ts';
+import { ended, progressBar } from './wait.ts';
 
 test.each([
   [['ubuntu'], undefined, { name: 'ubuntu' }],
@@ -141,9 +140,9 @@ test('help names every command with examples', async () => {
 });
 
 const typed = async (name: string, ...args: string[]) => {
-  const listed = commands.find((command) => command.name === name);
-  if (!listed) throw new Error(`expected a command, found ${name}`);
-  return readCommandLine(await loaded(listed), args, 'ot-functions');
+  const command = await commandOf(name);
+  if (!command) throw new Error(`expected a command, found ${name}`);
+  return readCommandLine(command, args, 'ot-functions');
 };
 
 test.each([
@@ -172,8 +171,7 @@ test.each([
     'wait image/farm/ubuntu --timeout 30m --context lab',
   ],
 ])('%s %j is typed again with what was meant in place of the name', async (name, args, again) => {
-  const command = await loaded(commands.find((one) => one.name === name) as never);
-  expect(retyped(command, args, 'image/farm/ubuntu')).toBe(`ot-functions ${again}`);
+  expect(retyped((await commandOf(name)) as Command, args, 'image/farm/ubuntu')).toBe(`ot-functions ${again}`);
 });
 
 test('a negative number is a value, which its command refuses', async () => {

@@ -1,5 +1,5 @@
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { type KubernetesEvent, timeOf } from './rows.ts';
+import { type KubernetesEvent, timeOf } from '../cli/kubernetes-event.ts';
 import type { Happening } from './view.ts';
 
 /** The history of an object, the newest first: the facts in its status and its Kubernetes Events, each once. */

@@ -10,8 +10,9 @@ import { type KubernetesObject, keyOf } from '../../shared/kinds/resource.ts';
 import { aHolder, aLease, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aVirtualMachine } from '../../test/support/builders/machines.ts';
 import { aClusterOf, aMachineOf, aWorkspace } from '../../test/support/builders/workspaces.ts';
+import type { KubernetesEvent } from '../cli/kubernetes-event.ts';
 import { nothing, treeOf } from '../cli/status-tree.ts';
-import { type KubernetesEvent, viewOf } from './rows.ts';
+import { viewOf } from './rows.ts';
 import type { ClusterRow } from './view.ts';
 
 const byKey = <T extends KubernetesObject>(objects: readonly T[]) =>

@@ -14,6 +14,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { messageOf, phaseOf } from '../../shared/kubernetes/shown.ts';
 import { describeFault, type Policy, parsePolicy } from '../../shared/policy.ts';
 import { policyEntries, strayEntries } from '../../shared/policy-entries.ts';
+import { type KubernetesEvent, timeOf } from '../cli/kubernetes-event.ts';
 import { queueOf } from '../cli/queue-view.ts';
 import { causeOf, stateOf } from '../cli/state.ts';
 import { withStop } from '../cli/status-tree.ts';
@@ -208,20 +209,6 @@ const memberOf = (
   name,
   interfaces: interfaces.map(({ network, ipAddress = '' }) => ({ network, address: ipAddress })),
 });
-
-/** A Kubernetes Event as far as anything here reads it. */
-export interface KubernetesEvent {
-  metadata: { uid: string; creationTimestamp: string };
-  type?: string;
-  reason?: string;
-  message?: string;
-  involvedObject?: { apiVersion?: string; kind?: string; namespace?: string; name?: string; uid?: string };
-  lastTimestamp?: string | null;
-  eventTime?: string | null;
-}
-
-export const timeOf = ({ lastTimestamp, eventTime, metadata }: KubernetesEvent) =>
-  lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
 
 /** What prune said of images that it deleted; not of one that a machine came to use meanwhile, and which is held. */
 function prunedRows({ events, images }: Pick<Input, 'events' | 'images'>): Rows<PrunedRow> {

@@ -13,8 +13,9 @@ import { hasStatus } from '../../shared/runtime/errors.ts';
 import { follow } from '../../shared/runtime/follow.ts';
 import type { ListOptions } from '../../shared/runtime/kube.ts';
 import { realPause, type Watching } from '../../shared/runtime/reflect.ts';
+import type { KubernetesEvent } from '../cli/kubernetes-event.ts';
 import { changesOf } from './changes.ts';
-import { amongOf, type Input, type KubernetesEvent, viewOf } from './rows.ts';
+import { amongOf, type Input, viewOf } from './rows.ts';
 import { type Among, explain, visibleAmong } from './trouble.ts';
 import type { Changes, Explanation, ObjectAt, View } from './view.ts';
 

@@ -1,5 +1,6 @@
 import { failureReasons } from '../../shared/images/failure-reasons.ts';
 import { reasonTable, rowOf } from '../../shared/reasons/table.ts';
+import { markdownTable } from './markdown-table.ts';
 
 export const reasonsPage = () =>
   [
@@ -50,10 +51,11 @@ const runbooks: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-function table(words: readonly string[]) {
-  const rows = words.map((word) => {
-    const { means = '', help = '', run = [] } = rowOf(word) ?? {};
-    return `| \`${word}\` | ${means} | ${[help, ...run.map((command) => `\`${command}\``)].filter(Boolean).join('<br>')} |`;
-  });
-  return ['| reason | meaning | what to do |', '| --- | --- | --- |', ...rows].join('\n');
-}
+const table = (words: readonly string[]) =>
+  markdownTable(
+    ['reason', 'meaning', 'what to do'],
+    words.map((word) => {
+      const { means = '', help = '', run = [] } = rowOf(word) ?? {};
+      return [`\`${word}\``, means, [help, ...run.map((command) => `\`${command}\``)].filter(Boolean).join('<br>')];
+    }),
+  );

@@ -1,14 +1,13 @@
 import { type Metric, metrics } from '../../shared/runtime/telemetry/metrics.ts';
 import { prometheusName } from '../../shared/runtime/telemetry/metrics-prometheus.ts';
+import { markdownTable } from '../generate/markdown-table.ts';
 
 /** The table of all metrics as Markdown, one a line. */
-export function metricsTable(table: readonly Metric[] = metrics): string {
-  return [
-    '| metric (OpenTelemetry) | in Prometheus | unit | kind | labels | what it tells |',
-    '| --- | --- | --- | --- | --- | --- |',
-    ...table.map((metric) => `| ${cells(metric).join(' | ')} |`),
-  ].join('\n');
-}
+export const metricsTable = () =>
+  markdownTable(
+    ['metric (OpenTelemetry)', 'in Prometheus', 'unit', 'kind', 'labels', 'what it tells'],
+    metrics.map(cells),
+  );
 
 const cells = (metric: Metric) => [
   `\`${metric.name}\``,

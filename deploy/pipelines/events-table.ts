@@ -1,11 +1,12 @@
 import { facts } from '../../shared/events.ts';
+import { markdownTable } from '../generate/markdown-table.ts';
 import { eventSchema } from '../production/event-schema.ts';
 
 const schemas = Object.entries(facts).map(([type, schema]) => eventSchema(type, schema));
 
 /** What each event means and has in its data, for those who subscribe. */
 export const eventsTable = () =>
-  table(
+  markdownTable(
     ['type', 'meaning', 'data'],
     schemas.map(({ title, description, properties }) => [
       `\`${title}\``,
@@ -18,13 +19,10 @@ export const eventsTable = () =>
 
 /** What each field of an event's data holds. */
 export const fieldsTable = () =>
-  table(
+  markdownTable(
     ['field', 'holds'],
     [...new Map(schemas.flatMap(({ properties }) => Object.entries(properties)))].map(([field, { description }]) => [
       `\`${field}\``,
       description,
     ]),
   );
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -35,35 +35,25 @@ const source = "--allow-source 'https://s3.us-gov-west-1.amazonaws.com/vm-images
 
 /** Whether the cluster has what the functions need, and what installs, upgrades and removes them. */
 export const bodies: Readonly<Record<Options['command'], Body>> = {
-  check: {
-    words: '',
+  check: bodyOf('check', {
     options: { overlay },
     details: [byDefault, 'Exit codes: 0 everything needed exists · 1 something is missing.'],
     examples: ['check', 'check --overlay deployments -o json'],
-    stopsAtOnce: true,
-    run: (call) => runOn(call, 'check'),
-  },
-  install: {
-    words: '',
+  }),
+  install: bodyOf('install', {
     options: installing,
     details: ['Also continues an installation that was interrupted.', byDefault],
     examples: [`install ${image}`, `install ${image} ${source}`],
-    stopsAtOnce: true,
-    run: (call) => runOn(call, 'install'),
-  },
-  upgrade: {
-    words: '',
+  }),
+  upgrade: bodyOf('upgrade', {
     options: installing,
     details: [
       'Adds and changes objects, and removes those that this release no longer has. Without --image the image that runs',
       'stays.',
     ],
     examples: ['upgrade', `upgrade ${image}`],
-    stopsAtOnce: true,
-    run: (call) => runOn(call, 'upgrade'),
-  },
-  uninstall: {
-    words: '',
+  }),
+  uninstall: bodyOf('uninstall', {
     options: {
       'delete-workspaces': { type: 'boolean', about: 'first delete all workspaces with everything in them' },
       'delete-machines': { type: 'boolean', about: 'then delete all machines, with their disks' },
@@ -74,10 +64,12 @@ export const bodies: Readonly<Record<Options['command'], Body>> = {
     },
     details: ['Machines, images, their snapshots and the CRDs stay. Refused while workspaces exist.'],
     examples: ['uninstall', 'uninstall --finalizers-only'],
-    stopsAtOnce: true,
-    run: (call) => runOn(call, 'uninstall'),
-  },
+  }),
 };
+
+function bodyOf(command: Options['command'], help: Pick<Body, 'options' | 'details' | 'examples'>): Body {
+  return { words: '', ...help, stopsAtOnce: true, run: (call) => runOn(call, command) };
+}
 
 async function runOn(call: Call, command: Options['command']) {
   const options = readOptions(command, call);

@@ -1,6 +1,5 @@
 import type { Cluster } from './cluster.ts';
 import { type AnyObject, Definition } from './kinds.ts';
-import { isAtLeast, versionIn } from './version.ts';
 
 /** One line of the check. */
 export interface Requirement {
@@ -37,6 +36,16 @@ export function judged(of: Sentence, least: readonly [number, number], text: str
   if (!version) return warning(unknown, text ? `a version that cannot be read: ${text}` : unknownVersion);
   return (isAtLeast(version, least) ? ok : missing)(of, text ?? '');
 }
+
+/** Parses "v1.34.4", "1.31+", "knative-v1.20.0"; undefined if the text has no version. */
+function versionIn(text: string | undefined): readonly [number, number] | undefined {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(text ?? '') ?? [];
+  return major === undefined || minor === undefined ? undefined : [Number(major), Number(minor)];
+}
+
+/** True if a version is at least the other one. */
+const isAtLeast = (found: readonly [number, number], least: readonly [number, number]) =>
+  found[0] > least[0] || (found[0] === least[0] && found[1] >= least[1]);
 
 /** A CustomResourceDefinition if it serves the kind at this version. */
 export async function servedAt({ kube }: Cluster, name: string, version: string): Promise<AnyObject | undefined> {
