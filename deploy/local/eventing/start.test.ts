@@ -203,7 +203,7 @@ describe('eventing on the local API server', () => {
     });
     const [generated = []] = sourceManifests([watcher]).values();
     const manifests = generated.map((manifest) => {
-      const { rules } = manifest as { rules?: { verbs: string[] }[] };
+      const { rules } = manifest as { rules?: readonly { verbs: string[] }[] };
       const left = rules?.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== lacking) }));
       return { ...manifest, ...(left ? { rules: left } : {}) };
     });
