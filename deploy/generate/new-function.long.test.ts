@@ -80,15 +80,15 @@ describe('a new function', async () => {
   });
 });
 
-describe('the README', async () => {
-  const readme = await readFile(join(copy, 'functions/README.md'), 'utf8');
-  const blocks = [...readme.matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm)].map(([, path = '', text = '']) => ({
+describe('the tutorial', async () => {
+  const page = await readFile(join(copy, 'functions/TUTORIAL.md'), 'utf8');
+  const blocks = [...page.matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm)].map(([, path = '', text = '']) => ({
     path,
     text,
   }));
 
   test('goes through all five files of the function it makes', () => {
-    expect(readme).toContain('npm run new -- say-hello\n');
+    expect(page).toContain('npm run new -- say-hello\n');
     expect(blocks.map(({ path }) => path).sort()).toEqual(
       ['decide.test.ts', 'decide.ts', 'gather.ts', 'index.test.ts', 'index.ts'].map(
         (file) => `functions/say-hello/${file}`,

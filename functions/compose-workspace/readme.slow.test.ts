@@ -15,9 +15,11 @@ import { setPolicy, type World } from '../../test/stories/world.ts';
 const isKubectlThere = await hasKubectl();
 if (!isKubectlThere) console.warn('skipped: the commands of the page need kubectl on the PATH');
 
-/** What a reader of the page types, block by block. */
-const page = await readFile(new URL('README.md', import.meta.url), 'utf8');
-const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
+/** What a reader of both pages types, block by block. */
+const pages = await Promise.all(
+  ['README.md', 'MIGRATION.md'].map((name) => readFile(new URL(name, import.meta.url), 'utf8')),
+);
+const blocks = [...pages.join('\n').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
 
 /** The blocks, or lines of them, that hold these words; exactly one does. */
 function typed(words: string, from: readonly string[] = blocks): string {
