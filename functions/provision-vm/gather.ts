@@ -19,11 +19,11 @@ import {
   referenceOf,
 } from '../../shared/kinds/resource.ts';
 import type { Policy } from '../../shared/policy.ts';
-import { readOnce } from '../../shared/read-once.ts';
 import { mapConcurrently } from '../../shared/runtime/concurrency.ts';
 import { ifServed } from '../../shared/runtime/if-served.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { machinesNaming } from '../../shared/runtime/machines-naming.ts';
+import { readOnce } from '../../shared/runtime/read-once.ts';
 import { readPolicy } from '../../shared/runtime/read-policy.ts';
 import { isUnreadable, orUnreadable, partition, readable, unreadable } from '../../shared/runtime/unreadable.ts';
 import { cloudInitName, machineNameOf, rootDiskName } from './children.ts';
