@@ -17,6 +17,18 @@ export const time = (description: string) => z.string().meta({ format: 'date-tim
 export const int = (description: string) =>
   z.number().meta({ type: 'integer', format: 'int64', minimum: 0, description });
 
+/** The schema of a text of at most this many characters. */
+export const text = (most: number, description: string) => z.string().max(most).describe(description);
+
+/** The same of one that is not empty. */
+export const filledText = (most: number, description: string) => z.string().min(1).max(most).describe(description);
+
+/** The rules of a schema in CEL, each with the message of what breaks it, for its `meta`. */
+export const celRules = (...rules: (readonly [rule: string, message: string])[]) => ({
+  'x-kubernetes-validations': rules.map(([rule, message]) => ({ rule, message })),
+});
+export const cel = (rule: string, message: string) => celRules([rule, message]);
+
 /** Of each of our kinds. It is -1, the default, until a function has looked: kstatus takes a new object for one that is under way. */
 export const observedGeneration = z
   .number()

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Condition } from '../pelotech/vm-disk-image.ts';
+import { filledText } from '../condition.ts';
 
 /** Keeps an object until nothing of it is left in OpenStack. */
 export const kupenstackFinalizer = 'kupenstack.io/finalizer';
@@ -8,14 +8,6 @@ export const kupenstackFinalizer = 'kupenstack.io/finalizer';
 export const credentialsFinalizer = 'kupenstack.io/credentials';
 
 export const group = 'kupenstack.io/v1alpha1';
-
-/** Conditions as `kubectl wait` reads them. */
-export const conditions = (description: string) =>
-  z
-    .array(Condition)
-    .optional()
-    .describe(description)
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
 
 /** A resource.Quantity, with or without quotes: 500Mi, "1Gi", 0. */
 export const quantity = (field: string, description: string, least: string) =>
@@ -34,4 +26,4 @@ export const quantity = (field: string, description: string, least: string) =>
     });
 
 /** The name of a sibling in the namespace, or of a thing in the project, whose names are freer. */
-export const remoteName = (description: string) => z.string().min(1).max(255).describe(description);
+export const remoteName = (description: string) => filledText(255, description);

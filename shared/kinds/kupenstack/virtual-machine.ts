@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { int, observedGeneration, time } from '../condition.ts';
+import { cel, int, observedGeneration, text, time } from '../condition.ts';
+import { conditions } from '../pelotech/vm-disk-image.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { conditions, group, quantity, remoteName } from './condition.ts';
+import { group, quantity, remoteName } from './condition.ts';
 
 /** The spec, with the fields, defaults and terms of KupenStack's design of this kind. */
 export const KupenStackMachineSpec = z
@@ -31,14 +32,12 @@ export const KupenStackMachineSpec = z
       .describe('Its disks; it boots from the first that is bootable.')
       .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
   })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: 'has(self.publicKey) == has(oldSelf.publicKey) && (!has(self.publicKey) || self.publicKey == oldSelf.publicKey)',
-        message: 'publicKey: immutable, for Nova puts it into a new server only; make another machine for another key',
-      },
-    ],
-  });
+  .meta(
+    cel(
+      'has(self.publicKey) == has(oldSelf.publicKey) && (!has(self.publicKey) || self.publicKey == oldSelf.publicKey)',
+      'publicKey: immutable, for Nova puts it into a new server only; make another machine for another key',
+    ),
+  );
 
 /** The state of a machine, in one word. */
 export const serverPhases = [
@@ -58,20 +57,20 @@ export type ServerPhase = (typeof serverPhases)[number];
 
 /** What is so; written by provision-server only. */
 export const KupenStackMachineStatus = z.object({
-  id: z.string().max(64).optional().describe('The server in OpenStack.'),
+  id: text(64, 'The server in OpenStack.').optional(),
   phase: z.enum(serverPhases).optional().describe('The state of the machine, in one word.'),
-  node: z.string().max(253).optional().describe('The host it runs on; OpenStack tells administrators only.'),
-  ip: z.string().max(4096).optional().describe('Networks with their addresses, in the order of the spec.'),
+  node: text(253, 'The host it runs on; OpenStack tells administrators only.').optional(),
+  ip: text(4096, 'Networks with their addresses, in the order of the spec.').optional(),
   restartCount: int('How often it was started again.').default(0),
-  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
+  message: text(4096, 'The phase in a sentence.').optional(),
   conditions: conditions('CloudReady, NetworksReady, VolumesReady, ServerReady; Ready sums them up.'),
   observedGeneration,
-  countedAt: z.string().max(64).optional().describe('When the server had changed last as its restarts were counted.'),
+  countedAt: text(64, 'When the server had changed last as its restarts were counted.').optional(),
   formerRestarts: int('Restarts of the servers before this one.').optional(),
   failedSince: time('Since when the server is in ERROR, or its host down.').optional(),
   attempts: int('Boots that failed since one succeeded.').optional(),
-  failed: z.string().max(64).optional().describe('The server whose boot failed last.'),
-  failure: z.string().max(1024).optional().describe('Why it failed, in Nova’s words.'),
+  failed: text(64, 'The server whose boot failed last.').optional(),
+  failure: text(1024, 'Why it failed, in Nova’s words.').optional(),
   nextAttemptAt: time('When another boot is tried.').optional(),
   readyAt: time('When it was Ready for the first time.').optional(),
 });

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { observedGeneration } from '../condition.ts';
+import { cel, celRules, observedGeneration, text } from '../condition.ts';
+import { conditions } from '../pelotech/vm-disk-image.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { conditions, group } from './condition.ts';
+import { group } from './condition.ts';
 
 const address = (field: string, description: string) =>
   z
@@ -9,25 +10,14 @@ const address = (field: string, description: string) =>
     .max(45)
     .optional()
     .describe(description)
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'isIP(self)', message: `${field}: expected an address such as 10.10.120.1` },
-      ],
-    });
+    .meta(cel('isIP(self)', `${field}: expected an address such as 10.10.120.1`));
 
 /** The spec, with the names of KupenStack's kind. */
 export const VirtualNetworkSpec = z
   .object({
-    cidr: z
-      .string()
-      .max(49)
-      .optional()
-      .describe('Its addresses; by default a free 10.x.y.0/24 of the project. It is fixed once made.')
-      .meta({
-        'x-kubernetes-validations': [
-          { rule: 'isCIDR(self)', message: 'cidr: expected a network such as 10.10.120.0/24' },
-        ],
-      }),
+    cidr: text(49, 'Its addresses; by default a free 10.x.y.0/24 of the project. It is fixed once made.')
+      .meta(cel('isCIDR(self)', 'cidr: expected a network such as 10.10.120.0/24'))
+      .optional(),
     gatewayIP: address('gatewayIP', 'The way out; by default the first address.'),
     allocationPools: z
       .array(
@@ -45,31 +35,31 @@ export const VirtualNetworkSpec = z
       .optional()
       .meta({ type: 'integer', format: 'int32', minimum: 64, maximum: 65_535, description: 'Bytes of a packet.' }),
   })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: 'has(self.cidr) == has(oldSelf.cidr) && (!has(self.cidr) || self.cidr == oldSelf.cidr)',
-        message: 'cidr: immutable; make another network for other addresses',
-      },
-      {
-        rule: '!has(self.cidr) || !isCIDR(self.cidr) || !has(self.gatewayIP) || !isIP(self.gatewayIP) || cidr(self.cidr).containsIP(self.gatewayIP)',
-        message: 'gatewayIP: expected an address in cidr',
-      },
-    ],
-  });
+  .meta(
+    celRules(
+      [
+        'has(self.cidr) == has(oldSelf.cidr) && (!has(self.cidr) || self.cidr == oldSelf.cidr)',
+        'cidr: immutable; make another network for other addresses',
+      ],
+      [
+        '!has(self.cidr) || !isCIDR(self.cidr) || !has(self.gatewayIP) || !isIP(self.gatewayIP) || cidr(self.cidr).containsIP(self.gatewayIP)',
+        'gatewayIP: expected an address in cidr',
+      ],
+    ),
+  );
 
 const networkPhases = ['Pending', 'Creating', 'Available', 'Failed', 'Terminating', 'Unknown'] as const;
 export type NetworkPhase = (typeof networkPhases)[number];
 
 /** What is so; written by provision-network only. */
 export const VirtualNetworkStatus = z.object({
-  id: z.string().max(64).optional().describe('The network in OpenStack.'),
-  subnetID: z.string().max(64).optional().describe('Its subnet.'),
+  id: text(64, 'The network in OpenStack.').optional(),
+  subnetID: text(64, 'Its subnet.').optional(),
   phase: z.enum(networkPhases).optional().describe('The state of the network, in one word.'),
   ready: z.boolean().optional().describe('Machines can be put on it.'),
-  cidr: z.string().max(49).optional().describe('Its addresses.'),
-  gatewayIP: z.string().max(45).optional().describe('The way out.'),
-  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
+  cidr: text(49, 'Its addresses.').optional(),
+  gatewayIP: text(45, 'The way out.').optional(),
+  message: text(4096, 'The phase in a sentence.').optional(),
   conditions: conditions('CloudReady, DeletionHeld; Ready sums up.'),
   observedGeneration,
 });

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { int, observedGeneration, time } from '../condition.ts';
+import { celRules, filledText, int, observedGeneration, text, time } from '../condition.ts';
+import { conditions } from '../pelotech/vm-disk-image.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { conditions, group, quantity } from './condition.ts';
+import { group, quantity } from './condition.ts';
 
 /** The spec, with the names of KupenStack's design. */
 export const VolumeSpec = z
@@ -9,33 +10,29 @@ export const VolumeSpec = z
     size: quantity('size', 'Its size, rounded up to GiB; it can grow.', '1Mi'),
     source: z
       .object({
-        image: z
-          .string()
-          .min(1)
-          .max(2048)
-          .describe(
-            'What it is filled from: an image that OpenStack downloads (https://…), or an existing image, by name or id.',
-          ),
+        image: filledText(
+          2048,
+          'What it is filled from: an image that OpenStack downloads (https://…), or an existing image, by name or id.',
+        ),
       })
       .optional(),
   })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: 'has(self.source) == has(oldSelf.source) && (!has(self.source) || self.source.image == oldSelf.source.image)',
-        message: 'source: immutable; make another volume from another image',
-      },
-      {
-        rule: 'quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0',
-        message: 'size: expected no less than before, for a volume cannot shrink',
-      },
-      {
-        rule: "!has(self.source) || !self.source.image.matches('^[a-z0-9+.-]+://') || self.source.image.matches('^https?://[^/?#@]+/')",
-        message:
-          'source.image: expected http:// or https:// without a user or password in it, or the name or id of an image',
-      },
-    ],
-  });
+  .meta(
+    celRules(
+      [
+        'has(self.source) == has(oldSelf.source) && (!has(self.source) || self.source.image == oldSelf.source.image)',
+        'source: immutable; make another volume from another image',
+      ],
+      [
+        'quantity(string(self.size)).compareTo(quantity(string(oldSelf.size))) >= 0',
+        'size: expected no less than before, for a volume cannot shrink',
+      ],
+      [
+        "!has(self.source) || !self.source.image.matches('^[a-z0-9+.-]+://') || self.source.image.matches('^https?://[^/?#@]+/')",
+        'source.image: expected http:// or https:// without a user or password in it, or the name or id of an image',
+      ],
+    ),
+  );
 
 const volumePhases = [
   'Pending',
@@ -51,22 +48,18 @@ export type VolumePhase = (typeof volumePhases)[number];
 
 /** What is so; written by provision-volume only. */
 export const VolumeStatus = z.object({
-  id: z.string().max(64).optional().describe('The volume in OpenStack.'),
-  filled: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('The volume in OpenStack that was available once: it is never created again.'),
+  id: text(64, 'The volume in OpenStack.').optional(),
+  filled: text(64, 'The volume in OpenStack that was available once: it is never created again.').optional(),
   phase: z.enum(volumePhases).optional().describe('The state of the volume, in one word.'),
   ready: z.boolean().optional().describe('A machine can have it, or has it.'),
-  size: z.string().max(32).optional().describe('Its size as it is.'),
+  size: text(32, 'Its size as it is.').optional(),
   bootable: z.boolean().optional().describe('A machine can boot from it.'),
-  server: z.string().max(64).optional().describe('The server that has it.'),
-  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
+  server: text(64, 'The server that has it.').optional(),
+  message: text(4096, 'The phase in a sentence.').optional(),
   conditions: conditions('CloudReady, DeletionHeld; Ready sums up.'),
   observedGeneration,
   attempts: int('Attempts to fill it that failed.').optional(),
-  failed: z.string().max(64).optional().describe('The image or volume in OpenStack that failed last.'),
+  failed: text(64, 'The image or volume in OpenStack that failed last.').optional(),
   failure: z
     .object({ reason: z.string().max(128), message: z.string().max(1024) })
     .optional()

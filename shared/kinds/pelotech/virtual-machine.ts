@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { int, observedGeneration, time } from '../condition.ts';
+import { cel, celRules, filledText, int, observedGeneration, text, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { atLeast1Mi, Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
+import { atLeast1Mi, conditions, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a machine until its image says that the machine uses it no more. */
 export const imageReferenceFinalizer = 'pelotech.ot/image-reference';
@@ -27,14 +27,10 @@ const objectName = (description: string) =>
 
 /** Cores, or thousandths of one. */
 export const coresPattern = '^([1-9][0-9]*|[1-9][0-9]*m|0?\\.[0-9]+|[1-9][0-9]*\\.[0-9]+)$';
-export const moreThanNoCore = {
-  'x-kubernetes-validations': [
-    {
-      rule: "isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))",
-      message: 'cpu: expected more than no core, such as "2" or "500m"',
-    },
-  ],
-};
+export const moreThanNoCore = cel(
+  "isQuantity(self) && quantity(self).isGreaterThan(quantity('0'))",
+  'cpu: expected more than no core, such as "2" or "500m"',
+);
 
 /** Of all interfaces of a machine together. */
 export const mostRoutes = 64;
@@ -42,20 +38,13 @@ export const mostRoutes = 64;
 /** A login of the guest; of the three ways to give a password at most one. */
 export const User = z
   .object({
-    name: z
-      .string()
-      .min(1)
-      .max(64)
-      .describe('The login. A name that Linux refuses ("demo user") is made valid (demo-user).'),
-    gecos: z.string().max(256).optional().describe('The full name; by default what `name` says.'),
-    plain_text_passwd: z
-      .string()
-      .max(256)
-      .optional()
-      .describe(
-        'The password. Everyone who may read the machine can read it: prefer passwordSecretRef or hashed_passwd.',
-      ),
-    hashed_passwd: z.string().max(256).optional().describe('The password as crypt(5) writes it: $6$…, $y$….'),
+    name: filledText(64, 'The login. A name that Linux refuses ("demo user") is made valid (demo-user).'),
+    gecos: text(256, 'The full name; by default what `name` says.').optional(),
+    plain_text_passwd: text(
+      256,
+      'The password. Everyone who may read the machine can read it: prefer passwordSecretRef or hashed_passwd.',
+    ).optional(),
+    hashed_passwd: text(256, 'The password as crypt(5) writes it: $6$…, $y$….').optional(),
     passwordSecretRef: z
       .object({
         name: objectName('The Secret, in the namespace of the machine, with the label pelotech.ot/use: password.'),
@@ -64,19 +53,17 @@ export const User = z
       .optional()
       .describe('Where the password is.'),
     lock_passwd: z.boolean().optional().describe('No login by password.'),
-    sudo: z.string().max(256).optional().describe('A rule of sudoers.'),
-    groups: z.string().max(256).optional().describe('Groups, separated by commas.'),
-    shell: z.string().max(256).optional().describe('The login shell.'),
+    sudo: text(256, 'A rule of sudoers.').optional(),
+    groups: text(256, 'Groups, separated by commas.').optional(),
+    shell: text(256, 'The login shell.').optional(),
     ssh_authorized_keys: z.array(z.string().max(8192)).max(20).optional().describe('Public keys.'),
   })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: '[has(self.plain_text_passwd), has(self.hashed_passwd), has(self.passwordSecretRef)].filter(one, one).size() <= 1',
-        message: 'users: expected at most one of plain_text_passwd, hashed_passwd and passwordSecretRef',
-      },
-    ],
-  });
+  .meta(
+    cel(
+      '[has(self.plain_text_passwd), has(self.hashed_passwd), has(self.passwordSecretRef)].filter(one, one).size() <= 1',
+      'users: expected at most one of plain_text_passwd, hashed_passwd and passwordSecretRef',
+    ),
+  );
 export type User = z.infer<typeof User>;
 
 const textsOfUser = ['name', 'gecos', 'plain_text_passwd', 'hashed_passwd', 'sudo', 'groups', 'shell'];
@@ -100,14 +87,12 @@ export const users = (most: number) =>
     .max(most)
     .optional()
     .describe('Logins, made by cloud-init at the first start.')
-    .meta({
-      'x-kubernetes-validations': [
-        {
-          rule: `${textOfUsers('self')} <= ${mostUserText}`,
-          message: `users: expected at most ${mostUserText} characters in all of them together`,
-        },
-      ],
-    });
+    .meta(
+      cel(
+        `${textOfUsers('self')} <= ${mostUserText}`,
+        `users: expected at most ${mostUserText} characters in all of them together`,
+      ),
+    );
 
 /** One network the machine is on. */
 export const Interface = z
@@ -120,54 +105,32 @@ export const Interface = z
       .describe(
         "A NetworkAttachmentDefinition in the namespace of the machine, or <namespace>/<name> of one of the policy's machineNetworks.",
       ),
-    ipAddress: z
-      .string()
-      .max(49)
-      .optional()
-      .describe('A fixed address with the length of its network, 10.10.0.161/24; without it the network gives one.')
-      .meta({
-        'x-kubernetes-validations': [
-          {
-            rule: 'isCIDR(self)',
-            message: 'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24',
-          },
-          {
-            rule: '!isCIDR(self) || (cidr(self).prefixLength() > 0 && !cidr(self).ip().isUnspecified() && !cidr(self).ip().isLoopback())',
-            message: "ipAddress: expected a machine's address in a network, found one that no machine can have",
-          },
-        ],
-      }),
-    gateway: z
-      .string()
-      .max(45)
-      .optional()
-      .describe('The way out, on one interface at most, in the network of its ipAddress.')
-      .meta({
-        'x-kubernetes-validations': [
-          { rule: 'isIP(self)', message: 'gateway: expected an address such as 10.10.0.1, without a prefix length' },
-        ],
-      }),
+    ipAddress: text(
+      49,
+      'A fixed address with the length of its network, 10.10.0.161/24; without it the network gives one.',
+    )
+      .meta(
+        celRules(
+          ['isCIDR(self)', 'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24'],
+          [
+            '!isCIDR(self) || (cidr(self).prefixLength() > 0 && !cidr(self).ip().isUnspecified() && !cidr(self).ip().isLoopback())',
+            "ipAddress: expected a machine's address in a network, found one that no machine can have",
+          ],
+        ),
+      )
+      .optional(),
+    gateway: text(45, 'The way out, on one interface at most, in the network of its ipAddress.')
+      .meta(cel('isIP(self)', 'gateway: expected an address such as 10.10.0.1, without a prefix length'))
+      .optional(),
     routes: z
       .array(
         z.object({
-          to: z
-            .string()
-            .max(49)
-            .describe('Where the route leads, 172.26.0.0/15.')
-            .meta({
-              'x-kubernetes-validations': [
-                { rule: 'isCIDR(self)', message: 'routes: expected a network such as 172.26.0.0/15 in to' },
-              ],
-            }),
-          via: z
-            .string()
-            .max(45)
-            .describe('By way of whom.')
-            .meta({
-              'x-kubernetes-validations': [
-                { rule: 'isIP(self)', message: 'routes: expected an address such as 172.27.11.12 in via' },
-              ],
-            }),
+          to: text(49, 'Where the route leads, 172.26.0.0/15.').meta(
+            cel('isCIDR(self)', 'routes: expected a network such as 172.26.0.0/15 in to'),
+          ),
+          via: text(45, 'By way of whom.').meta(
+            cel('isIP(self)', 'routes: expected an address such as 172.27.11.12 in via'),
+          ),
           metric: int('Of several routes to the same place the one with the least counts.').optional(),
         }),
       )
@@ -175,29 +138,17 @@ export const Interface = z
       .optional()
       .describe('Routes beside the gateway.'),
     nameservers: z
-      .array(
-        z
-          .string()
-          .max(45)
-          .describe('An address.')
-          .meta({
-            'x-kubernetes-validations': [
-              { rule: 'isIP(self)', message: 'nameservers: expected an address such as 4.29.163.7' },
-            ],
-          }),
-      )
+      .array(text(45, 'An address.').meta(cel('isIP(self)', 'nameservers: expected an address such as 4.29.163.7')))
       .max(8)
       .optional()
       .describe('Name servers; they may be on another network.'),
   })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: '!has(self.gateway) || (has(self.ipAddress) && (!isCIDR(self.ipAddress) || !isIP(self.gateway) || cidr(self.ipAddress).containsIP(self.gateway)))',
-        message: 'gateway: expected an address in the network of the ipAddress beside it',
-      },
-    ],
-  });
+  .meta(
+    cel(
+      '!has(self.gateway) || (has(self.ipAddress) && (!isCIDR(self.ipAddress) || !isIP(self.gateway) || cidr(self.ipAddress).containsIP(self.gateway)))',
+      'gateway: expected an address in the network of the ipAddress beside it',
+    ),
+  );
 export type Interface = z.infer<typeof Interface>;
 
 /** How a guest is asked whether it is up. */
@@ -227,14 +178,12 @@ export const Readiness = z
         'What is done about a guest that does not answer: its machine is not Ready (Report), or is also started again, once it has had its timeout (Restart).',
       ),
   })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: '(has(self.guestAgent) && self.guestAgent) != has(self.tcp)',
-        message: 'readiness: expected either guestAgent: true or the port of tcp',
-      },
-    ],
-  });
+  .meta(
+    cel(
+      '(has(self.guestAgent) && self.guestAgent) != has(self.tcp)',
+      'readiness: expected either guestAgent: true or the port of tcp',
+    ),
+  );
 export type Readiness = z.infer<typeof Readiness>;
 
 /** What an image may need of the machine that boots it; the same for a machine and for one of a workspace. */
@@ -252,14 +201,12 @@ export const hardware = {
     })
     .optional()
     .describe("How the guest boots; by default the preference's way, else BIOS.")
-    .meta({
-      'x-kubernetes-validations': [
-        {
-          rule: "!has(self.secureBoot) || !self.secureBoot || self.bootloader == 'efi'",
-          message: 'firmware: expected bootloader efi with secureBoot',
-        },
-      ],
-    }),
+    .meta(
+      cel(
+        "!has(self.secureBoot) || !self.secureBoot || self.bootloader == 'efi'",
+        'firmware: expected bootloader efi with secureBoot',
+      ),
+    ),
   tpm: z
     .boolean()
     .optional()
@@ -298,10 +245,10 @@ export const tcpNeedsPodNetwork = {
 /** What the user wants: a machine whose disk is cloned from a VMDiskImage. */
 export const VirtualMachineSpec = z
   .object({
-    name: z.string().min(1).max(253).optional().describe('The host name; by default the name of the object.'),
-    version: z.string().max(128).optional().describe('The version of the machine, a label of it.'),
-    baseVm: z.string().max(253).optional().describe('What the image was built from, a label of the machine.'),
-    baseVmVersion: z.string().max(128).optional().describe('Its version.'),
+    name: filledText(253, 'The host name; by default the name of the object.').optional(),
+    version: text(128, 'The version of the machine, a label of it.').optional(),
+    baseVm: text(253, 'What the image was built from, a label of the machine.').optional(),
+    baseVmVersion: text(128, 'Its version.').optional(),
     ignoreOnDeploy: z
       .boolean()
       .optional()
@@ -316,7 +263,7 @@ export const VirtualMachineSpec = z
     sshHostKeySecretRef: z
       .object({
         name: objectName('The Secret, in the namespace of the machine, with the label pelotech.ot/use: host-key.'),
-        key: z.string().min(1).max(253).describe('Its key.'),
+        key: filledText(253, 'Its key.'),
       })
       .optional()
       .describe(
@@ -353,14 +300,12 @@ export const VirtualMachineSpec = z
       .max(16)
       .optional()
       .describe('Networks; without any the machine is on the network of Pods.')
-      .meta({
-        'x-kubernetes-validations': [
-          {
-            rule: `self.map(i, has(i.routes) ? size(i.routes) : 0).sum() <= ${mostRoutes}`,
-            message: `interfaces: expected at most ${mostRoutes} routes in all of them together`,
-          },
-        ],
-      }),
+      .meta(
+        cel(
+          `self.map(i, has(i.routes) ? size(i.routes) : 0).sum() <= ${mostRoutes}`,
+          `interfaces: expected at most ${mostRoutes} routes in all of them together`,
+        ),
+      ),
     ...hardware,
     vmDiskImageRef: z
       .object({
@@ -378,11 +323,7 @@ export const VirtualMachineSpec = z
           .describe('Its namespace.'),
       })
       .describe('The image that the root disk is cloned from.')
-      .meta({
-        'x-kubernetes-validations': [
-          { rule: 'self == oldSelf', message: 'vmDiskImageRef: immutable; make another machine for another image' },
-        ],
-      }),
+      .meta(cel('self == oldSelf', 'vmDiskImageRef: immutable; make another machine for another image')),
     vmDiskImageTemplate: VMDiskImageSpec.optional().describe(
       'The image to create if none of that name exists. An existing image takes precedence.',
     ),
@@ -448,30 +389,25 @@ export const machineSteps: readonly string[] = [
 /** What is so; written by the functions only. */
 export const VirtualMachineStatus = z.object({
   phase: z.enum(machinePhases).optional().describe('The state of the machine, in one word.'),
-  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
-  conditions: z
-    .array(Condition)
-    .optional()
-    .describe(
-      'ImageResolved, ImageReady, DiskReady, MachineReady, GuestReady if asked for, RestartRequired; Ready sums them up.',
-    )
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  message: text(4096, 'The phase in a sentence.').optional(),
+  conditions: conditions(
+    'ImageResolved, ImageReady, DiskReady, MachineReady, GuestReady if asked for, RestartRequired; Ready sums them up.',
+  ),
   observedGeneration,
   rootDisk: z
     .object({
       name: z.string().max(253),
-      image: z.string().max(64).describe('The uid of the image it was cloned from.'),
+      image: text(64, 'The uid of the image it was cloned from.'),
       revision: int('The revision of the image it was cloned from.'),
-      made: z.string().max(64).optional().describe('The uid of the DataVolume that was created for the machine.'),
-      cloned: z
-        .string()
-        .max(64)
-        .optional()
-        .describe('The uid of the DataVolume, once its clone was seen complete: from then on something may be on it.'),
+      made: text(64, 'The uid of the DataVolume that was created for the machine.').optional(),
+      cloned: text(
+        64,
+        'The uid of the DataVolume, once its clone was seen complete: from then on something may be on it.',
+      ).optional(),
     })
     .optional()
     .describe('The DataVolume the machine starts from.'),
-  ipAddress: z.string().max(64).optional().describe('The first address that KubeVirt reports.'),
+  ipAddress: text(64, 'The first address that KubeVirt reports.').optional(),
   addresses: z
     .array(
       z.object({
@@ -490,7 +426,7 @@ export const VirtualMachineStatus = z.object({
     .max(32)
     .optional()
     .describe('The addresses that the machine was made with. No other machine on the same network gets one of them.'),
-  nodeName: z.string().max(253).optional().describe('The node it runs on.'),
+  nodeName: text(253, 'The node it runs on.').optional(),
   trouble: z
     .object({ reason: z.string().max(128), since: time('Since when.') })
     .optional()

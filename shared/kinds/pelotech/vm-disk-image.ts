@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { int, observedGeneration, time } from '../condition.ts';
+import { cel, celRules, filledText, int, observedGeneration, text, time } from '../condition.ts';
 import { defineResource, type ObjectOf, type ObjectReference } from '../resource.ts';
 
 /** Marks an image whose volumes and snapshots must be gone before it is. */
@@ -44,43 +44,22 @@ export const diskQuantity = '^[1-9][0-9]*(\\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|
  * A size is at least what CDI takes; a user who writes "2" means gigabytes and gets bytes. The pattern, which clients read, refuses what is
  * no size; the rule says of that in words what is expected.
  */
-export const atLeast1Mi = (field: string, example: string) => ({
-  'x-kubernetes-validations': [
-    {
-      rule: "isQuantity(self) && quantity(self).compareTo(quantity('1Mi')) >= 0",
-      message: `${field}: expected at least 1Mi, with its unit, such as ${example}`,
-    },
-  ],
-});
+export const atLeast1Mi = (field: string, example: string) =>
+  cel(
+    "isQuantity(self) && quantity(self).compareTo(quantity('1Mi')) >= 0",
+    `${field}: expected at least 1Mi, with its unit, such as ${example}`,
+  );
 
 /** What the user wants; the rules are CDI's (DataVolume admission, S3 importer) said before a download is paid for. */
 export const VMDiskImageSpec = z
   .object({
-    name: z.string().max(253).optional().describe('The human name of the image.'),
-    url: z
-      .string()
-      .min(1)
-      .max(2048)
-      .describe('Where the image is. S3: path style, https://s3.<region>.amazonaws.com/<bucket>/<key>.'),
+    name: text(253, 'The human name of the image.').optional(),
+    url: filledText(2048, 'Where the image is. S3: path style, https://s3.<region>.amazonaws.com/<bucket>/<key>.'),
     sourceType: z.enum(['s3', 'http', 'registry']).default('s3').describe('What answers at the url.'),
-    secretRef: z
-      .string()
-      .min(1)
-      .max(253)
-      .optional()
-      .describe('The Secret with accessKeyId and secretKey, in the namespace of the image.'),
-    certConfigMap: z
-      .string()
-      .min(1)
-      .max(253)
-      .optional()
-      .describe('A ConfigMap with the CA of the server, in the namespace of the image.'),
-    storageClass: z.string().min(1).max(253).describe('The StorageClass of the volume the image is downloaded to.'),
-    snapshotClass: z
-      .string()
-      .min(1)
-      .max(253)
-      .describe('The VolumeSnapshotClass of the snapshot machines are cloned from.'),
+    secretRef: filledText(253, 'The Secret with accessKeyId and secretKey, in the namespace of the image.').optional(),
+    certConfigMap: filledText(253, 'A ConfigMap with the CA of the server, in the namespace of the image.').optional(),
+    storageClass: filledText(253, 'The StorageClass of the volume the image is downloaded to.'),
+    snapshotClass: filledText(253, 'The VolumeSnapshotClass of the snapshot machines are cloned from.'),
     diskSize: z
       .string()
       .regex(new RegExp(diskQuantity))
@@ -102,49 +81,46 @@ export const VMDiskImageSpec = z
       .optional()
       .describe('Expected checksum, algorithm:hex (http only).'),
   })
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: "!self.url.startsWith('s3://')",
-        message:
-          'url: expected a path-style https URL, found s3://; write https://s3.<region>.amazonaws.com/<bucket>/<key> (CDI refuses s3://)',
-      },
-      {
-        rule: "self.sourceType != 's3' || !self.url.matches('^https?://[^/]+\\\\.s3[.-][^/]*amazonaws')",
-        message:
-          'url: expected path style, found a virtual-hosted S3 URL; write https://s3.<region>.amazonaws.com/<bucket>/<key> (CDI takes the first path segment for the bucket)',
-      },
-      {
-        rule: "self.sourceType != 's3' || self.url.startsWith('s3://') || self.url.matches('^https?://[^/?#]+/[^/?#]+/[^?#]+')",
-        message: 'url: expected https://<host>/<bucket>/<key> for sourceType s3',
-      },
-      {
-        rule: "self.sourceType != 'http' || self.url.startsWith('s3://') || self.url.matches('^https?://[^/?#]+')",
-        message: 'url: expected http:// or https:// for sourceType http',
-      },
-      {
-        rule: "self.sourceType != 'registry' || self.url.matches('^(docker|oci-archive)://.+')",
-        message: 'url: expected docker:// or oci-archive:// for sourceType registry',
-      },
-      {
-        rule: "!self.url.matches('[/]([.]|%2[eE]){1,2}([/?#]|$)') && !self.url.matches('[ \\t\\r\\n]')",
-        message: 'url: expected no "." or ".." path segments and no white space in it',
-      },
-      {
-        rule: "!self.url.matches('^[a-z0-9+.-]+://[^/?#]*@')",
-        message: 'url: expected no user or password in it; put them into a Secret and name it in secretRef',
-      },
-      {
-        rule: "self.sourceType != 's3' || has(self.secretRef)",
-        message:
-          'secretRef: expected for sourceType s3 (CDI reads no S3 object anonymously); for a public object use sourceType http',
-      },
-      {
-        rule: "!has(self.checksum) || self.sourceType == 'http'",
-        message: 'checksum: expected only with sourceType http (CDI checks none elsewhere)',
-      },
-    ],
-  });
+  .meta(
+    celRules(
+      [
+        "!self.url.startsWith('s3://')",
+        'url: expected a path-style https URL, found s3://; write https://s3.<region>.amazonaws.com/<bucket>/<key> (CDI refuses s3://)',
+      ],
+      [
+        "self.sourceType != 's3' || !self.url.matches('^https?://[^/]+\\\\.s3[.-][^/]*amazonaws')",
+        'url: expected path style, found a virtual-hosted S3 URL; write https://s3.<region>.amazonaws.com/<bucket>/<key> (CDI takes the first path segment for the bucket)',
+      ],
+      [
+        "self.sourceType != 's3' || self.url.startsWith('s3://') || self.url.matches('^https?://[^/?#]+/[^/?#]+/[^?#]+')",
+        'url: expected https://<host>/<bucket>/<key> for sourceType s3',
+      ],
+      [
+        "self.sourceType != 'http' || self.url.startsWith('s3://') || self.url.matches('^https?://[^/?#]+')",
+        'url: expected http:// or https:// for sourceType http',
+      ],
+      [
+        "self.sourceType != 'registry' || self.url.matches('^(docker|oci-archive)://.+')",
+        'url: expected docker:// or oci-archive:// for sourceType registry',
+      ],
+      [
+        "!self.url.matches('[/]([.]|%2[eE]){1,2}([/?#]|$)') && !self.url.matches('[ \\t\\r\\n]')",
+        'url: expected no "." or ".." path segments and no white space in it',
+      ],
+      [
+        "!self.url.matches('^[a-z0-9+.-]+://[^/?#]*@')",
+        'url: expected no user or password in it; put them into a Secret and name it in secretRef',
+      ],
+      [
+        "self.sourceType != 's3' || has(self.secretRef)",
+        'secretRef: expected for sourceType s3 (CDI reads no S3 object anonymously); for a public object use sourceType http',
+      ],
+      [
+        "!has(self.checksum) || self.sourceType == 'http'",
+        'checksum: expected only with sourceType http (CDI checks none elsewhere)',
+      ],
+    ),
+  );
 
 export const Condition = z.object({
   type: z.string().max(316),
@@ -156,53 +132,49 @@ export const Condition = z.object({
 });
 export type Condition = z.infer<typeof Condition>;
 
+/** Conditions as `kubectl wait` reads them. */
+export const conditions = (description: string) =>
+  z
+    .array(Condition)
+    .optional()
+    .describe(description)
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
+
 export const phases = ['Queued', 'Syncing', 'Snapshotting', 'Retrying', 'Succeeded', 'Failed'] as const;
 export type Phase = (typeof phases)[number];
 
 /** What is so; written by the functions only. */
 export const VMDiskImageStatus = z.object({
   phase: z.enum(phases).optional().describe('The state of the image, in one word.'),
-  message: z.string().max(4096).optional().describe('The phase in a sentence.'),
-  conditions: z
-    .array(Condition)
-    .optional()
-    .describe(
-      'Ready: a usable snapshot exists. Reconciling: more is to come. Stalled: it has failed, and only a change helps. SourceInspected: the source was looked at before it gets a slot. Stale: the source has changed since. SnapshotLost. RevisionPinned. DeletionHeld.',
-    )
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  message: text(4096, 'The phase in a sentence.').optional(),
+  conditions: conditions(
+    'Ready: a usable snapshot exists. Reconciling: more is to come. Stalled: it has failed, and only a change helps. SourceInspected: the source was looked at before it gets a slot. Stale: the source has changed since. SnapshotLost. RevisionPinned. DeletionHeld.',
+  ),
   observedGeneration,
   revision: int('Counts the wanted contents of the image.').optional(),
-  contentDigest: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('Digest of what the revision is to hold; another one makes a new revision.'),
+  contentDigest: text(64, 'Digest of what the revision is to hold; another one makes a new revision.').optional(),
   syncRequested: z
     .string()
     .optional()
     .describe('The value of annotation pelotech.ot/sync-requested that the revision serves.'),
   queuedAt: time('Its place in the queue.').optional(),
-  place: z
-    .string()
-    .max(16)
-    .optional()
-    .describe(
-      'About its place in the queue, from 1: 1, 2-5, 6-20, 21-100, or over 100. As of when it was queued, or of the last audit.',
-    ),
+  place: text(
+    16,
+    'About its place in the queue, from 1: 1, 2-5, 6-20, 21-100, or over 100. As of when it was queued, or of the last audit.',
+  ).optional(),
   startsAbout: time(
     'When it may start, as of the last audit, rounded to ten minutes; absent if nothing tells.',
   ).optional(),
   source: z
     .object({
       bytes: int('The size of what would be downloaded.').optional(),
-      format: z.string().max(32).optional().describe('What it is, by its content; "gz of qcow2" is qcow2 within gz.'),
+      format: text(32, 'What it is, by its content; "gz of qcow2" is qcow2 within gz.').optional(),
       virtualSize: int('The size of the disk in it, in bytes.').optional(),
       etag: z.string().max(256).optional(),
-      content: z
-        .string()
-        .max(64)
-        .optional()
-        .describe('The same for all images of a namespace that have this content: one download serves them.'),
+      content: text(
+        64,
+        'The same for all images of a namespace that have this content: one download serves them.',
+      ).optional(),
       lastModified: time('When it was changed last.').optional(),
       lookedAt: time('When it was looked at last because of spec.refresh.').optional(),
       changed: z
@@ -229,9 +201,9 @@ export const VMDiskImageStatus = z.object({
   startedAt: time('When the attempt got its slot.').optional(),
   snapshottingAt: time('When the download was done.').optional(),
   completedAt: time('When the revision came to its end.').optional(),
-  progress: z.string().max(16).optional().describe('Share of the download, or N/A where CDI tells none.'),
+  progress: text(16, 'Share of the download, or N/A where CDI tells none.').optional(),
   progressAt: time('When the share last moved, or another importer was seen.').optional(),
-  dataVolume: z.string().max(253).optional().describe('The DataVolume of the attempt, once it was seen.'),
+  dataVolume: text(253, 'The DataVolume of the attempt, once it was seen.').optional(),
   importer: z
     .object({ uid: z.string().max(64), scratch: z.boolean() })
     .optional()
@@ -250,8 +222,8 @@ export const VMDiskImageStatus = z.object({
     .array(
       z.object({
         revision: int('The revision.'),
-        snapshot: z.string().max(253).describe('Its VolumeSnapshot.'),
-        url: z.string().max(2048).optional().describe('What was downloaded, without a query.'),
+        snapshot: text(253, 'Its VolumeSnapshot.'),
+        url: text(2048, 'What was downloaded, without a query.').optional(),
         completedAt: time('When it was ready.').optional(),
       }),
     )

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { int, observedGeneration, time } from '../condition.ts';
+import { cel, celRules, int, observedGeneration, text, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
 import {
   coresPattern,
@@ -10,7 +10,7 @@ import {
   textOfUsers,
   users,
 } from './virtual-machine.ts';
-import { atLeast1Mi, Condition, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
+import { atLeast1Mi, conditions, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a workspace until everything made for it is gone. */
 export const workspaceFinalizer = 'pelotech.ot/workspace';
@@ -42,10 +42,6 @@ export const extendCommand = (name: string, duration: string) =>
 // Patterns for the API server only: an object that was stored before they were there is to be read, and told all its faults.
 const label = (description: string) =>
   z.string().max(63).describe(description).meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' });
-const cel = (rule: string, message: string) => celRules([rule, message]);
-const celRules = (...rules: (readonly [rule: string, message: string])[]) => ({
-  'x-kubernetes-validations': rules.map(([rule, message]) => ({ rule, message })),
-});
 const duration = (description: string) =>
   z.string().max(24).optional().describe(description).meta({ pattern: '^[1-9][0-9]{0,5}[smh]([0-9]{1,6}[smh]){0,2}$' });
 const address = (field: string, description: string) =>
@@ -76,18 +72,18 @@ const cores = (description: string) =>
 /** One network that a machine or a container cluster is on. */
 export const WorkspaceInterface = z.object({
   network: label('A network of this workspace.'),
-  ipAddress: z
-    .string()
-    .max(49)
-    .optional()
-    .describe('A fixed address with the length of its network, 10.10.0.161/24; without it the network gives one.')
-    .meta(cel('isCIDR(self)', 'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24')),
+  ipAddress: text(
+    49,
+    'A fixed address with the length of its network, 10.10.0.161/24; without it the network gives one.',
+  )
+    .meta(cel('isCIDR(self)', 'ipAddress: expected an address with the length of its network, such as 10.10.0.161/24'))
+    .optional(),
 });
 export type WorkspaceInterface = z.infer<typeof WorkspaceInterface>;
 
 /** One Ansible role with its variables, which are the role's own. */
 const AnsibleRole = z.object({
-  role: z.string().max(253).describe('The name of the role.').meta({ minLength: 1 }),
+  role: text(253, 'The name of the role.').meta({ minLength: 1 }),
   variables: z
     .looseObject({})
     .optional()
@@ -98,15 +94,14 @@ const AnsibleRole = z.object({
 export const WorkspaceMachine = z
   .object({
     name: label('The name of the machine, its host name by default.'),
-    version: z.string().max(128).optional().describe('The version of the machine; {version} of imageUrlTemplate.'),
-    baseVm: z.string().max(253).optional().describe('What the image was built from, a label of the machine.'),
-    baseVmVersion: z.string().max(128).optional().describe('Its version.'),
+    version: text(128, 'The version of the machine; {version} of imageUrlTemplate.').optional(),
+    baseVm: text(253, 'What the image was built from, a label of the machine.').optional(),
+    baseVmVersion: text(128, 'Its version.').optional(),
     ignoreOnDeploy: z.boolean().optional().describe("What the policy's ignoreOnDeploy says is done with it."),
-    backingVMDiskImage: z
-      .string()
-      .max(200)
-      .describe("The VMDiskImage its disk is cloned from, in one of the policy's imageNamespaces.")
-      .meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' }),
+    backingVMDiskImage: text(
+      200,
+      "The VMDiskImage its disk is cloned from, in one of the policy's imageNamespaces.",
+    ).meta({ minLength: 1, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$' }),
     vmDiskImageTemplate: VMDiskImageSpec.optional().describe(
       "The image to create if none of that name exists; by default from the policy's image keys. An existing image takes precedence.",
     ),
@@ -140,7 +135,7 @@ const capabilities = z.array(z.string().max(64)).max(64).optional();
 
 export const WorkspaceContainer = z.object({
   name: label('The name of the container.'),
-  image: z.string().max(1024).describe('The image it runs.').meta({ minLength: 1 }),
+  image: text(1024, 'The image it runs.').meta({ minLength: 1 }),
   resources: z
     .object({ cpu: cores('Cores, "128m".'), memory: size('memory', 'Memory, 256Mi.', '256Mi') })
     .optional()
@@ -152,8 +147,8 @@ export const WorkspaceContainer = z.object({
   env: z
     .array(
       z.object({
-        name: z.string().max(253).describe('The name.').meta({ minLength: 1 }),
-        value: z.string().max(32768).optional().describe('The value.'),
+        name: text(253, 'The name.').meta({ minLength: 1 }),
+        value: text(32768, 'The value.').optional(),
       }),
     )
     .max(128)
@@ -163,7 +158,7 @@ export const WorkspaceContainer = z.object({
     .array(
       z.object({
         name: label('A volume of this workspace.'),
-        containerPath: z.string().max(1024).describe('Where the container sees it.').meta({ pattern: '^/[^:]*$' }),
+        containerPath: text(1024, 'Where the container sees it.').meta({ pattern: '^/[^:]*$' }),
         readOnly: z.boolean().optional().describe('The container must not write to it.'),
       }),
     )
@@ -174,12 +169,9 @@ export const WorkspaceContainer = z.object({
     .array(
       z.object({
         containerPort: int('The port of the container.').meta({ minimum: 1, maximum: 65535 }),
-        protocol: z
-          .string()
-          .max(4)
-          .optional()
-          .describe('tcp (by default), udp or sctp.')
-          .meta({ pattern: '^([tT][cC][pP]|[uU][dD][pP]|[sS][cC][tT][pP])$' }),
+        protocol: text(4, 'tcp (by default), udp or sctp.')
+          .meta({ pattern: '^([tT][cC][pP]|[uU][dD][pP]|[sS][cC][tT][pP])$' })
+          .optional(),
         hostPort: int("The port of the node, as far as the policy's hostPorts allows.")
           .meta({ minimum: 1, maximum: 65535 })
           .optional(),
@@ -204,8 +196,8 @@ export type ContainerCluster = z.infer<typeof ContainerCluster>;
 export const WorkspaceVolume = z.object({
   name: label('The name of the PersistentVolumeClaim.'),
   size: size('size', 'Its size; it may grow.', '1Gi'),
-  localPath: z.string().max(1024).optional().describe('The path within the volume that is mounted.'),
-  storageClass: z.string().max(253).optional().describe('Its StorageClass; by default that of the cluster.'),
+  localPath: text(1024, 'The path within the volume that is mounted.').optional(),
+  storageClass: text(253, 'Its StorageClass; by default that of the cluster.').optional(),
 });
 export type WorkspaceVolume = z.infer<typeof WorkspaceVolume>;
 
@@ -392,21 +384,13 @@ export type Component = z.infer<typeof Component>;
 /** What is so; written by the functions only. */
 export const WorkspaceStatus = z.object({
   phase: z.enum(workspacePhases).optional().describe('The state of the workspace, in one word.'),
-  message: z.string().max(4096).optional().describe('The phase in a sentence, the first cause before all others.'),
-  ready: z.string().max(16).optional().describe('Components that are Ready, of those that have to be: 5/7.'),
-  conditions: z
-    .array(Condition)
-    .optional()
-    .describe('A condition for each stage; Ready sums them up.')
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  message: text(4096, 'The phase in a sentence, the first cause before all others.').optional(),
+  ready: text(16, 'Components that are Ready, of those that have to be: 5/7.').optional(),
+  conditions: conditions('A condition for each stage; Ready sums them up.'),
   components: z.array(Component).max(256).optional().describe('Its components, each with its status.'),
   observedGeneration,
-  namespace: z.string().max(63).optional().describe('The Namespace that everything is in.'),
-  networkProvider: z
-    .string()
-    .max(32)
-    .optional()
-    .describe('The provider of its networks, which a later policy does not change.'),
+  namespace: text(63, 'The Namespace that everything is in.').optional(),
+  networkProvider: text(32, 'The provider of its networks, which a later policy does not change.').optional(),
   images: z
     .array(z.object({ name: z.string().max(253), namespace: z.string().max(63) }))
     .max(32)
