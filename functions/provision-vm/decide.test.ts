@@ -3,6 +3,7 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { VMDiskImageStatus } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { aKubeVirtMachine, anInstance } from '../../test/support/builders/machine-children.ts';
@@ -19,6 +20,10 @@ import {
 
 const all = ['create DataVolume', 'create Secret', 'create VirtualMachine', 'patchStatus VirtualMachine'];
 const running = { printableStatus: 'Running', ready: true };
+const leaving = <T extends KubernetesObject>(object: T, seconds = 5): T => ({
+  ...object,
+  metadata: { ...object.metadata, deletionTimestamp: at(seconds) },
+});
 
 describe('a machine whose image is not ready', () => {
   test.each<[string, VMDiskImageStatus | undefined, string, string]>([
@@ -130,10 +135,7 @@ describe('a machine that was Ready and whose first password was taken away', () 
 });
 
 describe('an image that is being deleted', () => {
-  const deleted = (() => {
-    const image = aReadyImage();
-    return { ...image, metadata: { ...image.metadata, deletionTimestamp: at(60) } };
-  })();
+  const deleted = leaving(aReadyImage(), 60);
   test('is waited out by a machine that came later', () => {
     const found = reconcile({ image: deleted, machine: aVirtualMachine({ createdAfterSeconds: 61 }) });
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
@@ -346,10 +348,8 @@ describe('a disk whose snapshot is no more the one to clone from', () => {
     const words = first.status?.conditions?.find(({ type }) => type === 'DiskReady')?.message;
     for (const word of ['lab/demo-root', 'revision 1', 'revision 2']) expect(words).toContain(word);
     const machine = written(made.machine, first.status);
-    const { dataVolume } = made;
-    if (!dataVolume) throw new Error('expected one');
-    const leaving = { ...dataVolume, metadata: { ...dataVolume.metadata, deletionTimestamp: at(5) } };
-    expect(reconcile({ ...made, machine, image: imageAt(2), dataVolume: leaving }).actions).toEqual([]);
+    const dataVolume = leaving(made.dataVolume);
+    expect(reconcile({ ...made, machine, image: imageAt(2), dataVolume }).actions).toEqual([]);
     const next = reconcile({ ...made, machine, image: imageAt(2), dataVolume: undefined });
     expect(madeIn(next.actions, DataVolume)).toMatchObject({ spec: { source: { snapshot: { name: 'ubuntu-r2' } } } });
     expect(next.status?.rootDisk).toMatchObject({ revision: 2 });
@@ -429,10 +429,7 @@ describe('a machine of KubeVirt', () => {
   });
   test('that goes is waited out', () => {
     const made = aMadeMachine();
-    const { kubeVirtMachine } = made;
-    if (!kubeVirtMachine) throw new Error('expected one');
-    const metadata = { ...kubeVirtMachine.metadata, deletionTimestamp: at(5) };
-    const found = reconcile({ ...made, kubeVirtMachine: { ...kubeVirtMachine, metadata } });
+    const found = reconcile({ ...made, kubeVirtMachine: leaving(made.kubeVirtMachine) });
     expect(found.conditions.Ready).toBe('False MachineTerminating');
     expect(found.writes).toEqual(['patchStatus VirtualMachine']);
   });
@@ -460,14 +457,14 @@ describe('a machine of KubeVirt', () => {
     const first = reconcile(made);
     expect(first.status).toMatchObject({ trouble: { reason, since: '2026-01-01T00:00:10Z' } });
     expect(first.status?.phase).toBeUndefined();
-    const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
+    const machine = written(made.machine, first.status);
     expect(reconcile({ ...made, machine, nowMs: start + (seconds + 9) * 1000 }).writes).toEqual([]);
     const last = reconcile({ ...made, machine, nowMs: start + (seconds + 10) * 1000 });
     expect(last.status?.phase).toBe('Failed');
     expect(last.warnings).toEqual([reason]);
     const healed = reconcile({
       ...made,
-      machine: { ...machine, status: { ...machine.status, ...last.status } },
+      machine: written(machine, last.status),
       kubeVirtMachine: aKubeVirtMachine(made.kubeVirtMachine, running),
     });
     expect(healed.status).toMatchObject({ phase: 'Ready', trouble: null });
@@ -527,13 +524,13 @@ describe('what KubeVirt cannot do', () => {
     const said = `KubeVirt cannot launch the machine: ${message}.`;
     expect(first.status?.message).toBe(`${said} Failed if that lasts 5m; it may recover by itself.`);
     expect(first.warnings).toEqual([]);
-    const machine = { ...given.machine, status: { ...given.machine.status, ...first.status } };
+    const machine = written(given.machine, first.status);
     const last = reconcile({ ...given, machine, nowMs: start + 310_000 });
     expect(last.status).toMatchObject({ phase: 'Failed', message: said.slice(0, -1) });
     expect(last.warnings).toEqual(['LaunchFailed']);
     const healed = reconcile({
       ...given,
-      machine: { ...machine, status: { ...machine.status, ...last.status } },
+      machine: written(machine, last.status),
       instance: anInstance(machine, { phase: 'Running' }),
       kubeVirtMachine: aKubeVirtMachine(given.kubeVirtMachine, running),
     });
@@ -620,13 +617,6 @@ describe('what KubeVirt cannot do', () => {
 });
 
 describe('a step that does not end', () => {
-  const leaving = (made: ReturnType<typeof aMadeMachine>) => ({
-    ...made,
-    kubeVirtMachine: made.kubeVirtMachine && {
-      ...made.kubeVirtMachine,
-      metadata: { ...made.kubeVirtMachine.metadata, deletionTimestamp: at(5) },
-    },
-  });
   const starting = aMadeMachine({}, { machine: { printableStatus: 'Starting' } });
   const cloned = (disk: object, printableStatus = 'Provisioning') =>
     aMadeMachine({}, { disk, machine: { printableStatus } });
@@ -640,7 +630,12 @@ describe('a step that does not end', () => {
     ['does not stop', aMadeMachine({}, { machine: { printableStatus: 'Stopping' } }), 'Stopping', vmi],
     ['is not ready', aMadeMachine({}, { machine: { printableStatus: 'Running' } }), 'GuestNotReady', vmi],
     ['is paused before it was ready', aMadeMachine({}, { machine: { printableStatus: 'Paused' } }), 'Starting', vmi],
-    ['is being deleted', leaving(starting), 'MachineTerminating', 'See kubectl describe vm.kubevirt.io demo -n lab'],
+    [
+      'is being deleted',
+      { ...starting, kubeVirtMachine: leaving(starting.kubeVirtMachine) },
+      'MachineTerminating',
+      'See kubectl describe vm.kubevirt.io demo -n lab',
+    ],
     [
       'has a disk that CDI has not begun',
       cloned({ phase: '', hasClaim: false }),
@@ -658,7 +653,7 @@ describe('a step that does not end', () => {
     (_, made, reason, where) => {
       const first = reconcile(made);
       expect({ ...made.machine.status, ...first.status }).toMatchObject({ phase: 'Provisioning', trouble: { reason } });
-      const machine = { ...made.machine, status: { ...made.machine.status, ...first.status } };
+      const machine = written(made.machine, first.status);
       expect(reconcile({ ...made, machine, nowMs: start + 309_000 }).writes).toEqual([]);
       const last = reconcile({ ...made, machine, nowMs: start + 310_000 });
       expect(last.status).toMatchObject({ phase: 'Failed', message: expect.stringContaining(where) });
@@ -682,7 +677,7 @@ describe('a step that does not end', () => {
     'has no limit while CDI copies the disk: %s',
     (phase) => {
       const made = cloned({ phase });
-      const machine = { ...made.machine, status: { ...made.machine.status, ...reconcile(made).status } };
+      const machine = written(made.machine, reconcile(made).status);
       expect(reconcile({ ...made, machine, nowMs: start + 3_600_000 }).writes).toEqual([]);
     },
   );
@@ -930,11 +925,11 @@ describe('a changed spec', () => {
   describe('for which the machine is restarted', () => {
     const conditions = [{ type: 'RestartRequired', status: 'True' }];
     const asked = aMadeMachine({}, { machine: { ...running, conditions } });
-    const machine = { ...asked.machine, status: { ...asked.machine.status, ...reconcile(asked).status } };
-    const leaving = { ...machine, metadata: { ...machine.metadata, deletionTimestamp: at(9) } };
+    const machine = written(asked.machine, reconcile(asked).status);
+    const restarting = leaving(machine);
     // KubeVirt removes its condition RestartRequired as soon as a restart begins (pkg/virt-controller/watch/vm/vm.go stopVMI).
     test.each([
-      ['stops', 'Stopping', anInstance(leaving, { phase: 'Running' }), 'True Restarting'],
+      ['stops', 'Stopping', anInstance(restarting, { phase: 'Running' }), 'True Restarting'],
       ['has stopped', 'Stopped', undefined, 'True Restarting'],
       ['is being started', 'Starting', anInstance(machine, { phase: 'Scheduled' }), 'True Restarting'],
       ['fails to start', 'CrashLoopBackOff', anInstance(machine, { phase: 'Failed' }), 'True Restarting'],
@@ -946,7 +941,7 @@ describe('a changed spec', () => {
       });
       const found = reconcile({ ...asked, machine, kubeVirtMachine, instance });
       expect(found.conditions.RestartRequired).toBe(expected);
-      const again = { ...machine, status: { ...machine.status, ...found.status } };
+      const again = written(machine, found.status);
       const later = reconcile({ ...asked, machine: again, kubeVirtMachine, instance });
       expect(later.conditions.RestartRequired ?? expected).toBe(expected);
     });
@@ -964,13 +959,9 @@ describe('a changed spec', () => {
     const secret = Secret.parse(madeIn(first.actions, Secret));
     const later = { ...changed(made, { users: [{ name: 'new' }] }), secret };
     expect(reconcile(later).conditions.RestartRequired).toBe('True CloudInitChanged');
-    const dataVolume = made.dataVolume && {
-      ...made.dataVolume,
-      metadata: { ...made.dataVolume.metadata, creationTimestamp: at(100) },
-    };
-    expect(reconcile({ ...later, ...(dataVolume ? { dataVolume } : {}) }).conditions.RestartRequired).toBe(
-      'False UpToDate',
-    );
+    const { metadata } = made.dataVolume;
+    const dataVolume = { ...made.dataVolume, metadata: { ...metadata, creationTimestamp: at(100) } };
+    expect(reconcile({ ...later, dataVolume }).conditions.RestartRequired).toBe('False UpToDate');
   });
   test('whose Secret with the password was taken away leaves cloud-init as it is', () => {
     const users = [{ name: 'ops', passwordSecretRef: { name: 'login', key: 'password' } }];
@@ -1041,7 +1032,6 @@ describe('a disk whose claim is gone', () => {
 describe('what belongs to another owner', () => {
   test('but says that it was made for a machine of this name is not to be deleted: a restored backup', () => {
     const { dataVolume } = aMadeMachine();
-    if (!dataVolume) throw new Error('expected one');
     const { ownerReferences: _, ...metadata } = dataVolume.metadata;
     const labels = { ...metadata.labels, 'pelotech.ot/virtual-machine-uid': 'uid-before' };
     const found = reconcile({ dataVolume: DataVolume.parse({ ...dataVolume, metadata: { ...metadata, labels } }) });

@@ -73,11 +73,13 @@ export const madeIn = (actions: readonly Action[], resource: { kind: string; api
 type DiskSaid = Parameters<typeof aRootDisk>[1];
 type MachineSaid = Parameters<typeof aKubeVirtMachine>[1];
 
+type Made = Given & { [K in 'machine' | 'dataVolume' | 'secret' | 'kubeVirtMachine']: NonNullable<Observed[K]> };
+
 /** A machine with everything that was made for it at first, as CDI and KubeVirt show it now, and the status of that first look. */
 export function aMadeMachine(
   options: MachineOptions = {},
   { disk, machine: said, ...given }: Omit<Given, 'machine'> & { disk?: DiskSaid; machine?: MachineSaid } = {},
-): Given & { machine: VirtualMachine } {
+): Made {
   const first = reconcile({ ...given, machine: aVirtualMachine(options) });
   const dataVolume = aRootDisk(madeIn(first.actions, DataVolume), disk);
   const rootDisk = first.status?.rootDisk && { ...first.status.rootDisk, made: dataVolume.metadata.uid };
