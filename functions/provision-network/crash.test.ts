@@ -1,15 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import { listNetworks, listSubnets, Network, Subnet } from '../../shared/kinds/openstack/network.ts';
-import { livesOf } from '../../test/support/harness/openstack-crashes.ts';
-import { anAccount, serveOnOpenStack, sessionOf } from '../../test/support/harness/openstack-harness.ts';
+import { livesOf, withOneAccount } from '../../test/support/harness/openstack-crashes.ts';
 import declaration from './index.ts';
 
-const harness = await serveOnOpenStack(declaration, { isQuick: true });
-afterAll(harness.close);
-const account = await anAccount(harness.openStack, harness.clock.now, 'lab');
-await harness.namespace('lab', account);
-const session = sessionOf(account, harness.clock.now);
+const { harness, session } = await withOneAccount(declaration);
 
 test('a crash after any write, and another process, come to the same end', async () => {
   const { whole, lives } = await livesOf(harness, {

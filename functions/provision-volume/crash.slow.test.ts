@@ -1,16 +1,12 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { GlanceImage } from '../../shared/kinds/openstack/image.ts';
 import { CinderVolume, listVolumes } from '../../shared/kinds/openstack/volume.ts';
-import { livesOf } from '../../test/support/harness/openstack-crashes.ts';
-import { anAccount, byHand, serveOnOpenStack, sessionOf } from '../../test/support/harness/openstack-harness.ts';
+import { livesOf, withOneAccount } from '../../test/support/harness/openstack-crashes.ts';
+import { byHand } from '../../test/support/harness/openstack-harness.ts';
 import declaration from './index.ts';
 
-const harness = await serveOnOpenStack(declaration, { isQuick: true });
-afterAll(harness.close);
-const account = await anAccount(harness.openStack, harness.clock.now, 'lab');
-await harness.namespace('lab', account);
-const session = sessionOf(account, harness.clock.now);
+const { harness, session } = await withOneAccount(declaration);
 
 test('a crash after any write, and another process, come to the same end', async () => {
   const { whole, lives } = await livesOf(harness, {

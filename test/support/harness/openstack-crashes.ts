@@ -1,6 +1,17 @@
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
+import type { FunctionDeclaration } from '../../../shared/function.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
-import { type serveOnOpenStack, stageMs } from './openstack-harness.ts';
+import { quietly } from '../tools/captured-output.ts';
+import { anAccount, serveOnOpenStack, sessionOf, stageMs } from './openstack-harness.ts';
+
+/** A function in memory, with an account of OpenStack in namespace `lab`, and a session of that account. */
+export async function withOneAccount<Observed>(declaration: FunctionDeclaration<Observed>) {
+  const harness = await serveOnOpenStack(declaration, { isQuick: true });
+  afterAll(harness.close);
+  const account = await anAccount(harness.openStack, harness.clock.now, 'lab');
+  await harness.namespace('lab', account);
+  return { harness, session: sessionOf(account, harness.clock.now) };
+}
 
 type FunctionHarness = Awaited<ReturnType<typeof serveOnOpenStack>>;
 type Process = ReturnType<FunctionHarness['begin']>;
@@ -118,14 +129,3 @@ const withoutIds = (end: unknown): unknown =>
       .replace(/(whole|dies-\d+)/g, 'name')
       .replace(/\b10\.\d+\.\d+\.\d+/g, 'address'),
   );
-
-/** A process that ends logs it. */
-async function quietly(look: () => Promise<number>) {
-  const { error } = console;
-  console.error = () => undefined;
-  try {
-    return await look();
-  } finally {
-    console.error = error;
-  }
-}

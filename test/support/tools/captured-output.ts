@@ -5,6 +5,17 @@ import { keptSpans } from './spans.ts';
 
 const voices = ['debug', 'error', 'info', 'log', 'warn'] as const;
 
+/** A process that ends logs it. */
+export async function quietly<T>(run: () => Promise<T>): Promise<T> {
+  const { error } = console;
+  console.error = () => undefined;
+  try {
+    return await run();
+  } finally {
+    console.error = error;
+  }
+}
+
 /** All that comes out while `run` does: the actions it hands back, what it logs, and its spans with all their attributes. */
 export async function heardWhile(run: () => Promise<readonly Action[]>): Promise<string> {
   const { spans, shutdown } = await keptSpans();
