@@ -1,16 +1,29 @@
+import type { Action } from '../../../shared/actions.ts';
+import { Job } from '../../../shared/kinds/batch/job.ts';
+import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { Secret } from '../../../shared/kinds/core/secret.ts';
 import type { Component, WorkspaceMachine } from '../../../shared/kinds/pelotech/workspace.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { siteKeyIn } from '../../../shared/workspaces/site-key.ts';
 import type { Make } from '../child.ts';
 import { deleteExcept } from '../garbage.ts';
+import type { Own } from '../observed.ts';
 import { isSkipped } from '../skipped.ts';
-import { type ComponentStatus, component, failed, type Stage, waiting } from '../stage.ts';
+import { type ComponentStatus, component, failed, type Stage, skipped, waiting } from '../stage.ts';
 import { begin, machineOf, machineOfWrite } from './begin.ts';
 import { withoutSiteKey } from './credentials.ts';
 import { jobNamesOf } from './job-name.ts';
-import { skippedRoles, withoutRoles } from './not-run.ts';
+import { machineLabel } from './metadata.ts';
 import { unreached } from './reach.ts';
-import { hasRolesToRun, type Roles, type RolesFound, rolesOf, unreadablePolicy } from './roles.ts';
+import {
+  describeSkipped,
+  hasRolesToRun,
+  type Roles,
+  type RolesFound,
+  rolesOf,
+  type Skipped,
+  unreadablePolicy,
+} from './roles.ts';
 import { deployRolesOf } from './roles-of-machine.ts';
 
 /** The deploy roles, once the machines are Ready. What ran stays. */
@@ -60,3 +73,30 @@ function whyNot(
   // Without what opens the machines a Job could only wait for it.
   return policy.values.ansibleCredentials && !siteKeyIn(site?.key) ? withoutSiteKey : undefined;
 }
+
+/** A workspace without deploy roles: what ran them before is deleted. */
+function withoutRoles(own: Own): Stage | undefined {
+  const writes = deleted(own, own.jobs, own.configMaps);
+  return writes.length > 0 ? { condition: 'AnsibleDeployed', writes, components: [] } : undefined;
+}
+
+/** Roles that are not run here: what ran them stays, but for machines that have none any more. */
+function skippedRoles(own: Own, vms: readonly WorkspaceMachine[], because: Skipped): Stage {
+  const isObsolete = ({ metadata }: KubernetesObject) => {
+    const machine = metadata.labels?.[machineLabel];
+    return machine !== undefined && !vms.some(({ name }) => name === machine);
+  };
+  const status = { ...skipped(describeSkipped(because)), reason: because };
+  return {
+    condition: 'AnsibleSkipped',
+    writes: deleted(own, own.jobs.filter(isObsolete), own.configMaps.filter(isObsolete)),
+    components: vms.map(({ name }) => component('AnsibleRoles', name, status)),
+  };
+}
+
+/** The key is kept in the workspace only for Jobs that are to begin. */
+const deleted = (own: Own, jobs: Own['jobs'], configMaps: Own['configMaps']): Action[] => [
+  ...deleteExcept(Secret, own.secrets),
+  ...deleteExcept(Job, jobs),
+  ...deleteExcept(ConfigMap, configMaps),
+];

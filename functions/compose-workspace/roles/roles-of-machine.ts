@@ -10,3 +10,12 @@ export const deployRolesOf = ({ ansible }: WorkspaceMachine): readonly Role[] =>
 
 /** The roles that its image was built with. */
 export const buildRolesOf = ({ ansible }: WorkspaceMachine): readonly Role[] => ansible?.roles?.build ?? [];
+
+/** Annotation of a machine: the roles that its image was built with. They are not run. */
+const builtWithAnnotation = 'pelotech.ot/built-with-roles';
+
+/** The annotation for a machine with such roles. Variables are left out: one may be a password. */
+export function buildRecord(vm: WorkspaceMachine): Record<string, string> {
+  const roles = buildRolesOf(vm).map(({ role }) => role);
+  return roles.length > 0 ? { [builtWithAnnotation]: roles.join(',') } : {};
+}

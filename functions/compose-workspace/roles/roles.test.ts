@@ -3,13 +3,13 @@ import { parse } from 'yaml';
 import type { User } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { allRoles, aMachine, aPolicy, aSite, aVm, aWorkspace } from '../../../test/support/builders/roles.ts';
 import type { Site } from '../observed.ts';
-import { buildRecord } from './build-record.ts';
 import { credentialsFor, keyFor } from './credentials.ts';
 import { hostKeysFor, hostKeysOf } from './host-keys.ts';
 import { jobNamesOf } from './job-name.ts';
 import { accessTo } from './login.ts';
 import { describeSkipped, rolesOf } from './roles.ts';
 import type { Role } from './roles-of-machine.ts';
+import { buildRecord } from './roles-of-machine.ts';
 
 const two = aWorkspace([
   aVm({ deploy: [{ role: 'linuxRouter', variables: { enable_nat: true } }, { role: 'runtimeChecks' }] }),
