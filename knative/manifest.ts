@@ -15,9 +15,9 @@ export interface Manifest {
   /** Of kinds with a specification. */
   spec?: object;
   /** Of roles and their bindings. */
-  rules?: readonly object[];
+  rules?: object;
   roleRef?: object;
-  subjects?: readonly object[];
+  subjects?: object;
 }
 
 /** The first line of every generated file; it distinguishes them from files written by hand. */

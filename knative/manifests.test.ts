@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import {
-  defineFunction,
-  type FunctionDeclaration,
-  on,
-  type Permission,
-  type Subscription,
-} from '../shared/function.ts';
+import { type FunctionDeclaration, on } from '../shared/function.ts';
 import { defineResource } from '../shared/kinds/resource.ts';
+import { aFunction } from '../test/support/builders/functions.ts';
 import { filesOf } from './manifests.ts';
 import { guessedPlural } from './plural.ts';
 
@@ -17,21 +12,6 @@ const Gadget = defineResource({ apiVersion: 'demo.example.com/v1', kind: 'Gadget
 const Lease = defineResource({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' }, {});
 const Foreign = defineResource({ apiVersion: 'foreign.example.com/v1', kind: 'Thing', plural: 'things' }, {});
 const ours = { app: 'ours' };
-
-const aFunction = (
-  name: string,
-  subscriptions: readonly Subscription[],
-  may: readonly Permission[] = [],
-): FunctionDeclaration =>
-  defineFunction({
-    name,
-    system: 'images',
-    on: subscriptions,
-    may,
-    scale: 'zero',
-    observe: async () => [],
-    decide: () => [],
-  });
 
 const paint = aFunction(
   'paint',
@@ -42,12 +22,14 @@ const paint = aFunction(
     on.event('paint.wanted.v1', z.object({})),
     on.sweep(),
   ],
-  [
-    { resource: Widget, verbs: ['get'] },
-    { resource: Widget, verbs: ['get', 'patch'] },
-    { resource: Widget, subresource: 'status', verbs: ['patch'] },
-    { resource: Lease, verbs: ['update'], namespace: 'own' },
-  ],
+  {
+    may: [
+      { resource: Widget, verbs: ['get'] },
+      { resource: Widget, verbs: ['get', 'patch'] },
+      { resource: Widget, subresource: 'status', verbs: ['patch'] },
+      { resource: Lease, verbs: ['update'], namespace: 'own' },
+    ],
+  },
 );
 const count = aFunction('count', [
   on.changed(Widget, { source: 'pelotech', selector: { matchLabels: ours } }),
@@ -179,14 +161,14 @@ describe('a Broker', () => {
   });
 
   test('exists for the public, and for each system that a timer or a source wakes', () => {
-    const talk = { ...aFunction('talk', [on.event('paint.wanted.v1', z.object({}))]), system: 'workspaces' } as const;
+    const talk = aFunction('talk', [on.event('paint.wanted.v1', z.object({}))], { system: 'workspaces' });
     const rent = { ...count, name: 'rent', system: 'machines' } as const;
     const brokers = objectsIn('base/brokers.yaml', [paint, count, talk, rent]);
     expect(brokers.map(({ metadata }) => metadata.name)).toEqual(['default', 'images', 'machines']);
   });
 
   test('of a system has its sources and its timers, and no other has', () => {
-    const look = { ...aFunction('look', [on.changed(Widget, { source: 'pelotech' })]), system: 'machines' } as const;
+    const look = aFunction('look', [on.changed(Widget, { source: 'pelotech' })], { system: 'machines' });
     const all = ['base/source-pelotech.yaml', 'base/source-own.yaml', 'base/timers.yaml'].flatMap((file) =>
       objectsIn(file, [paint, count, look]),
     );
@@ -249,12 +231,14 @@ describe('a function that writes in workspaces', () => {
       on.changed(Widget, { source: 'pelotech', selector: { matchLabels: ours }, namespace: 'workspace' }),
       on.changed(Lab, { source: 'pelotech', namespace: 'workspace' }),
     ],
-    [
-      { resource: Lab, verbs: ['create'], admissionPolicy: 'workspace' },
-      { resource: Gadget, verbs: ['create'], admissionPolicy: 'workspace' },
-      { resource: Widget, verbs: ['bind'], names: ['one'] },
-      { resource: Lease, verbs: ['create'], namespace: 'workspace' },
-    ],
+    {
+      may: [
+        { resource: Lab, verbs: ['create'], admissionPolicy: 'workspace' },
+        { resource: Gadget, verbs: ['create'], admissionPolicy: 'workspace' },
+        { resource: Widget, verbs: ['bind'], names: ['one'] },
+        { resource: Lease, verbs: ['create'], namespace: 'workspace' },
+      ],
+    },
   );
   const from = (file: string) => objectsIn(file, [build]);
 
@@ -271,7 +255,7 @@ describe('a function that writes in workspaces', () => {
   });
 
   test('or only what is in none of them', () => {
-    const count = aFunction('count', [on.changed(Widget, { source: 'pelotech', namespace: 'outsideWorkspaces' })], []);
+    const count = aFunction('count', [on.changed(Widget, { source: 'pelotech', namespace: 'outsideWorkspaces' })]);
     const [trigger] = objectsIn('base/triggers.yaml', [count]);
     const exact = { apiversion: 'demo.example.com/v1', kind: 'Widget' };
     expect(trigger.spec.filters).toEqual([{ any: [{ all: [{ exact }, { not: { prefix: { namespace: 'ws-' } } }] }] }]);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { type FunctionDeclaration, on, type Part } from '../shared/function.ts';
+import { documents } from '../deploy/manifests.ts';
+import { on, type Part, type Permission } from '../shared/function.ts';
 import { defineResource } from '../shared/kinds/resource.ts';
 import { partLabel } from '../shared/operator.ts';
+import { aFunction } from '../test/support/builders/functions.ts';
 import { loadAllFunctions } from './functions.ts';
 import { groupOf, type Manifest } from './manifest.ts';
 import { filesOf } from './manifests.ts';
@@ -13,23 +14,15 @@ const Foreign = defineResource({ apiVersion: 'foreign.example.com/v1', kind: 'Th
 const Disk = defineResource({ apiVersion: 'disk.example.com/v1', kind: 'Disk', plural: 'disks' }, {});
 
 const shared = [on.changed(Widget, { source: 'pelotech' }), on.changed(Foreign, { source: 'kube-ovn' })];
-const frame: FunctionDeclaration = {
-  name: 'frame',
-  system: 'images',
-  part: 'kubevirt',
-  on: [...shared, on.changed(Disk, { source: 'cdi' })],
-  may: [
-    { resource: Widget, verbs: ['get'], admissionPolicy: 'workspace' },
-    { resource: Widget, verbs: ['list'], namespace: 'own' },
-  ],
-  scale: 'zero',
-  observe: async () => [],
-  decide: () => [],
-};
-const { part: _, ...paint } = { ...frame, name: 'paint', on: shared };
-const rent: FunctionDeclaration = { ...frame, name: 'rent', system: 'openstack', part: 'openstack', on: [on.audit()] };
+const may: readonly Permission[] = [
+  { resource: Widget, verbs: ['get'], admissionPolicy: 'workspace' },
+  { resource: Widget, verbs: ['list'], namespace: 'own' },
+];
+const frame = aFunction('frame', [...shared, on.changed(Disk, { source: 'cdi' })], { part: 'kubevirt', may });
+const paint = aFunction('paint', shared, { may });
+const rent = aFunction('rent', [on.audit()], { system: 'openstack', part: 'openstack', may });
 
-const objectsIn = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+const objectsIn = (text: string) => documents(text) as Manifest[];
 const manifests = [...filesOf([frame, paint, rent])]
   .filter(([path]) => !path.endsWith('/kustomization.yaml'))
   .flatMap(([, text]) => objectsIn(text));

@@ -4,24 +4,16 @@ import { steppedClock } from '../deploy/local/clock.ts';
 import type { Delivery } from '../deploy/local/eventing/resources.ts';
 import { policyOf, sendWithRetries } from '../deploy/local/eventing/retries.ts';
 import preload from '../functions/preload/index.ts';
-import { type FunctionDeclaration, on, type Subscription } from '../shared/function.ts';
+import { type FunctionDeclaration, on } from '../shared/function.ts';
 import { takenForMs } from '../shared/images/signature.ts';
 import type { Trigger } from '../shared/kinds/eventing/trigger.ts';
 import { defineResource } from '../shared/kinds/resource.ts';
 import { publicBroker } from '../shared/operator.ts';
+import { aFunction } from '../test/support/builders/functions.ts';
 import { brokerManifests } from './broker.ts';
 import { loadFunctions } from './functions.ts';
 import { triggerManifests } from './triggers.ts';
 
-const aFunction = (name: string, subscriptions: readonly Subscription[]): FunctionDeclaration => ({
-  name,
-  system: 'images',
-  on: subscriptions,
-  may: [],
-  scale: 'zero',
-  observe: async () => [],
-  decide: () => [],
-});
 const deadLetters = aFunction('dead-letters', [on.deadLetter()]);
 const paint = aFunction('paint', [on.event('paint.wanted.v1', z.object({})), on.sweep()]);
 

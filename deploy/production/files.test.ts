@@ -9,18 +9,15 @@ import { parse, stringify } from 'yaml';
 import { ownKinds } from '../../crds/definitions.ts';
 import { loadAllFunctions } from '../../knative/functions.ts';
 import { networkPolicies, servingPolicies, usualSurroundings } from '../../knative/network-policies.ts';
-import { defineFunction, type FunctionDeclaration } from '../../shared/function.ts';
 import { partLabel } from '../../shared/operator.ts';
 import { hasKubectl } from '../../test/stories/local-world.ts';
+import { aFunction } from '../../test/support/builders/functions.ts';
 import { documents } from '../manifests.ts';
 import { chartFiles } from './chart.ts';
 import { podDisruptionBudgets } from './pod-disruption-budgets.ts';
 import { roleManifests } from './roles.ts';
 
-const aFunction = (name: string, scale: FunctionDeclaration['scale']) =>
-  defineFunction({ name, on: [], may: [], scale, observe: async () => [], decide: () => [] });
-
-const functions = [aFunction('once', 'single'), aFunction('warm', 'always'), aFunction('rare', 'zero')];
+const functions = (['single', 'always', 'zero'] as const).map((scale) => aFunction(scale, [], { scale }));
 
 test("the chart's policy outlives its release: an uninstall keeps the settings", () => {
   expect(chartFiles(functions).get('templates/policy.yaml')).toMatch(
@@ -103,7 +100,7 @@ describe('the disruption budgets', () => {
   const budgets = podDisruptionBudgets(functions);
 
   test('are for the functions that always run', () => {
-    expect(budgets.map(({ metadata }) => metadata.name)).toEqual(['once', 'warm']);
+    expect(budgets.map(({ metadata }) => metadata.name)).toEqual(['single', 'always']);
   });
 
   test('let a drain proceed although there is only one pod', () => {
@@ -128,7 +125,7 @@ describe('the network policies', () => {
   });
 
   test('name every function', () => {
-    expect(ofFunctions?.podSelector.matchExpressions?.[0]?.values).toEqual(['once', 'rare', 'warm']);
+    expect(ofFunctions?.podSelector.matchExpressions?.[0]?.values).toEqual(['always', 'single', 'zero']);
   });
 
   test('allow no traffic from unnamed sources', () => {

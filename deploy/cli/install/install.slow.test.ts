@@ -77,6 +77,9 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     wanted = await readWanted('deployments', 'registry.example/ot-functions:1');
   }, 60_000);
   afterEach(() => cluster.close());
+  /** Uninstalls, with more than the functions. */
+  const remove = async (more: Partial<typeof options> = {}, timeoutMs = cluster.timeoutMs) =>
+    uninstall({ ...cluster, timeoutMs }, { ...options, ...more, shipped: await readShipped() });
 
   test('a second time changes nothing', async () => {
     await install(cluster, wanted);
@@ -184,7 +187,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
   test('after an uninstall only images are left, and can be deleted immediately', async () => {
     await install(cluster, wanted);
     const image = await anImage(cluster, 'kept');
-    await uninstall(cluster, { ...options, shipped: await readShipped() });
+    await remove();
     expect(Object.values(await inventoryOf(cluster)).flat()).toEqual([]);
     expect(await cluster.kube.get(Broker, { ...operator, name: 'default' })).toBeUndefined();
     expect(await cluster.kube.get(anyOf('coordination.k8s.io/v1', 'Lease'), leaseRef)).toBeUndefined();
@@ -195,7 +198,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
   test('uninstalled with its images, the functions delete these first; then the CRDs can be deleted', async () => {
     await install(cluster, wanted);
     await anImage(cluster, 'gone');
-    await uninstall(cluster, { ...options, deleteImages: true, deleteCrds: true, shipped: await readShipped() });
+    await remove({ deleteImages: true, deleteCrds: true });
     expect(await cluster.kube.get(Definition, { name: 'vmdiskimages.pelotech.ot' })).toBeUndefined();
     const [deleted, ...later] = cluster.lines.filter((line) => /deleted$|removed$/.test(line));
     expect(deleted).toBe('vmdiskimages: 1 deleted');
@@ -205,7 +208,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
   test('the CRDs are not deleted while images stay, nor is anything else', async () => {
     await install(cluster, wanted);
     await anImage(cluster, 'kept');
-    await expect(uninstall(cluster, { ...options, deleteCrds: true, shipped: await readShipped() })).rejects.toThrow(
+    await expect(remove({ deleteCrds: true })).rejects.toThrow(
       'expected no object of ours to be left, found VMDiskImage kept in default',
     );
     expect((await inventoryOf(cluster)).sources).not.toEqual([]);
@@ -247,9 +250,8 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await install(cluster, wanted);
       await aLab('one');
       await aLab('two');
-      const shipped = await readShipped();
       for (const more of [{}, { deleteImages: true, deleteMachines: true }])
-        await expect(uninstall(cluster, { ...options, ...more, shipped })).rejects.toThrow(
+        await expect(remove(more)).rejects.toThrow(
           /expected no workspace, found Workspace one and 1 more.*add --delete-workspaces/,
         );
       expect((await inventoryOf(cluster)).sources).not.toEqual([]);
@@ -261,7 +263,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await aLab('one');
       await aLab('two');
       await Promise.all(['one', 'two'].map(isMade));
-      await uninstall(cluster, { ...options, deleteWorkspaces: true, deleteCrds: true, shipped: await readShipped() });
+      await remove({ deleteWorkspaces: true, deleteCrds: true });
       const said = cluster.lines.filter((line) => /workspace/i.test(line));
       expect(said).toEqual(
         expect.arrayContaining([
@@ -280,15 +282,12 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await isMade('stuck');
       const claim = { namespace: 'ws-stuck', name: 'data' };
       await cluster.kube.patch(PersistentVolumeClaim, claim, { metadata: { finalizers: ['example.com/hold'] } });
-      await expect(
-        uninstall(
-          { ...cluster, timeoutMs: 2_000 },
-          { ...options, deleteWorkspaces: true, shipped: await readShipped() },
-        ),
-      ).rejects.toThrow(/Workspace stuck \(The workspace is being deleted: .*held by example.com\/hold/);
+      await expect(remove({ deleteWorkspaces: true }, 2_000)).rejects.toThrow(
+        /Workspace stuck \(The workspace is being deleted: .*held by example.com\/hold/,
+      );
       expect((await inventoryOf(cluster)).sources).not.toEqual([]);
       await cluster.kube.patch(PersistentVolumeClaim, claim, { metadata: { finalizers: null } });
-      await uninstall(cluster, { ...options, deleteWorkspaces: true, shipped: await readShipped() });
+      await remove({ deleteWorkspaces: true });
       expect(await cluster.kube.list(Workspace)).toEqual([]);
     });
   });
@@ -300,14 +299,14 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     const labels = { ...managedBy, [imageUidLabel]: uid };
     await cluster.kube.create(VolumeSnapshot, { metadata: { ...lab, name: 'gone-r1', labels }, spec });
     await cluster.kube.create(VolumeSnapshot, { metadata: golden, spec });
-    await uninstall(cluster, { ...options, deleteImages: true, shipped: await readShipped() });
+    await remove({ deleteImages: true });
     expect((await cluster.kube.list(VolumeSnapshot)).map(({ metadata }) => metadata.name)).toEqual(['golden']);
   });
 
   test('objects on OpenStack must be deleted first: without functions they would stay', async () => {
     await install(cluster, wanted);
     await cluster.kube.create(Volume, { metadata: { name: 'disk', namespace: 'default' }, spec: { size: '1Gi' } });
-    await expect(uninstall(cluster, { ...options, shipped: await readShipped() })).rejects.toThrow(
+    await expect(remove()).rejects.toThrow(
       /found Volume disk in default.*kubectl delete virtualmachines\.kupenstack\.io,/,
     );
     expect((await inventoryOf(cluster)).sources).not.toEqual([]);
@@ -318,9 +317,9 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await install(cluster, wanted);
       await anImage(cluster, 'kept');
       await aMachine(cluster, 'vm');
-      await expect(
-        uninstall(cluster, { ...options, deleteImages: true, shipped: await readShipped() }),
-      ).rejects.toThrow(/found VirtualMachine vm in default.*add --delete-machines, or leave out --delete-images/);
+      await expect(remove({ deleteImages: true })).rejects.toThrow(
+        /found VirtualMachine vm in default.*add --delete-machines, or leave out --delete-images/,
+      );
       expect(await isThere(cluster, VirtualMachine, 'vm')).toBe(true);
       expect(await isThere(cluster, VMDiskImage, 'kept')).toBe(true);
       expect((await inventoryOf(cluster)).sources).not.toEqual([]);
@@ -328,7 +327,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
 
     test('keeps the CRDs where they are', async () => {
       await aMachine(cluster, 'vm');
-      await expect(uninstall(cluster, { ...options, deleteCrds: true, shipped: await readShipped() })).rejects.toThrow(
+      await expect(remove({ deleteCrds: true })).rejects.toThrow(
         /found VirtualMachine vm in default.*add --delete-machines, or leave out --delete-crds/,
       );
     });
@@ -348,21 +347,15 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
         metadata: child,
         spec: { runStrategy: 'Halted', template: { spec: { domain: { devices: {} } } } },
       });
-      const all = {
-        deleteWorkspaces: false,
-        deleteMachines: true,
-        deleteImages: true,
-        deleteCrds: true,
-        shipped: await readShipped(),
-      };
-      await expect(uninstall({ ...cluster, timeoutMs: 2_000 }, all)).rejects.toThrow(
+      const all = { deleteMachines: true, deleteImages: true, deleteCrds: true };
+      await expect(remove(all, 2_000)).rejects.toThrow(
         /the objects created for virtualmachines to be deleted within 2 s, found 1 left: VirtualMachine vm in default .finalizers: kubevirt.io\/simulated/,
       );
       expect(
         (await cluster.kube.get(VMDiskImage, { ...lab, name: 'gone' }))?.metadata.deletionTimestamp,
       ).toBeUndefined();
       await cluster.kube.patch(KubeVirtMachine, child, { metadata: { finalizers: null } });
-      await uninstall(cluster, all);
+      await remove(all);
       expect(await cluster.kube.list(Definition)).not.toContainEqual(
         expect.objectContaining({
           metadata: expect.objectContaining({ name: expect.stringMatching(/pelotech\.ot$/) }),
@@ -375,7 +368,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await install(cluster, wanted);
       await anImage(cluster, 'kept');
       await aMachine(cluster, 'vm');
-      await uninstall(cluster, { ...options, deleteMachines: true, shipped: await readShipped() });
+      await remove({ deleteMachines: true });
       expect(await isThere(cluster, VirtualMachine, 'vm')).toBe(false);
       expect(await isThere(cluster, VMDiskImage, 'kept')).toBe(true);
     });
@@ -385,7 +378,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       await anImage(cluster, 'kept');
       await aMachine(cluster, 'vm');
       await aMachine(cluster, 'other');
-      await uninstall(cluster, { ...options, shipped: await readShipped() });
+      await remove();
       expect(cluster.lines).toContainEqual(expect.stringMatching(/^2 machines stay/));
       await cluster.kube.delete(VirtualMachine, { ...lab, name: 'vm' });
       expect(await isThere(cluster, VirtualMachine, 'vm')).toBe(false);
@@ -420,7 +413,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       metadata: { name: 'vm-root', ...lab, labels: managedBy },
       spec,
     });
-    await uninstall(cluster, { ...options, shipped: await readShipped() });
+    await remove();
     expect(cluster.lines.filter((line) => line.includes('go on'))).toEqual([]);
   });
 
@@ -486,7 +479,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
     const own = async () => {
       await cluster.kube.patch(Namespace, { name: 'sync-operator' }, { metadata: { labels: partOf } });
       await cluster.kube.patch(ConfigMap, policy, { metadata: { labels: partOf } });
-      await uninstall(cluster, { ...options, shipped: await readShipped() });
+      await remove();
       return (await cluster.kube.get(Namespace, { name: 'sync-operator' })) !== undefined;
     };
     test('is deleted if the installer created it', async () => {
@@ -499,7 +492,7 @@ describe.skipIf(!isKubectlThere)('on a cluster', { timeout: 60_000 }, () => {
       expect(cluster.lines).toContainEqual(expect.stringContaining('ConfigMap theirs'));
     });
     test('stays if another user created it', async () => {
-      await uninstall(cluster, { ...options, shipped: await readShipped() });
+      await remove();
       expect(await cluster.kube.get(Namespace, { name: 'sync-operator' })).toBeDefined();
     });
   });
