@@ -137,4 +137,4 @@ export const keep = (annotations: Record<string, string>, names: readonly string
 /** A new claim; a real API server sets its status itself. */
 export const claim = <T extends { metadata: { name: string; namespace: string | undefined }; spec: object }>(
   object: T,
-) => ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', ...object, status: { phase: 'Pending' } });
+) => ({ ...object, status: { phase: 'Pending' } });

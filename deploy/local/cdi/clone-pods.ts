@@ -1,4 +1,4 @@
-import { type Claim, Pod } from '../controller/kinds.ts';
+import type { Claim, Pod } from '../controller/kinds.ts';
 import { ownedBy } from '../controller/owner.ts';
 import { cdiLabels } from './claims.ts';
 import { kubeletFinalizer, simulatedScheduler } from './importer-pod.ts';
@@ -21,8 +21,6 @@ export function uploadPodFor(temporary: Claim) {
 
 function podOn(claim: Claim, name: string, role: string, labels: Record<string, string>) {
   return {
-    apiVersion: Pod.apiVersion,
-    kind: Pod.kind,
     metadata: {
       name,
       namespace: claim.metadata.namespace,

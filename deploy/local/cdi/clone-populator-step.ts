@@ -1,6 +1,6 @@
 import { Claim, Pod, type VolumeCloneSource } from '../controller/kinds.ts';
 import { bytesOf } from '../controller/quantity.ts';
-import { deletionOf, patchOf, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
+import { eventsFrom, patchOf, removalOf, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
 import type { VolumeSnapshot } from '../snapshots/kinds.ts';
 import { annotation, annotationsPatch } from './annotation.ts';
 import { keep } from './claims.ts';
@@ -8,6 +8,8 @@ import { copiedName, temporaryClaimFor } from './clone-claims.ts';
 import { prepPodFor, uploadPodFor } from './clone-pods.ts';
 import { mirrorPod } from './pod-mirror.ts';
 import { rebound } from './volume.ts';
+
+const noted = eventsFrom('clone-populator');
 
 /** How a clone is made: by the driver, or by copying where the driver cannot, and why. */
 export type CloneStrategy = { type: 'snapshot' } | { type: 'copy'; because: string };
@@ -105,7 +107,7 @@ function underWay({ target, isLate, pod }: ObservedCloneTarget, temporary: Claim
   if (toldOn(target) === 'Rebind') return undefined;
   const isBound = temporary.status?.phase === 'Bound';
   const resized = isBound ? resize(target, temporary) : [];
-  if (pod) return resized.length > 0 || pod.status?.phase !== 'Succeeded' ? resized : removed(Pod, pod);
+  if (pod) return resized.length > 0 || pod.status?.phase !== 'Succeeded' ? resized : removalOf(Pod, pod);
   if (isBound && resized.length === 0) return undefined;
   // A class that waits for its consumer has to be made to bind.
   if (!isBound && !isLate) return say(target, 'SnapshotClone');
@@ -127,10 +129,10 @@ function copy({ target, pod }: ObservedCloneTarget, temporary: Claim): Write[] |
   if (writes.length > 0) return writes;
   if (!pod) return [{ do: 'create', resource: Pod, object: uploadPodFor(temporary) }];
   if (pod.status?.phase !== 'Succeeded') return [];
-  if (isCopied) return removed(Pod, pod);
+  if (isCopied) return removalOf(Pod, pod);
   return [
     patchOf(Claim, target, { metadata: { annotations: { [annotation.populatorProgress]: copiedWhole } } }),
-    noted(temporary, 'Normal', 'CloneSucceeded', 'Clone Complete', 'clone-controller'),
+    eventsFrom('clone-controller')(temporary, 'Normal', 'CloneSucceeded', 'Clone Complete'),
   ];
 }
 
@@ -138,17 +140,6 @@ const copiedWhole = '100.0%';
 
 const runningOf = (pod: Pod) =>
   keep(mirrorPod({}, pod).annotations, [annotation.running, annotation.runningReason, annotation.runningMessage]);
-
-const removed = (resource: typeof Claim | typeof Pod, object: Claim | Pod): Write[] =>
-  object.metadata.deletionTimestamp ? [] : [deletionOf(resource, object)];
-
-const noted = (
-  about: Claim,
-  type: 'Normal' | 'Warning',
-  reason: string,
-  message: string,
-  from = 'clone-populator',
-): Write => ({ do: 'event', about, from, type, reason, message });
 
 function rebinding(target: Claim, isCopy: boolean): Write[] | undefined {
   const writes = say(target, 'Rebind', isCopy ? completed : {});
@@ -162,7 +153,7 @@ export const isRebinding = (target: Claim, writes: readonly Write[]) =>
 function finish({ target, temporary, copied, pod }: ObservedCloneTarget): Write[] {
   const claims = [temporary, copied].filter((claim) => claim !== undefined);
   if (pod || claims.length > 0)
-    return [...(pod ? removed(Pod, pod) : []), ...claims.flatMap((claim) => removed(Claim, claim))];
+    return [...(pod ? removalOf(Pod, pod) : []), ...claims.flatMap((claim) => removalOf(Claim, claim))];
   return target.metadata.finalizers?.includes(cloneFinalizer) ? [withoutFinalizer(Claim, target, cloneFinalizer)] : [];
 }
 

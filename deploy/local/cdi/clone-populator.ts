@@ -73,16 +73,14 @@ const podOf = ({ pods }: CdiContext, target: Claim, temporary: Claim) =>
   pods.find(prepPodFor(target, temporary).metadata) ?? pods.find(uploadPodFor(temporary).metadata);
 
 /** The injected error of a clone, and its remaining time. */
-function failureOf({ faults, clock, cloneErrors, importNameOf }: CdiContext, target: Claim) {
+function failureOf({ faults, times, importNameOf }: CdiContext, target: Claim) {
   const { uid, annotations } = target.metadata;
   const name = importNameOf(target);
   // An error that was not visible before the clone started would not be an error of the clone.
   if (!name || annotations?.[annotation.cloneType] === undefined) return undefined;
   const rule = faults.inject(uid, name, 'cloneError');
   if (!rule) return undefined;
-  const sinceMs = cloneErrors.get(uid) ?? clock.now();
-  cloneErrors.set(uid, sinceMs);
-  const leftMs = sinceMs + rule.forMs - clock.now();
+  const leftMs = rule.forMs - times.msIn(`${uid} cloneError`);
   const message = rule.message ?? 'rpc error: code = Internal desc = Could not create volume from snapshot';
   return leftMs > 0 ? { leftMs, message } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { type DataVolume, VolumeCloneSource } from '../controller/kinds.ts';
+import type { DataVolume } from '../controller/kinds.ts';
 import { ownedBy } from '../controller/owner.ts';
 import { annotation } from './annotation.ts';
 
@@ -22,8 +22,6 @@ export function volumeCloneSourceFor(dataVolume: DataVolume) {
   const { namespace, name } = snapshotOf(dataVolume);
   const owner = `${dataVolume.metadata.namespace}/${dataVolume.metadata.name}`;
   return {
-    apiVersion: VolumeCloneSource.apiVersion,
-    kind: VolumeCloneSource.kind,
     metadata: {
       name: volumeCloneSourceName(dataVolume),
       namespace,

@@ -1,6 +1,7 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { Claim, DataVolume, Pod, StorageClass, VolumeCloneSource, VolumeImportSource } from '../controller/kinds.ts';
 import type { Shared } from '../controller/simulator.ts';
+import type { TimeInState } from '../controller/time-in-state.ts';
 import type { EventText } from '../controller/write.ts';
 import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
 import { VolumeSnapshot } from '../snapshots/kinds.ts';
@@ -37,12 +38,10 @@ export interface CdiContext extends Shared<typeof watched> {
   provisioning: Map<string, number>;
   /** Claims that wait for the handing over of their volume, by uid. */
   handOvers: Set<string>;
-  /** Since when cloning into a claim has met an error, by uid. */
-  cloneErrors: Map<string, number>;
+  /** How long a clone has met an error, and a claim has been without the first importer, which lacked scratch space. */
+  times: TimeInState;
   /** Since when a pod's phase is to flap, and since when it looks to have gone back, by uid. */
   flaps: Map<string, { sinceMs: number; backMs?: number }>;
-  /** When the first importer of a claim was found deleted because it needs scratch space, by the uid of the claim. */
-  firstPodEnds: Map<string, number>;
   /** What fault rules match a claim's import by; undefined for a claim that no import fills. */
   importNameOf(claim: Claim): ImportName | undefined;
   /** How long a controller that is down will still be down for this import; 0 when it is up. */

@@ -1,14 +1,10 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { Secret } from '../controller/kinds.ts';
-
-export interface Credentials {
-  accessKeyId: string;
-  secretKey: string;
-}
+import type { KeyPair } from '../object-store/sigv4.ts';
 
 /** The key pair in a Secret, or the kubelet's message if it is missing. */
-export async function credentialsIn(kube: Kube, ref: ObjectReference): Promise<Credentials | string> {
+export async function credentialsIn(kube: Kube, ref: ObjectReference): Promise<KeyPair | string> {
   const secret = await kube.get(Secret, ref);
   if (!secret) return `secret "${ref.name}" not found`;
   const missing = ['accessKeyId', 'secretKey'].find((key) => secret.data?.[key] === undefined);

@@ -1,5 +1,6 @@
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Claim, Condition, DataVolume, DataVolumeStatus } from '../controller/kinds.ts';
-import { type EventText, timestamp } from '../controller/write.ts';
+import type { EventText } from '../controller/write.ts';
 import { annotation } from './annotation.ts';
 import { conditionsOf } from './conditions.ts';
 
@@ -42,7 +43,7 @@ export function nextStatus(
     phase,
     input.claim,
     { reason: '', message: '' },
-    timestamp(input.nowMs),
+    toTime(input.nowMs),
   );
   return {
     status: { ...before, phase, ...(claim ? claimFields(claim, phase, before, input) : {}), conditions },
@@ -53,7 +54,7 @@ export function nextStatus(
 /** The status of a DataVolume for which no claim can be made: the cause stands in Bound and Ready. */
 export function hinderedStatus(dataVolume: DataVolume, phase: string, reason: string, message: string, nowMs: number) {
   const before: DataVolumeStatus = dataVolume.status ?? { phase: '', conditions: [] };
-  const conditions = conditionsOf(before.conditions, phase, undefined, { reason, message }, timestamp(nowMs));
+  const conditions = conditionsOf(before.conditions, phase, undefined, { reason, message }, toTime(nowMs));
   return { ...before, phase, conditions };
 }
 

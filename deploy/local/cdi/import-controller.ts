@@ -41,11 +41,9 @@ export async function reconcileImport(context: CdiContext, ref: ObjectReference)
   return pod && context.flaps.has(pod.metadata.uid) ? { requeueAfterMs: flapMs(timings) } : undefined;
 }
 
-function untilNextPod({ clock, timings, firstPodEnds }: CdiContext, { metadata }: Claim): number {
+function untilNextPod({ times, timings }: CdiContext, { metadata }: Claim): number {
   if (metadata.annotations?.[annotation.requiresScratch] !== 'true') return 0;
-  const ended = firstPodEnds.get(metadata.uid) ?? clock.now();
-  firstPodEnds.set(metadata.uid, ended);
-  return ended + timings.nextPodMs - clock.now();
+  return timings.nextPodMs - times.msIn(`${metadata.uid} without its first pod`);
 }
 
 /** Performs writes about a claim that is being filled. The claim beside it shows the newest Event. */

@@ -1,4 +1,4 @@
-import { type DataVolume, type Source, VolumeImportSource } from '../controller/kinds.ts';
+import type { DataVolume, Source } from '../controller/kinds.ts';
 import { ownedBy } from '../controller/owner.ts';
 import type { Annotations } from './annotation.ts';
 import { annotation } from './annotation.ts';
@@ -16,8 +16,6 @@ export function volumeImportSourceFor(dataVolume: DataVolume) {
   const { source = {}, contentType, preallocation } = dataVolume.spec;
   const name = importSourceOf(source) ?? 'blank';
   return {
-    apiVersion: VolumeImportSource.apiVersion,
-    kind: VolumeImportSource.kind,
     metadata: {
       name: volumeImportSourceName(dataVolume),
       namespace: dataVolume.metadata.namespace,

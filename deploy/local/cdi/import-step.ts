@@ -1,5 +1,5 @@
 import { Claim, Pod } from '../controller/kinds.ts';
-import { deletionOf, patchOf, type Write } from '../controller/write.ts';
+import { eventsFrom, patchOf, removalOf, type Write } from '../controller/write.ts';
 import { type Annotations, annotation, annotationsPatch } from './annotation.ts';
 import { scratchClaimFor } from './claims.ts';
 import { importerPodFor, importerPodName } from './importer-pod.ts';
@@ -16,13 +16,13 @@ interface ObservedImport {
   seen?: Pod | undefined;
 }
 
-const component = 'import-controller';
+const eventOn = eventsFrom('import-controller');
 
 /** The next writes about a claim that an importer pod fills: the pod's name, the pod, what it tells, its end. */
 export function nextForImport(observed: ObservedImport): Write[] {
   const { filled, pod } = observed;
   if (!pod) return podWrites(observed);
-  if (filled.metadata.deletionTimestamp) return pod.metadata.deletionTimestamp ? [] : [deletionOf(Pod, pod)];
+  if (filled.metadata.deletionTimestamp) return removalOf(Pod, pod);
   return mirrorWrites(observed, observed.seen ?? pod);
 }
 
@@ -61,32 +61,21 @@ function mirrorWrites({ filled, pod, scratch }: ObservedImport, seen: Pod): Writ
       ? [{ do: 'create', resource: Claim, object: scratchClaimFor(filled, pod) } as const]
       : []),
     ...(patch ? [patchOf(Claim, filled, patch), ...warning(filled, failure), ...success(filled, annotations)] : []),
-    ...(ends && !pod.metadata.deletionTimestamp ? [deletionOf(Pod, pod)] : []),
+    ...(ends ? removalOf(Pod, pod) : []),
   ];
 }
 
 function warning(filled: Claim, failure: string | undefined): Write[] {
   if (failure === undefined) return [];
-  return [
-    { do: 'event', about: filled, from: component, type: 'Warning', reason: 'ErrImportFailed', message: failure },
-  ];
+  return [eventOn(filled, 'Warning', 'ErrImportFailed', failure)];
 }
 
 function success(filled: Claim, annotations: Annotations): Write[] {
   if (annotations[annotation.podPhase] !== 'Succeeded') return [];
-  return [
-    {
-      do: 'event',
-      about: filled,
-      from: component,
-      type: 'Normal',
-      reason: 'ImportSucceeded',
-      message: 'Import Successful',
-    },
-  ];
+  return [eventOn(filled, 'Normal', 'ImportSucceeded', 'Import Successful')];
 }
 
 function cleanUp(filled: Claim, pod: Pod | undefined): Write[] {
   const retained = filled.metadata.annotations?.[annotation.retainAfterCompletion] === 'true';
-  return !pod || retained || pod.metadata.deletionTimestamp ? [] : [deletionOf(Pod, pod)];
+  return !pod || retained ? [] : removalOf(Pod, pod);
 }

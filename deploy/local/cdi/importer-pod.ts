@@ -1,4 +1,4 @@
-import { type Claim, Pod } from '../controller/kinds.ts';
+import type { Claim, Pod } from '../controller/kinds.ts';
 import { ownedBy } from '../controller/owner.ts';
 import { bytesOf } from '../controller/quantity.ts';
 import { annotation } from './annotation.ts';
@@ -19,8 +19,6 @@ export function importerPodFor(filled: Claim, labels: Record<string, string>, sc
   const volume = { name: 'cdi-data-vol', persistentVolumeClaim: { claimName: name } };
   const second = { name: 'cdi-scratch-vol', persistentVolumeClaim: { claimName: scratchName(filled) } };
   return {
-    apiVersion: Pod.apiVersion,
-    kind: Pod.kind,
     metadata: {
       name: importerPodName(filled),
       namespace,

@@ -1,5 +1,6 @@
 import { type Clock, delay } from '../clock.ts';
 import type { ImportRequest, ImportResult } from '../importer/import-image.ts';
+import type { KeyPair } from '../object-store/sigv4.ts';
 import type { ImportImage } from './context.ts';
 import { scratchRequired } from './pod-mirror.ts';
 import { killedHard, type Termination } from './pod-status.ts';
@@ -14,7 +15,7 @@ interface Run {
   sourceType: string;
   url: string;
   checksum: string | undefined;
-  credentials: { accessKeyId: string; secretKey: string } | undefined;
+  credentials: KeyPair | undefined;
   scratch: boolean;
   capacityBytes: number;
   signal: AbortSignal;

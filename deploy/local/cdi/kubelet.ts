@@ -3,10 +3,11 @@ import { delay } from '../clock.ts';
 import { type Claim, ConfigMap, claimsOf, Pod } from '../controller/kinds.ts';
 import type { Again } from '../controller/work-queue.ts';
 import { statusOf, withoutFinalizer } from '../controller/write.ts';
+import type { KeyPair } from '../object-store/sigv4.ts';
 import { nextBackOff, type RestartHistory } from './back-off.ts';
 import { endOfClonePod } from './clone-pods.ts';
 import type { CdiContext } from './context.ts';
-import { type Credentials, credentialsIn } from './credentials.ts';
+import { credentialsIn } from './credentials.ts';
 import type { FaultRule, ImportName } from './faults.ts';
 import { importOf, kubeletFinalizer, simulatedScheduler, usableBytes } from './importer-pod.ts';
 import { type End, isScratchRequest, runImporter } from './importer-run.ts';
@@ -137,7 +138,7 @@ async function launch(
   pod: Pod,
   life: Life,
   filled: Claim | undefined,
-  credentials: Credentials | undefined,
+  credentials: KeyPair | undefined,
 ): Promise<Again> {
   if (!filled) return undefined;
   await say(node, pod, running(pod, node.clock.now()));

@@ -1,6 +1,6 @@
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import { podConditions, unschedulable as withoutNode } from '../controller/conditions.ts';
 import type { ContainerState, ContainerStatus, Pod } from '../controller/kinds.ts';
-import { timestamp } from '../controller/write.ts';
 
 type PodStatus = NonNullable<Pod['status']>;
 
@@ -45,7 +45,7 @@ export function running(pod: Pod, nowMs: number): PodStatus {
     pod,
     'Running',
     {
-      state: { running: { startedAt: timestamp(nowMs) } },
+      state: { running: { startedAt: toTime(nowMs) } },
       restartCount: (before?.restartCount ?? 0) + (restarts ? 1 : 0),
       ...(ended ? { lastState: { terminated: ended } } : {}),
     },
@@ -70,8 +70,8 @@ export const terminated = (pod: Pod, { exitCode, reason, message }: Termination,
           exitCode,
           reason,
           ...(message ? { message } : {}),
-          startedAt: timestamp(startedMs),
-          finishedAt: timestamp(nowMs),
+          startedAt: toTime(startedMs),
+          finishedAt: toTime(nowMs),
         },
       },
     },

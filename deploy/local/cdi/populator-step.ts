@@ -1,5 +1,5 @@
 import { Claim, PersistentVolume, type VolumeImportSource } from '../controller/kinds.ts';
-import { deletionOf, type EventText, patchOf, type Write } from '../controller/write.ts';
+import { type EventText, eventsFrom, patchOf, removalOf, type Write } from '../controller/write.ts';
 import { annotation, annotationsPatch } from './annotation.ts';
 import { bindsAtOnce, primeClaimFor } from './claims.ts';
 import { lost, rebound } from './volume.ts';
@@ -16,7 +16,7 @@ interface ObservedTarget {
   podProgress: string | undefined;
 }
 
-const component = 'import-populator';
+const noted = eventsFrom('import-populator');
 
 /** What the populator copies from prime to the target; what prime lacks, the target loses. */
 const copied = [
@@ -30,15 +30,6 @@ const copied = [
   annotation.podSchedulable,
   annotation.fatalError,
 ];
-
-const noted = (target: Claim, type: EventText['type'], reason: string, message: string): Write => ({
-  do: 'event',
-  about: target,
-  from: component,
-  type,
-  reason,
-  message,
-});
 
 export const isPopulatedByImport = ({ spec }: Claim) =>
   spec.dataSourceRef?.apiGroup === 'cdi.kubevirt.io' && spec.dataSourceRef.kind === 'VolumeImportSource';
@@ -117,5 +108,5 @@ function handOver(target: Claim, prime: Claim, clusterBinds: boolean): Write[] {
 
 function removePrime(prime: Claim): Write[] {
   const kept = prime.metadata.annotations?.[annotation.retainAfterCompletion] === 'true';
-  return kept || prime.metadata.deletionTimestamp ? [] : [deletionOf(Claim, prime)];
+  return kept ? [] : removalOf(Claim, prime);
 }

@@ -1,4 +1,5 @@
 import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
+import { timeInState } from '../controller/time-in-state.ts';
 import { type CdiContext, type ImportImage, watched } from './context.ts';
 import { reconcileDataVolume } from './data-volume-controller.ts';
 import { downTimes } from './down-times.ts';
@@ -40,9 +41,8 @@ export function startCdi(options: CdiOptions): Running {
     volumes: new Map(),
     provisioning: new Map(),
     handOvers: new Set(),
-    cloneErrors: new Map(),
+    times: timeInState(options.clock),
     flaps: new Map(),
-    firstPodEnds: new Map(),
     importNameOf: (claim) => importNameOfClaim(shared.dataVolumes, claim),
     downForMs: downTimes(options.clock, faults),
     wakeOwner: (claim) => wake.owner(claim),

@@ -59,8 +59,6 @@ function volumeFor(
   const { namespace, name: claimName, uid } = claim.metadata;
   const isFolder = foldersBelow !== undefined && volumeMode === 'Filesystem' && workspaceIn(namespace) !== undefined;
   return {
-    apiVersion: PersistentVolume.apiVersion,
-    kind: PersistentVolume.kind,
     metadata: { name, annotations: { 'pv.kubernetes.io/provisioned-by': provisioner } },
     spec: {
       capacity: { storage: capacityFor(resources?.requests?.storage) },

@@ -1,5 +1,5 @@
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Condition } from './kinds.ts';
-import { timestamp } from './write.ts';
 
 /** The contents of a condition, without its times. */
 export type Contents = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
@@ -7,11 +7,18 @@ export type Contents = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 export const without = <C extends { type: string }>(conditions: readonly C[], ...types: string[]) =>
   conditions.filter(({ type }) => !types.includes(type));
 
+/** Since when a condition has its status: the time moves with the status. */
+export const transitionTime = (
+  before: { status: string; lastTransitionTime?: string | null | undefined } | undefined,
+  status: string,
+  nowMs: number,
+) => (before?.status === status ? before.lastTransitionTime : undefined) ?? toTime(nowMs);
+
 /** A condition of a Pod, as the kubelet writes one. */
 const podCondition = (type: string, isTrue: boolean, nowMs: number, reason?: string, message?: string): Condition => ({
   type,
   status: isTrue ? 'True' : 'False',
-  lastTransitionTime: timestamp(nowMs),
+  lastTransitionTime: toTime(nowMs),
   ...(reason ? { reason } : {}),
   ...(message ? { message } : {}),
 });

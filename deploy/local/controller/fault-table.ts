@@ -8,6 +8,9 @@ export interface FaultTarget {
   after?: number;
 }
 
+export const matches = ({ match }: FaultTarget, texts: readonly string[]) =>
+  texts.some((text) => (typeof match === 'string' ? text.includes(match) : text.search(match) >= 0));
+
 type Rule = FaultTarget & { mode: string };
 
 /** Rules that remember how often they were injected. */
@@ -32,11 +35,11 @@ export function tableOf<R extends Rule, N>(
     const first = rule.after ?? 0;
     return occasion >= first && occasion < first + (rule.times ?? Number.POSITIVE_INFINITY);
   };
-  const matches = ({ match }: R, name: N) =>
-    textsOf(name).some((text) => (typeof match === 'string' ? text.includes(match) : match.test(text)));
   return {
     inject<M extends R['mode']>(occasion: string, name: N, ...modes: M[]) {
-      const candidates = rules.filter((rule) => (modes as string[]).includes(rule.mode) && matches(rule, name));
+      const candidates = rules.filter(
+        (rule) => (modes as string[]).includes(rule.mode) && matches(rule, textsOf(name)),
+      );
       if (candidates.length === 0) return undefined;
       const key = `${modes.join()} ${occasion}`;
       if (!answers.has(key)) answers.set(key, candidates.find(isDue));

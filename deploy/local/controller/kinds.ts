@@ -207,8 +207,12 @@ export const Pod = defineResource(
 );
 export type Pod = ObjectOf<typeof Pod>;
 
-export const claimsOf = (pod: Pod) =>
-  pod.spec.volumes.flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []);
+/** The claims that a Pod mounts. */
+export const claimsOf = ({
+  spec,
+}: {
+  spec: { volumes?: readonly { persistentVolumeClaim?: { claimName: string } | undefined }[] | undefined };
+}) => (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
 
 /** The definition of another kind. */
 export const CustomResourceDefinition = defineResource(

@@ -6,6 +6,7 @@ import {
   type Resource,
   referenceOf,
 } from '../../../shared/kinds/resource.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import { ApiError, hasStatus } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Clock } from '../clock.ts';
@@ -47,28 +48,40 @@ export const deletionOf = (resource: Resource, object: KubernetesObject): Write 
   uid: object.metadata.uid,
 });
 
-/** Takes finalizers off, unless someone changed the object meanwhile (409). */
-export const withoutFinalizer = (resource: Resource, object: KubernetesObject, finalizer: string): Write =>
-  patchOf(resource, object, {
-    metadata: {
-      uid: object.metadata.uid,
-      resourceVersion: object.metadata.resourceVersion,
-      finalizers: (object.metadata.finalizers ?? []).filter((name) => name !== finalizer),
-    },
-  });
+/** Deletes an object, unless that is under way. */
+export const removalOf = (resource: Resource, object: KubernetesObject): Write[] =>
+  object.metadata.deletionTimestamp ? [] : [deletionOf(resource, object)];
 
-/** Puts a finalizer on, unless someone changed the object meanwhile (409). */
+/** Sets all finalizers, unless someone changed the object meanwhile (409). */
+export function finalizersOf(resource: Resource, object: KubernetesObject, finalizers: string[]): Write {
+  const { uid, resourceVersion } = object.metadata;
+  return patchOf(resource, object, { metadata: { uid, resourceVersion, finalizers } });
+}
+
+export const withoutFinalizer = (resource: Resource, object: KubernetesObject, finalizer: string): Write =>
+  finalizersOf(
+    resource,
+    object,
+    (object.metadata.finalizers ?? []).filter((name) => name !== finalizer),
+  );
+
 export const withFinalizer = (resource: Resource, object: KubernetesObject, finalizer: string): Write =>
-  patchOf(resource, object, {
-    metadata: {
-      uid: object.metadata.uid,
-      resourceVersion: object.metadata.resourceVersion,
-      finalizers: [...(object.metadata.finalizers ?? []), finalizer],
-    },
+  finalizersOf(resource, object, [...(object.metadata.finalizers ?? []), finalizer]);
+
+/** Makes the Events that one component sends. */
+export const eventsFrom =
+  (from: string) =>
+  (about: KubernetesObject, type: EventText['type'], reason: string, message: string): Write => ({
+    do: 'event',
+    about,
+    from,
+    type,
+    reason,
+    message,
   });
 
 /** Performs writes for a controller. */
-export interface Writer {
+interface Writer {
   /** Performs writes in order; an object that already exists, or is already deleted, counts as written. Events are sent in parallel. */
   perform(writes: readonly Write[]): Promise<void>;
   /** Resolves when all events are out. */
@@ -123,18 +136,13 @@ async function performOne(kube: Kube, write: Exclude<Write, EventWrite>, fieldMa
   }
 }
 
-/** RFC 3339 with whole seconds, as Kubernetes' own times are. */
-export const timestamp = (atMs: number) => new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
-
 function eventObject(write: EventWrite, nowMs: number) {
   const { about, type, reason, message, from } = write;
   const { name, uid, resourceVersion } = about.metadata;
   // Events about cluster-scoped objects live in `default`, as client-go's recorder puts them.
   const namespace = about.metadata.namespace ?? 'default';
-  const time = timestamp(nowMs);
+  const time = toTime(nowMs);
   return {
-    apiVersion: 'v1',
-    kind: 'Event',
     metadata: { namespace, name: `${name}.${randomUUID().replaceAll('-', '').slice(0, 16)}` },
     involvedObject: {
       apiVersion: about.apiVersion,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 
 /** What an eventing object's status says beside Ready, and what keeps it from being ready. */
@@ -22,7 +23,7 @@ export function reporter(kube: Pick<Kube, 'patch'>, now: () => number) {
     const text = JSON.stringify([object.metadata.generation, fields, ready]);
     if (said.get(object.metadata.uid) === text || isSaid(object, fields, ready)) return;
     said.set(object.metadata.uid, text);
-    const lastTransitionTime = new Date(now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const lastTransitionTime = toTime(now());
     const status = {
       ...fields,
       conditions: [{ ...ready, lastTransitionTime }],

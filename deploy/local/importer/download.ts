@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
+import type { KeyPair } from '../object-store/sigv4.ts';
 
 /** What a source needs to know to open a download. */
 export interface DownloadRequest {
   url: string;
-  credentials?: { accessKeyId: string; secretKey: string };
+  credentials?: KeyPair;
   signal: AbortSignal;
   clock: Clock;
 }

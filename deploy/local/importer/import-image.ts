@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { ImageCheck } from '../object-store/qcow2-check.ts';
+import type { KeyPair } from '../object-store/sigv4.ts';
 import { checkedSum } from './checksum.ts';
 import { convert } from './convert.ts';
 import { decompress } from './decompress.ts';
@@ -16,7 +17,7 @@ import { openS3 } from './s3-source.ts';
 export interface ImportRequest {
   sourceType: 's3' | 'http';
   url: string;
-  credentials?: { accessKeyId: string; secretKey: string };
+  credentials?: KeyPair;
   /** `algorithm:hex` of what is downloaded; md5, sha1, sha256 or sha512; only with http, as CDI has it. */
   checksum?: string;
   /** How large the claim is. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { posix } from 'node:path';
 import { delay } from '../clock.ts';
-import { encodePath, signHeaders } from '../object-store/sigv4.ts';
+import { encodePath, type KeyPair, signHeaders } from '../object-store/sigv4.ts';
 import type { Download, DownloadRequest } from './download.ts';
 import { ImportFailure } from './failure.ts';
 import { body, ConnectionFailed, request } from './request.ts';
@@ -72,7 +72,7 @@ async function getObject(wanted: DownloadRequest, bucket: string, key: string): 
 
 async function getOnce(
   { url: given, signal, clock }: DownloadRequest,
-  keys: { accessKeyId: string; secretKey: string },
+  keys: KeyPair,
   bucket: string,
   key: string,
 ): Promise<IncomingMessage> {

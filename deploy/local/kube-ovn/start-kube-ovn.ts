@@ -1,7 +1,7 @@
 import { type KubernetesObject, keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
+import { timeInState } from '../controller/time-in-state.ts';
 import type { Again } from '../controller/work-queue.ts';
-import { stopwatch } from '../kubevirt/stopwatch.ts';
 import { isOver, Pod } from '../workloads/kinds.ts';
 import { networksOf } from '../workloads/networks.ts';
 import { type NetworkFaultRule, networkFaults } from './faults.ts';
@@ -24,12 +24,12 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
   const { shared, queue, run } = simulator({ ...options, retry }, 'kube-ovn-controller', kinds);
   const { vpcs, subnets, pods, perform } = shared;
   const faults = networkFaults(options.faults ?? []);
-  const since = stopwatch(clock);
+  const times = timeInState(clock);
   let looks = 0;
 
   const downMs = ({ metadata: { uid, name } }: KubernetesObject) => {
     const rule = faults.inject(uid, name, 'controllerDown');
-    return rule ? rule.forMs - since.msSince(`${uid} down`) : 0;
+    return rule ? rule.forMs - times.msIn(`${uid} down`) : 0;
   };
 
   /** Addresses in use: one for each Pod on the Subnet's network, and what a fault keeps. */
@@ -40,7 +40,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
         networksOf(pod).some((network) => providerOf(network.namespace ?? '', network.name) === spec.provider),
     );
     const kept = faults.inject(uid, name, 'addressInUse');
-    const isKept = kept !== undefined && since.msSince(`${uid} kept`) < (kept.forMs ?? Number.POSITIVE_INFINITY);
+    const isKept = kept !== undefined && times.msIn(`${uid} kept`) < (kept.forMs ?? Number.POSITIVE_INFINITY);
     return attached.length + (isKept ? 1 : 0);
   }
 
@@ -80,7 +80,7 @@ export function startKubeOvn(options: KubeOvnOptions): Running {
     const kept = faults.inject(uid, name, 'addressInUse');
     const isHeld = subnet.metadata.deletionTimestamp !== undefined && using > 0;
     return isHeld && kept?.forMs
-      ? { requeueAfterMs: Math.max(tickMs, kept.forMs - since.msSince(`${uid} kept`)) }
+      ? { requeueAfterMs: Math.max(tickMs, kept.forMs - times.msIn(`${uid} kept`)) }
       : undefined;
   }
 

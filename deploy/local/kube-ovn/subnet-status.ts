@@ -1,13 +1,12 @@
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import { cidrIn, countIn } from '../cidr.ts';
-import type { Contents } from '../controller/conditions.ts';
+import { type Contents, transitionTime } from '../controller/conditions.ts';
 import type { Condition } from '../controller/kinds.ts';
-import { timestamp } from '../controller/write.ts';
 import { countExcluded } from './format-subnet.ts';
 import type { SubnetSpec, SubnetStatus } from './kinds.ts';
 
 /** Sets conditions where they stand; a new one comes last. Go writes no empty message. */
 function withConditions(before: readonly Condition[], next: readonly Contents[], nowMs: number): Condition[] {
-  const now = timestamp(nowMs);
   const conditions = [...before];
   for (const { type, status, reason, message } of next) {
     const at = conditions.findIndex((condition) => condition.type === type);
@@ -18,8 +17,8 @@ function withConditions(before: readonly Condition[], next: readonly Contents[],
       status,
       ...(reason ? { reason } : {}),
       ...(message ? { message } : {}),
-      lastUpdateTime: now,
-      lastTransitionTime: old?.status === status ? (old.lastTransitionTime ?? now) : now,
+      lastUpdateTime: toTime(nowMs),
+      lastTransitionTime: transitionTime(old, status, nowMs),
     };
   }
   return conditions;

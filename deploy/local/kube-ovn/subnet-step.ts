@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { patchOf, statusOf, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
-import { statusPatch } from '../kubevirt/status-patch.ts';
+import { statusChange } from '../controller/status-patch.ts';
+import { eventsFrom, patchOf, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
 import { formatted } from './format-subnet.ts';
 import { finalizer, isOvn, Subnet, type SubnetStatus, type Vpc } from './kinds.ts';
 import { counted, failed, ready, validated } from './subnet-status.ts';
 import { conflictOf, refusalOf } from './validate-subnet.ts';
+
+const eventOn = eventsFrom('kube-ovn-controller');
 
 interface ObservedSubnet {
   subnet: Subnet;
@@ -40,7 +42,7 @@ export function nextForSubnet(observed: ObservedSubnet): SubnetStep {
   const wrong = refusal ?? refusalOf(subnet);
   if (wrong !== undefined) return refused(subnet, status, 'ValidateLogicalSwitchFailed', wrong, nowMs);
   const valid = counted(validated(status, nowMs), spec, using);
-  const before = [...statusWrites(subnet, status, valid), ...hold(observed)];
+  const before = [...statusChange(Subnet, subnet, valid, status), ...hold(observed)];
   if (subnet.metadata.deletionTimestamp && using === 0) return { writes: before };
   const rest = connect(observed, valid);
   return { ...rest, writes: [...before, ...rest.writes] };
@@ -63,7 +65,8 @@ function withoutVersion(write: Write): Write {
 function connect(observed: ObservedSubnet, status: SubnetStatus): SubnetStep {
   const { subnet, vpc, others, ovnError, forgivesConflicts, nowMs } = observed;
   const { spec } = subnet;
-  if (!isOvn(subnet)) return { writes: statusWrites(subnet, status, ready(status, 'SetNonOvnSubnetSuccess', nowMs)) };
+  if (!isOvn(subnet))
+    return { writes: statusChange(Subnet, subnet, ready(status, 'SetNonOvnSubnetSuccess', nowMs), status) };
   // A missing Vpc is not reported in the object.
   if (!vpc) return { writes: [], retry: `vpc.kubeovn.io "${spec.vpc}" not found` };
   if (!vpc.status?.standby) return { writes: [], retry: `the vpc '${vpc.metadata.name}' not standby yet` };
@@ -79,17 +82,14 @@ function connect(observed: ObservedSubnet, status: SubnetStatus): SubnetStep {
   const what = spec.private ? 'SetPrivateLogicalSwitch' : 'ResetLogicalSwitchAcl';
   if (ovnError !== undefined) return refused(subnet, reached, `${what}Failed`, ovnError, nowMs);
   return {
-    writes: [...(conflicting?.writes ?? []), ...statusWrites(subnet, reached, ready(reached, `${what}Success`, nowMs))],
+    writes: [
+      ...(conflicting?.writes ?? []),
+      ...statusChange(Subnet, subnet, ready(reached, `${what}Success`, nowMs), reached),
+    ],
   };
 }
 
 function refused(subnet: Subnet, status: SubnetStatus, reason: string, message: string, nowMs: number): SubnetStep {
-  const writes = statusWrites(subnet, status, failed(status, reason, message, nowMs));
-  const event: Write = { do: 'event', about: subnet, from: 'kube-ovn-controller', type: 'Warning', reason, message };
-  return { writes: [...writes, event], retry: message };
-}
-
-function statusWrites(subnet: Subnet, before: SubnetStatus, after: SubnetStatus): Write[] {
-  const patch = statusPatch(before, after);
-  return patch ? [statusOf(Subnet, subnet, patch)] : [];
+  const writes = statusChange(Subnet, subnet, failed(status, reason, message, nowMs), status);
+  return { writes: [...writes, eventOn(subnet, 'Warning', reason, message)], retry: message };
 }

@@ -1,5 +1,5 @@
-import { patchOf, statusOf, type Write } from '../controller/write.ts';
-import { statusPatch } from '../kubevirt/status-patch.ts';
+import { statusChange } from '../controller/status-patch.ts';
+import { patchOf, type Write } from '../controller/write.ts';
 import { finalizer, isOvn, type Subnet, Vpc } from './kinds.ts';
 
 /** The next look of kube-ovn's controller at a Vpc (v1.15 pkg/controller/vpc.go): its finalizer, its routes, what it has. */
@@ -29,11 +29,7 @@ export function nextForVpc(vpc: Vpc, subnets: readonly Subnet[]): Write[] {
     enableBfd: false,
     ...loadBalancers(vpc.metadata.name),
   };
-  const patch = statusPatch(vpc.status, status);
-  return [
-    ...(Object.keys(changes).length > 0 ? [patchOf(Vpc, vpc, changes)] : []),
-    ...(patch ? [statusOf(Vpc, vpc, patch)] : []),
-  ];
+  return [...(Object.keys(changes).length > 0 ? [patchOf(Vpc, vpc, changes)] : []), ...statusChange(Vpc, vpc, status)];
 }
 
 /** Routes as Go writes them, by destination where they don't say by what; undefined where they are so already. */

@@ -1,6 +1,5 @@
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import type { Contents } from '../controller/conditions.ts';
-import { timestamp } from '../controller/write.ts';
+import { type Contents, transitionTime } from '../controller/conditions.ts';
 import type { Condition } from './kinds.ts';
 
 /** Whether a condition of this type has that status and, where one is given, that reason. */
@@ -16,11 +15,12 @@ export function hasCondition(
 
 /** Sets conditions: the time moves with the status, a new one comes last. */
 export function withConditions(before: readonly Condition[], next: readonly Contents[], nowMs: number): Condition[] {
-  const timed = next.map((one): Condition => {
-    const previous = conditionOf(before, one.type);
-    const kept = previous?.status === one.status ? previous.lastTransitionTime : undefined;
-    return { ...one, lastTransitionTime: kept ?? timestamp(nowMs) };
-  });
+  const timed = next.map(
+    (one): Condition => ({
+      ...one,
+      lastTransitionTime: transitionTime(conditionOf(before, one.type), one.status, nowMs),
+    }),
+  );
   return replaced(before, timed);
 }
 

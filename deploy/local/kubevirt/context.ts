@@ -1,10 +1,10 @@
 import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Claim, DataVolume, Pod, StorageClass } from '../controller/kinds.ts';
 import type { Shared } from '../controller/simulator.ts';
+import type { TimeInState } from '../controller/time-in-state.ts';
 import type { MachineFaults } from './faults.ts';
 import { VirtualMachine, VirtualMachineInstance } from './kinds.ts';
 import type { KubevirtTimings } from './settings.ts';
-import type { Stopwatch } from './stopwatch.ts';
 
 export const watched = {
   machines: VirtualMachine,
@@ -22,5 +22,5 @@ export interface KubevirtContext extends Shared<typeof watched> {
   faults: MachineFaults;
   /** Whether guests have an agent where no fault says otherwise. */
   guestAgent: boolean;
-  stopwatch: Stopwatch;
+  times: TimeInState;
 }

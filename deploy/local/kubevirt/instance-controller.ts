@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { Secret } from '../controller/kinds.ts';
 import { isControlledBy } from '../controller/owner.ts';
+import { performStep, soonest } from '../controller/step.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
 import { hasAgent } from './guest.ts';
@@ -16,19 +17,16 @@ export async function reconcileInstance(context: KubevirtContext, ref: ObjectRef
   if (!instance) return undefined;
   const { observed, waitMs: faultMs } = await observe(context, instance);
   const { writes, waitMs } = nextForInstance(observed);
-  await context.perform(writes);
-  if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  const leftMs = [waitMs, faultMs].filter((one) => one !== undefined);
-  return leftMs.length > 0 ? { requeueAfterMs: Math.max(1, Math.min(...leftMs)) } : undefined;
+  return performStep(context, { writes, waitMs: soonest(waitMs, faultMs) });
 }
 
 async function observe(context: KubevirtContext, instance: VirtualMachineInstance) {
-  const { clock, timings, machines, stopwatch } = context;
+  const { clock, timings, machines, times } = context;
   const { namespace, name, uid } = instance.metadata;
   const pods = [...context.pods.objects.values()].filter((pod) => isControlledBy(pod, instance));
   const pod = pods.find((one) => !isTemporary(one));
   const phase = phaseOf(instance);
-  const phaseMs = stopwatch.msSince(`${uid} ${phase}`);
+  const phaseMs = times.msIn(`${uid} ${phase}`);
   const isAgentThere = speaks(context, instance, phaseMs);
   const hiddenMs = leftOf('pvcNotFound', context, instance);
   const machine = machines.find({ namespace, name });
@@ -41,7 +39,7 @@ async function observe(context: KubevirtContext, instance: VirtualMachineInstanc
     domainFailsMs: phase === 'Scheduled' ? leftOf('domainFails', context, instance) : 0,
     hasMachine: machine !== undefined && isControlledBy(instance, machine),
     phaseMs,
-    unheardMs: pod && phase === 'Running' && isUnheard(pod) ? stopwatch.msSince(`${pod.metadata.uid} unheard`) : 0,
+    unheardMs: pod && phase === 'Running' && isUnheard(pod) ? times.msIn(`${pod.metadata.uid} unheard`) : 0,
     hasAgent: isAgentThere,
     networkData: isAgentThere ? await networkDataOf(context, instance) : undefined,
     suffix: randomBytes(4).toString('hex').slice(0, 5),
@@ -59,12 +57,12 @@ const speaks = (context: KubevirtContext, instance: VirtualMachineInstance, phas
 /** How long a fault still lasts for an instance. */
 function leftOf(
   mode: 'pvcNotFound' | 'domainFails',
-  { faults, stopwatch }: KubevirtContext,
+  { faults, times }: KubevirtContext,
   instance: VirtualMachineInstance,
 ) {
   const { uid, name } = instance.metadata;
   const rule = isFinal(instance) ? undefined : faults.inject(uid, name, mode);
-  return rule ? rule.forMs - stopwatch.msSince(`${uid} ${mode}`) : 0;
+  return rule ? rule.forMs - times.msIn(`${uid} ${mode}`) : 0;
 }
 
 function volumesOf(

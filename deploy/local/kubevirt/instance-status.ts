@@ -1,7 +1,8 @@
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Contents } from '../controller/conditions.ts';
 import type { Claim, DataVolume, Pod } from '../controller/kinds.ts';
-import { timestamp } from '../controller/write.ts';
+import { nodeName } from '../workloads/scheduling.ts';
 import { hasCondition, withConditions } from './conditions.ts';
 import { interfacesOf, withAgent } from './guest-network.ts';
 import {
@@ -12,7 +13,6 @@ import {
   phaseOf,
   type VirtualMachineInstance,
 } from './kinds.ts';
-import { nodeName } from './launcher-pod.ts';
 import { isDown, readyConditionOf, waitingReason } from './launcher-status.ts';
 
 /** Why a reconcile of an instance could not do what was due; it stands in the condition Synchronized. */
@@ -53,7 +53,7 @@ export function nextInstanceStatus(
     ...(reason ? { reason } : {}),
     conditions: nextConditions(observed, phase, error),
     ...(isNew
-      ? { phaseTransitionTimestamps: [...transitions, { phase, phaseTransitionTimestamp: timestamp(nowMs) }] }
+      ? { phaseTransitionTimestamps: [...transitions, { phase, phaseTransitionTimestamp: toTime(nowMs) }] }
       : {}),
     ...placement(observed, phase),
   };

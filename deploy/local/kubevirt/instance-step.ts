@@ -1,12 +1,16 @@
 import type { Claim, DataVolume, Pod } from '../controller/kinds.ts';
 import { Pod as PodResource } from '../controller/kinds.ts';
-import { deletionOf, type EventText, patchOf, type Write } from '../controller/write.ts';
+import { statusPatch } from '../controller/status-patch.ts';
+import type { Step } from '../controller/step.ts';
+import { eventsFrom, finalizersOf, patchOf, removalOf, type Write, withFinalizer } from '../controller/write.ts';
+import { nodeName } from '../workloads/scheduling.ts';
 import { imageError, nextInstanceStatus, type ObservedForInstanceStatus, type SyncError } from './instance-status.ts';
 import { hasRun, isFinal, phaseOf, VirtualMachineInstance, word } from './kinds.ts';
-import { launcherPodFor, nodeName } from './launcher-pod.ts';
+import { launcherPodFor } from './launcher-pod.ts';
 import { isDown, isStarted, isUnheard } from './launcher-status.ts';
 import type { KubevirtTimings } from './settings.ts';
-import { statusPatch } from './status-patch.ts';
+
+const eventOn = eventsFrom('virtualmachine-controller');
 
 /** A volume's claim, and the DataVolume that fills it. */
 interface ObservedVolume {
@@ -33,20 +37,16 @@ export interface ObservedInstance extends Omit<ObservedForInstanceStatus, 'isEar
   timings: KubevirtTimings;
 }
 
-/** What comes next about an instance: its writes, and when there is more to do if nothing else happens. */
-interface InstanceStep {
-  writes: Write[];
-  waitMs?: number;
-}
-
 /**
  * One reconcile by virt-controller and virt-handler of an instance (KubeVirt pkg/virt-controller/watch/vmi/lifecycle.go): its
  * launcher is made or deleted, then its status is written, with the object itself since that is no subresource.
  */
-export function nextForInstance(observed: ObservedInstance): InstanceStep {
+export function nextForInstance(observed: ObservedInstance): Step {
   const { instance } = observed;
   if (instance.metadata.deletionTimestamp || isFinal(instance)) return end(observed);
-  if (!instance.metadata.finalizers?.includes(word.instanceFinalizer)) return { writes: [guard(instance)] };
+  if (!instance.metadata.finalizers?.includes(word.instanceFinalizer)) {
+    return { writes: [withFinalizer(VirtualMachineInstance, instance, word.instanceFinalizer)] };
+  }
   const launch = phaseOf(instance) === 'Pending' && !observed.pod ? launching(observed) : {};
   const { phase, reason, waitMs } = nextPhase(observed);
   return {
@@ -56,7 +56,7 @@ export function nextForInstance(observed: ObservedInstance): InstanceStep {
         ? []
         : write(observed, phase, launch.error ?? domainError(observed) ?? imageError(observed.pod), reason)),
     ],
-    ...(waitMs === undefined ? {} : { waitMs }),
+    waitMs,
   };
 }
 
@@ -93,8 +93,7 @@ function launching({ instance, volumes, temporary, suffix }: ObservedInstance): 
   if (!volumes.every(isReadyToAttach)) return {};
   const early = volumes.some(isEarly);
   if (early && temporary) return {};
-  if (!early && temporary)
-    return { writes: temporary.metadata.deletionTimestamp ? [] : [deletionOf(PodResource, temporary)] };
+  if (!early && temporary) return { writes: removalOf(PodResource, temporary) };
   const pod = launcherPodFor(instance, suffix, early);
   const event = eventOn(instance, 'Normal', 'SuccessfulCreate', `Created virtual machine pod ${pod.metadata.name}`);
   return { writes: [{ do: 'create', resource: PodResource, object: pod }, event], done: true };
@@ -180,35 +179,17 @@ function phaseEvents({ instance }: ObservedInstance, phase: string): Write[] {
 }
 
 /** The end of an instance: its launchers go, then it is final, then its finalizers go, the machine's own if it has none. */
-function end(observed: ObservedInstance): InstanceStep {
+function end(observed: ObservedInstance): Step {
   const { instance, pods, hasMachine } = observed;
-  const going = pods.filter(({ metadata }) => !metadata.deletionTimestamp).map((pod) => deletionOf(PodResource, pod));
-  const deletions = instance.metadata.deletionTimestamp ? going : [];
+  const deletions = instance.metadata.deletionTimestamp ? pods.flatMap((pod) => removalOf(PodResource, pod)) : [];
   if (!isFinal(instance)) {
     const phase = pods.length > 0 ? phaseOf(instance) : hasRun(instance) ? 'Succeeded' : 'Failed';
     return { writes: [...deletions, ...write(observed, phase || 'Pending', undefined)] };
   }
-  const { finalizers = [], uid, resourceVersion } = instance.metadata;
+  const { finalizers = [] } = instance.metadata;
   const isHeld = (name: string) =>
     (name !== word.instanceFinalizer || pods.length > 0) && (name !== word.machineFinalizer || hasMachine);
   const kept = finalizers.filter(isHeld);
   if (kept.length === finalizers.length) return { writes: deletions };
-  const patch = { metadata: { uid, resourceVersion, finalizers: kept } };
-  return { writes: [...deletions, patchOf(VirtualMachineInstance, instance, patch)] };
+  return { writes: [...deletions, finalizersOf(VirtualMachineInstance, instance, kept)] };
 }
-
-const guard = (instance: VirtualMachineInstance): Write => {
-  const { finalizers = [], uid, resourceVersion } = instance.metadata;
-  return patchOf(VirtualMachineInstance, instance, {
-    metadata: { uid, resourceVersion, finalizers: [...finalizers, word.instanceFinalizer] },
-  });
-};
-
-const eventOn = (about: VirtualMachineInstance, type: EventText['type'], reason: string, message: string): Write => ({
-  do: 'event',
-  about,
-  from: 'virtualmachine-controller',
-  type,
-  reason,
-  message,
-});

@@ -1,12 +1,14 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';
 import { claimsOf, type Pod, Secret } from '../controller/kinds.ts';
 import { controllerOf } from '../controller/owner.ts';
+import { performStep } from '../controller/step.ts';
 import type { Again } from '../controller/work-queue.ts';
+import { networksOf } from '../workloads/networks.ts';
+import { lateAmong } from '../workloads/scheduling.ts';
 import type { KubevirtContext } from './context.ts';
 import { hangs, hasAgent, type Probed, probed } from './guest.ts';
 import { phaseOf, type VirtualMachineInstance } from './kinds.ts';
-import { isTemporary, launcherScheduler, mountedSecrets, networksOf } from './launcher-pod.ts';
+import { isTemporary, launcherScheduler, mountedSecrets } from './launcher-pod.ts';
 import { isReady, waitingReason } from './launcher-status.ts';
 import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';
 
@@ -14,35 +16,31 @@ import { nextForLauncher, type ObservedLauncher } from './launcher-step.ts';
 export async function reconcileLauncher(context: KubevirtContext, ref: ObjectReference): Promise<Again> {
   const pod = context.pods.find(ref);
   if (pod?.spec.schedulerName !== launcherScheduler) return undefined;
-  const { writes, waitMs } = nextForLauncher(await observe(context, pod));
-  await context.perform(writes);
-  if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { requeueAfterMs: Math.max(1, waitMs) };
+  return performStep(context, nextForLauncher(await observe(context, pod)));
 }
 
 async function observe(context: KubevirtContext, pod: Pod): Promise<ObservedLauncher> {
-  const { clock, timings, claims, stopwatch, instances, storageClasses } = context;
+  const { clock, timings, claims, times, instances, storageClasses } = context;
   const { uid, namespace, deletionTimestamp } = pod.metadata;
   const names = claimsOf(pod);
   const mounted = names.flatMap((name) => claims.find({ namespace, name }) ?? []);
-  const classes = [...storageClasses.objects.values()];
   const machine = controllerOf(pod)?.name ?? '';
   const instance = instances.find({ namespace, name: machine });
   const isGuestUp =
     instance?.metadata.uid === controllerOf(pod)?.uid && instance !== undefined && phaseOf(instance) === 'Running';
-  const upMs = isGuestUp ? stopwatch.msSince(`${uid} up`) : 0;
+  const upMs = isGuestUp ? times.msIn(`${uid} up`) : 0;
   return {
     pod,
     claims: mounted,
     hasAllClaims: mounted.length === names.length,
-    lateClaims: mounted.filter(({ spec }) => waitsForConsumer(classFor(spec.storageClassName, classes))),
+    lateClaims: lateAmong(mounted, storageClasses.objects),
     missingSecret: pod.status?.phase === 'Running' || deletionTimestamp ? undefined : await missingSecret(context, pod),
     missingNetwork: missingNetwork(context, pod),
     isGuestUp,
     upMs,
     probed: probesOf(context, pod, instance, isGuestUp ? upMs : undefined),
-    deletedMs: deletionTimestamp ? stopwatch.msSince(`${uid} deleted`) : 0,
-    stateMs: stopwatch.msSince(`${uid} ${stateOf(pod)}`),
+    deletedMs: deletionTimestamp ? times.msIn(`${uid} deleted`) : 0,
+    stateMs: times.msIn(`${uid} ${stateOf(pod)}`),
     timings,
     nowMs: clock.now(),
     ...faultsOf(context, pod, machine),
@@ -61,7 +59,7 @@ function probesOf(
   const hung = instance.metadata.annotations?.[hangs];
   return probed(instance.spec, {
     upMs,
-    hungMs: hung === undefined ? undefined : context.stopwatch.msSince(`${pod.metadata.uid} hangs ${hung}`),
+    hungMs: hung === undefined ? undefined : context.times.msIn(`${pod.metadata.uid} hangs ${hung}`),
     hasAgent: hasAgent(context, instance),
     agentMs,
     wasReady: isReady(pod),
@@ -77,7 +75,7 @@ const stateOf = (pod: Pod) => {
   return [phase, ...conditions.map(({ type, status }) => type + status), reason, since].join();
 };
 
-function faultsOf({ faults, stopwatch, timings }: KubevirtContext, pod: Pod, machine: string) {
+function faultsOf({ faults, times, timings }: KubevirtContext, pod: Pod, machine: string) {
   const { uid, resourceVersion } = pod.metadata;
   const inject = <M extends Parameters<typeof faults.inject>[2]>(mode: M, occasion = uid) =>
     isTemporary(pod) ? undefined : faults.inject(occasion, machine, mode);
@@ -89,7 +87,7 @@ function faultsOf({ faults, stopwatch, timings }: KubevirtContext, pod: Pod, mac
   const lost = inject('nodeLost');
   const graceMs = Math.min(timings.shutdownMs, Number(pod.spec.terminationGracePeriodSeconds ?? 30) * 1000);
   return {
-    unschedulableMs: unschedulable ? unschedulable.forMs - stopwatch.msSince(`${uid} unschedulable`) : 0,
+    unschedulableMs: unschedulable ? unschedulable.forMs - times.msIn(`${uid} unschedulable`) : 0,
     pullFails: isPulling && isWaiting && inject('imagePull', `${uid} ${resourceVersion}`) !== undefined,
     crashes: inject('crashLoop') !== undefined,
     shutdownAfterMs: shutdown && (shutdown.afterMs ?? 0),

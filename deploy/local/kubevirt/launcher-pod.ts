@@ -1,5 +1,6 @@
-import { Pod } from '../controller/kinds.ts';
+import type { Pod } from '../controller/kinds.ts';
 import { ownedBy } from '../controller/owner.ts';
+import { networksAnnotation } from '../workloads/networks.ts';
 import { claimNameOf, secretNamesOf, type VirtualMachineInstance, word } from './kinds.ts';
 
 /** Pods that name this scheduler are this node's: a real scheduler leaves them alone, and so does the scheduler of the importers. */
@@ -7,11 +8,6 @@ export const launcherScheduler = 'ot-simulated-kubevirt';
 
 /** Keeps a deleted launcher until its guest is down: nothing else would, since it is on no real node. */
 export const launcherFinalizer = 'ot-simulated/virt-handler';
-
-/** The node that all guests are on. */
-export const nodeName = 'ot-simulated-node';
-
-const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
 
 /** A temporary launcher that makes the scheduler choose a node for a disk whose class waits for its consumer. */
 export const isTemporary = ({ metadata }: Pod) => metadata.annotations?.[word.ephemeralProvisioning] === 'true';
@@ -33,8 +29,6 @@ export function launcherPodFor(instance: VirtualMachineInstance, suffix: string,
   }));
   const attached = networks.flatMap(({ multus }) => multus?.networkName ?? []);
   return {
-    apiVersion: Pod.apiVersion,
-    kind: Pod.kind,
     metadata: {
       name: `virt-launcher-${name}-${suffix}`,
       namespace,
@@ -73,10 +67,6 @@ function networkReference(networkName: string, home: string | undefined) {
   const [first = '', ...rest] = networkName.split('/');
   return rest.length > 0 ? { namespace: first, name: rest.join('/') } : { namespace: home, name: first };
 }
-
-/** The networks of a launcher. */
-export const networksOf = ({ metadata }: Pod): { namespace: string; name: string }[] =>
-  JSON.parse(metadata.annotations?.[networksAnnotation] ?? '[]');
 
 /** Names of the Secrets that a launcher mounts. */
 export const mountedSecrets = ({ spec }: Pod) =>

@@ -1,7 +1,7 @@
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import { podConditions, unschedulable as withoutNode } from '../controller/conditions.ts';
 import type { ContainerState, Pod } from '../controller/kinds.ts';
-import { timestamp } from '../controller/write.ts';
 
 /** A launcher for which there is no node. */
 export const unschedulable = (nowMs: number) =>
@@ -39,11 +39,11 @@ const unready = 'ContainersNotReady';
 
 /** A launcher whose container runs, and whether its readiness probe has found the guest ready. */
 export const running = (pod: Pod, isReady: boolean, nowMs: number) =>
-  withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs, isReady ? '' : unready);
+  withContainer(pod, 'Running', { running: { startedAt: toTime(nowMs) } }, nowMs, isReady ? '' : unready);
 
 /** A launcher without a status since its node was lost. */
 export const unheard = (pod: Pod, nowMs: number) =>
-  withContainer(pod, 'Running', { running: { startedAt: timestamp(nowMs) } }, nowMs, lost);
+  withContainer(pod, 'Running', { running: { startedAt: toTime(nowMs) } }, nowMs, lost);
 
 const lost = 'NodeNotReady';
 

@@ -1,8 +1,9 @@
-import { annotation } from '../cdi/annotation.ts';
-import { Claim, Pod } from '../controller/kinds.ts';
-import { deletionOf, patchOf, statusOf, type Write, withoutFinalizer } from '../controller/write.ts';
+import { type Claim, Pod } from '../controller/kinds.ts';
+import type { Step } from '../controller/step.ts';
+import { deletionOf, eventsFrom, statusOf, type Write, withoutFinalizer } from '../controller/write.ts';
+import { choiceOfNode, isBound } from '../workloads/scheduling.ts';
 import type { Probed } from './guest.ts';
-import { isTemporary, launcherFinalizer, nodeName } from './launcher-pod.ts';
+import { isTemporary, launcherFinalizer } from './launcher-pod.ts';
 import {
   ended,
   isDown,
@@ -49,21 +50,15 @@ export interface ObservedLauncher {
   nowMs: number;
 }
 
-/** What comes next about a launcher: its writes, and when there is more to do if nothing else happens. */
-interface LauncherStep {
-  writes: Write[];
-  waitMs?: number;
-}
+const done: Step = { writes: [] };
 
-const done: LauncherStep = { writes: [] };
-
-const after = (waitMs: number, writes: () => Write[]): LauncherStep =>
+const after = (waitMs: number, writes: () => Write[]): Step =>
   waitMs > 0 ? { writes: [], waitMs } : { writes: writes() };
 
 const say = (pod: Pod, status: object): Write[] => [statusOf(Pod, pod, status)];
 
 /** The next step of scheduler, kubelet and virt-launcher for one Pod: a node, its container, its guest's end, its own. */
-export function nextForLauncher(observed: ObservedLauncher): LauncherStep {
+export function nextForLauncher(observed: ObservedLauncher): Step {
   const { pod } = observed;
   if (pod.metadata.deletionTimestamp) return terminate(observed);
   if (isDown(pod)) return done;
@@ -72,13 +67,13 @@ export function nextForLauncher(observed: ObservedLauncher): LauncherStep {
   return start(observed);
 }
 
-function terminate({ pod, deletedMs, graceMs }: ObservedLauncher): LauncherStep {
+function terminate({ pod, deletedMs, graceMs }: ObservedLauncher): Step {
   if (!pod.metadata.finalizers?.includes(launcherFinalizer) || graceMs === undefined) return done;
   const isAlive = pod.status?.phase === 'Running';
   return after(isAlive ? graceMs - deletedMs : 0, () => [withoutFinalizer(Pod, pod, launcherFinalizer)]);
 }
 
-function schedule(observed: ObservedLauncher): LauncherStep {
+function schedule(observed: ObservedLauncher): Step {
   const { pod, claims, hasAllClaims, lateClaims, missingNetwork, unschedulableMs, stateMs, timings, nowMs } = observed;
   if (unschedulableMs > 0) {
     const isSaid = (pod.status?.conditions.length ?? 0) > 0;
@@ -86,28 +81,21 @@ function schedule(observed: ObservedLauncher): LauncherStep {
   }
   if (!hasAllClaims) return done;
   if (stateMs < timings.scheduleMs) return { writes: [], waitMs: timings.scheduleMs - stateMs };
-  const choice = { metadata: { annotations: { [annotation.selectedNode]: nodeName } } };
-  const undecided = lateClaims.filter(
-    ({ metadata, status }) =>
-      status?.phase !== 'Bound' && metadata.annotations?.[annotation.selectedNode] === undefined,
-  );
-  if (undecided.length > 0) return { writes: undecided.map((claim) => patchOf(Claim, claim, choice)) };
+  const choice = choiceOfNode(lateClaims);
+  if (choice.length > 0) return { writes: choice };
   // The temporary launcher serves only the choice of a node.
-  const isHeld = !isTemporary(pod) && claims.some(({ status }) => status?.phase !== 'Bound');
+  const isHeld = !isTemporary(pod) && !claims.every(isBound);
   if (isHeld) return done;
   const creating = say(pod, waiting(pod, 'ContainerCreating', undefined, nowMs));
   return { writes: missingNetwork === undefined ? creating : [...creating, noSandbox(pod, missingNetwork)] };
 }
 
 /** The only report of a network that does not exist: the message of Multus, in an Event of the kubelet. */
-const noSandbox = (pod: Pod, network: string): Write => ({
-  do: 'event',
-  about: pod,
-  from: 'kubelet',
-  type: 'Warning',
-  reason: 'FailedCreatePodSandBox',
-  message: `Failed to create pod sandbox: plugin type="multus-shim" name="multus-cni-network" failed (add): cannot find a network-attachment-definition (${network.split('/')[1]}) in namespace (${network.split('/')[0]})`,
-});
+function noSandbox(pod: Pod, missing: string): Write {
+  const [namespace, network] = missing.split('/');
+  const message = `Failed to create pod sandbox: plugin type="multus-shim" name="multus-cni-network" failed (add): cannot find a network-attachment-definition (${network}) in namespace (${namespace})`;
+  return eventsFrom('kubelet')(pod, 'Warning', 'FailedCreatePodSandBox', message);
+}
 
 const image = ({ spec }: Pod) => spec.containers[0]?.image ?? '';
 
@@ -121,7 +109,7 @@ function start({
   stateMs,
   timings,
   nowMs,
-}: ObservedLauncher): LauncherStep {
+}: ObservedLauncher): Step {
   const reason = waitingReason(pod)?.reason;
   if (missingSecret !== undefined || missingNetwork !== undefined) return { writes: [], waitMs: timings.pollMs };
   if (reason === 'ErrImagePull') {
@@ -146,7 +134,7 @@ function keep({
   stateMs,
   timings,
   nowMs,
-}: ObservedLauncher): LauncherStep {
+}: ObservedLauncher): Step {
   if (isUnheard(pod)) {
     // What takes a Pod off a node that does not come back.
     return after(timings.nodeLostMs * 2 - stateMs, () => [deletionOf(Pod, pod)]);
@@ -154,11 +142,9 @@ function keep({
   if (!isGuestUp) return done;
   if (!probed.isAlive) return { writes: say(pod, ended(pod, killed, nowMs)) };
   if (probed.isReady !== isReady(pod)) return { writes: say(pod, running(pod, probed.isReady, nowMs)) };
-  const { waitMs } = probed;
-  const later: LauncherStep = waitMs === undefined ? done : { writes: [], waitMs };
   if (lostAfterMs !== undefined) return after(lostAfterMs - upMs, () => say(pod, unheard(pod, nowMs)));
   if (shutdownAfterMs !== undefined) return after(shutdownAfterMs - upMs, () => say(pod, ended(pod, 0, nowMs)));
-  return later;
+  return { writes: [], waitMs: probed.waitMs };
 }
 
 /** The exit code of a container that the kubelet killed, for its liveness probe. */

@@ -1,8 +1,8 @@
 import { hardwareKinds } from '../../../shared/kinds/kubevirt/hardware.ts';
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { ApiError } from '../../../shared/runtime/errors.ts';
 import { serviceAccountUser } from '../api-server/authentication.ts';
 import { refuseClone } from '../cdi/clone-authorization.ts';
+import { performStep, soonest } from '../controller/step.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { KubevirtContext } from './context.ts';
 import type { VirtualMachine } from './kinds.ts';
@@ -14,29 +14,19 @@ export async function reconcileMachine(context: KubevirtContext, ref: ObjectRefe
   if (!machine) return undefined;
   const { observed, waitMs: faultMs } = await observe(context, machine);
   const { writes, waitMs } = nextForMachine(observed);
-  try {
-    await context.perform(writes);
-  } catch (error) {
-    const isRefused = error instanceof ApiError && [400, 403, 422].includes(error.status);
-    if (isRefused) await context.perform(refusedMachine(observed, writes, error.message));
-    throw error;
-  }
-  if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  const leftMs = [
-    waitMs,
-    faultMs,
-    observed.refusals.size > 0 || observed.lost ? context.timings.pollMs : undefined,
-  ].filter((one) => one !== undefined);
-  return leftMs.length > 0 ? { requeueAfterMs: Math.min(...leftMs) } : undefined;
+  const pollMs = observed.refusals.size > 0 || observed.lost ? context.timings.pollMs : undefined;
+  return performStep(context, { writes, waitMs: soonest(waitMs, faultMs, pollMs) }, (cause) =>
+    refusedMachine(observed, writes, cause),
+  );
 }
 
 async function observe(context: KubevirtContext, machine: VirtualMachine) {
-  const { clock, timings, instances, dataVolumes, claims, stopwatch, faults } = context;
+  const { clock, timings, instances, dataVolumes, claims, times, faults } = context;
   const { namespace, name, uid } = machine.metadata;
   const rule = faults.inject(uid, name, 'dataVolumeError');
   const isWatched =
     rule && machine.spec.template.spec.volumes?.some(({ dataVolume }) => isThere(context, machine, dataVolume));
-  const leftMs = isWatched ? rule.forMs - stopwatch.msSince(`${uid} dataVolumeError`) : 0;
+  const leftMs = isWatched ? rule.forMs - times.msIn(`${uid} dataVolumeError`) : 0;
   const observed: ObservedMachine = {
     machine,
     instance: instances.find({ namespace, name }),

@@ -1,12 +1,9 @@
 import { annotation } from '../cdi/annotation.ts';
-import { DataVolume } from '../controller/kinds.ts';
 import { ownedBy } from '../controller/owner.ts';
-import { type DataVolumeTemplate, type VirtualMachine, VirtualMachineInstance, word } from './kinds.ts';
+import { type DataVolumeTemplate, type VirtualMachine, word } from './kinds.ts';
 
 export function dataVolumeFor(machine: VirtualMachine, { metadata, spec }: DataVolumeTemplate) {
   return {
-    apiVersion: DataVolume.apiVersion,
-    kind: DataVolume.kind,
     metadata: {
       ...metadata,
       namespace: machine.metadata.namespace,
@@ -23,8 +20,6 @@ export function instanceFor(machine: VirtualMachine) {
   const { metadata, spec } = machine.spec.template;
   const { preference, instancetype } = machine.spec;
   return {
-    apiVersion: VirtualMachineInstance.apiVersion,
-    kind: VirtualMachineInstance.kind,
     metadata: {
       name: machine.metadata.name,
       namespace: machine.metadata.namespace,

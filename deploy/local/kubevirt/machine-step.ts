@@ -1,18 +1,13 @@
 import { DataVolume } from '../controller/kinds.ts';
-import {
-  deletionOf,
-  type EventText,
-  patchOf,
-  statusOf,
-  type Write,
-  withFinalizer,
-  withoutFinalizer,
-} from '../controller/write.ts';
-import { isFinal, type MachineStatus, VirtualMachine, VirtualMachineInstance, word } from './kinds.ts';
+import { statusChange } from '../controller/status-patch.ts';
+import type { Step } from '../controller/step.ts';
+import { deletionOf, eventsFrom, patchOf, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
+import { isFinal, VirtualMachine, VirtualMachineInstance, word } from './kinds.ts';
 import { dataVolumeFor, instanceFor } from './machine-objects.ts';
 import { isOutdated, nextMachineStatus, type ObservedForStatus } from './machine-status.ts';
 import { runStrategyOf, wishOf } from './run-strategy.ts';
-import { statusPatch } from './status-patch.ts';
+
+const eventOn = eventsFrom('virtualmachine-controller');
 
 export interface ObservedMachine extends Omit<ObservedForStatus, 'starting' | 'restarting' | 'failure'> {
   /** Why the machine's ServiceAccount may not clone what a template names, by the template's name. */
@@ -21,15 +16,7 @@ export interface ObservedMachine extends Omit<ObservedForStatus, 'starting' | 'r
   lost?: Result['failure'];
 }
 
-/** What comes next about a machine: its writes, and when there is more to do if nothing else happens. */
-interface MachineStep {
-  writes: Write[];
-  waitMs?: number;
-}
-
-interface Result {
-  writes: Write[];
-  waitMs?: number;
+interface Result extends Step {
   failure?: ObservedForStatus['failure'];
   starting?: boolean;
   restarting?: boolean;
@@ -39,7 +26,7 @@ interface Result {
  * One reconcile of a machine by KubeVirt's controller (KubeVirt pkg/virt-controller/watch/vm/vm.go, sync and updateStatus): what is
  * to be made or deleted, then the status.
  */
-export function nextForMachine(observed: ObservedMachine): MachineStep {
+export function nextForMachine(observed: ObservedMachine): Step {
   const { machine, instance } = observed;
   const { writes, waitMs, failure, starting = false, restarting = false } = reconcile(observed);
   const next = nextMachineStatus({ ...observed, failure, starting, restarting });
@@ -47,11 +34,11 @@ export function nextForMachine(observed: ObservedMachine): MachineStep {
   return {
     writes: [
       ...writes,
-      ...statusWrites(machine, next),
+      ...statusChange(VirtualMachine, machine, next),
       // Only now that all it said is recorded may it go.
       ...(released ? [withoutFinalizer(VirtualMachineInstance, instance, word.machineFinalizer)] : []),
     ],
-    ...(waitMs === undefined ? {} : { waitMs }),
+    waitMs,
   };
 }
 
@@ -68,7 +55,7 @@ export function refusedMachine(observed: ObservedMachine, writes: readonly Write
     : `Failure while starting VMI: ${cause}`;
   const failure = { reason: 'FailedCreate', message } as const;
   const next = nextMachineStatus({ ...observed, failure, starting: false, restarting: false });
-  return [event, ...statusWrites(machine, next)];
+  return [event, ...statusChange(VirtualMachine, machine, next)];
 }
 
 function reconcile(observed: ObservedMachine): Result {
@@ -156,17 +143,3 @@ const generationOf = ({ metadata }: VirtualMachine, instance: VirtualMachineInst
   patchOf(VirtualMachineInstance, instance, {
     metadata: { annotations: { [word.generation]: String(metadata.generation) } },
   });
-
-const eventOn = (machine: VirtualMachine, type: EventText['type'], reason: string, message: string): Write => ({
-  do: 'event',
-  about: machine,
-  from: 'virtualmachine-controller',
-  type,
-  reason,
-  message,
-});
-
-function statusWrites(machine: VirtualMachine, next: MachineStatus): Write[] {
-  const patch = statusPatch(machine.status, next);
-  return patch ? [statusOf(VirtualMachine, machine, patch)] : [];
-}

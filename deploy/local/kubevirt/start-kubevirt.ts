@@ -1,4 +1,5 @@
 import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
+import { timeInState } from '../controller/time-in-state.ts';
 import { type KubevirtContext, watched } from './context.ts';
 import { addEventHandlers } from './event-handlers.ts';
 import { type MachineFaultRule, machineFaults } from './faults.ts';
@@ -6,7 +7,6 @@ import { reconcileInstance } from './instance-controller.ts';
 import { reconcileLauncher } from './launcher-controller.ts';
 import { reconcileMachine } from './machine-controller.ts';
 import { defaultTimings, type KubevirtTimings } from './settings.ts';
-import { stopwatch } from './stopwatch.ts';
 
 export interface KubevirtOptions extends SimulatorOptions {
   faults?: readonly MachineFaultRule[];
@@ -27,7 +27,7 @@ export function startKubevirt(options: KubevirtOptions): Running {
     guestAgent: options.guestAgent ?? true,
     faults: machineFaults(options.faults ?? []),
     timings: { ...defaultTimings, ...options.timings },
-    stopwatch: stopwatch(options.clock),
+    times: timeInState(options.clock),
   };
   addEventHandlers(context, {
     machines: queue((ref) => reconcileMachine(context, ref)),

@@ -1,3 +1,5 @@
+import { matches } from '../controller/fault-table.ts';
+
 /**
  * What goes wrong with the objects whose path (`/bucket/key`) holds the string or fits the expression.
  * `times` counts downloads, after which the fault is over; without it, it stays.
@@ -26,7 +28,7 @@ export function faultTable(rules: readonly Fault[]): FaultTable {
     rules: [...rules],
     see: (path) =>
       table.rules.find(
-        (fault) => fits(fault, path) && (met.get(fault) ?? 0) < (fault.times ?? Number.POSITIVE_INFINITY),
+        (fault) => matches(fault, [path]) && (met.get(fault) ?? 0) < (fault.times ?? Number.POSITIVE_INFINITY),
       ),
     meet: (path) => {
       const fault = table.see(path);
@@ -36,6 +38,3 @@ export function faultTable(rules: readonly Fault[]): FaultTable {
   };
   return table;
 }
-
-const fits = ({ match }: Fault, path: string) =>
-  typeof match === 'string' ? path.includes(match) : path.search(match) >= 0;

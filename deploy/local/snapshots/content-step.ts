@@ -1,7 +1,8 @@
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import { annotation } from '../cdi/annotation.ts';
 import type { Claim } from '../controller/kinds.ts';
 import { bytesOf } from '../controller/quantity.ts';
-import { patchOf, statusOf, timestamp, type Write, withoutFinalizer } from '../controller/write.ts';
+import { eventsFrom, patchOf, statusOf, type Write, withoutFinalizer } from '../controller/write.ts';
 import { finalizer, snapshotAnnotation, VolumeSnapshotContent } from './kinds.ts';
 
 interface ObservedContent {
@@ -71,16 +72,9 @@ function refusal({ content, nowMs }: ObservedContent, cause: string): ContentSte
     : [`Failed to create snapshot: ${cause}`, 'SnapshotCreationFailed'];
   const status = statusOf(VolumeSnapshotContent, content, {
     readyToUse: false,
-    error: { message, time: timestamp(nowMs) },
+    error: { message, time: toTime(nowMs) },
   });
-  const event: Write = {
-    do: 'event',
-    about: content,
-    from: 'csi-snapshotter ebs.csi.aws.com',
-    type: 'Warning',
-    reason,
-    message,
-  };
+  const event = eventsFrom('csi-snapshotter ebs.csi.aws.com')(content, 'Warning', reason, message);
   return { writes: content.status?.error?.message === message ? [] : [status, event], failure: message };
 }
 

@@ -1,3 +1,5 @@
+import { matches } from '../controller/fault-table.ts';
+
 /** What can go wrong with a snapshot beyond what a missing class or an unbound claim brings by itself. */
 export type SnapshotFault =
   /** No sidecar runs for the driver: the content never gets a status. */
@@ -24,4 +26,4 @@ export const faultOf = <M extends SnapshotFault['mode']>(
 ) =>
   rules
     .filter((rule): rule is Extract<SnapshotFaultRule, { mode: M }> => (modes as string[]).includes(rule.mode))
-    .find(({ match }) => names.some((name) => (typeof match === 'string' ? name.includes(match) : match.test(name))));
+    .find((rule) => matches(rule, names));

@@ -35,8 +35,6 @@ export function creation(observed: ObservedSnapshot): SnapshotStep {
 function contentFor(snapshot: VolumeSnapshot, snapshotClass: VolumeSnapshotClass, claim: Claim) {
   const { namespace, name, uid, resourceVersion } = snapshot.metadata;
   return {
-    apiVersion: VolumeSnapshotContent.apiVersion,
-    kind: VolumeSnapshotContent.kind,
     metadata: { name: contentName(snapshot), finalizers: [finalizer.content] },
     spec: {
       deletionPolicy: snapshotClass.deletionPolicy,

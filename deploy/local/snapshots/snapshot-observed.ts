@@ -1,6 +1,7 @@
 import type { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Claim } from '../controller/kinds.ts';
-import { statusOf, timestamp, type Write } from '../controller/write.ts';
+import { eventsFrom, statusOf, type Write } from '../controller/write.ts';
 import { VolumeSnapshot, type VolumeSnapshotContent, type VolumeSnapshotStatus } from './kinds.ts';
 
 /** What the snapshot controller looks at before it writes about a VolumeSnapshot. */
@@ -26,14 +27,7 @@ export interface SnapshotStep {
 }
 
 /** An Event about a snapshot. */
-export const says = (snapshot: VolumeSnapshot, type: 'Normal' | 'Warning', reason: string, message: string): Write => ({
-  do: 'event',
-  about: snapshot,
-  from: 'snapshot-controller',
-  type,
-  reason,
-  message,
-});
+export const says = eventsFrom('snapshot-controller');
 
 /** Says the error in the status; with `readyToUse: false` in `also` the snapshot is no longer, or not yet, to be used. */
 export function failing(
@@ -43,7 +37,7 @@ export function failing(
   nowMs: number,
   also: VolumeSnapshotStatus,
 ): SnapshotStep {
-  const error = { message, time: timestamp(nowMs) };
+  const error = { message, time: toTime(nowMs) };
   const isNew = snapshot.status?.error?.message !== message;
   const status = statusOf(VolumeSnapshot, snapshot, { ...also, error });
   return { writes: isNew ? [status, says(snapshot, 'Warning', reason, message)] : [status], failure: message };

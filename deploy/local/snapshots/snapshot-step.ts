@@ -1,7 +1,8 @@
 import { keyOf } from '../../../shared/kinds/resource.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import { Claim } from '../controller/kinds.ts';
 import { quantityOf } from '../controller/quantity.ts';
-import { patchOf, statusOf, timestamp, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
+import { patchOf, statusOf, type Write, withFinalizer, withoutFinalizer } from '../controller/write.ts';
 import { finalizer, VolumeSnapshot, type VolumeSnapshotContent, type VolumeSnapshotStatus } from './kinds.ts';
 import { creation } from './snapshot-creation.ts';
 import { deletion } from './snapshot-deletion.ts';
@@ -68,7 +69,7 @@ function statusStep(
   const next: VolumeSnapshotStatus = {
     boundVolumeSnapshotContentName: content.metadata.name,
     readyToUse,
-    ...(creationTime === undefined ? {} : { creationTime: timestamp(creationTime / 1e6) }),
+    ...(creationTime === undefined ? {} : { creationTime: toTime(creationTime / 1e6) }),
     ...(restoreSize === undefined ? {} : { restoreSize: quantityOf(restoreSize) }),
     ...(error ? { error } : {}),
   };

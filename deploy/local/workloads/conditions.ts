@@ -1,7 +1,7 @@
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { type Contents, without } from '../controller/conditions.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import { type Contents, transitionTime, without } from '../controller/conditions.ts';
 import type { Condition } from '../controller/kinds.ts';
-import { timestamp } from '../controller/write.ts';
 
 /** As the controllers of apps/v1 set one: what says the same stays; what does not comes last. */
 export function withCondition(conditions: readonly Condition[], next: Contents, nowMs: number): Condition[] {
@@ -11,8 +11,8 @@ export function withCondition(conditions: readonly Condition[], next: Contents, 
 }
 
 /** A condition with its times: that of the transition moves with the status. */
-export function timed(next: Contents, before: Condition | undefined, nowMs: number): Condition {
-  const now = timestamp(nowMs);
-  const kept = before?.status === next.status ? before.lastTransitionTime : undefined;
-  return { ...next, lastUpdateTime: now, lastTransitionTime: kept ?? now };
-}
+export const timed = (next: Contents, before: Condition | undefined, nowMs: number): Condition => ({
+  ...next,
+  lastUpdateTime: toTime(nowMs),
+  lastTransitionTime: transitionTime(before, next.status, nowMs),
+});

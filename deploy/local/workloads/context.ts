@@ -1,11 +1,10 @@
 import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
 import { Claim, StorageClass } from '../controller/kinds.ts';
 import type { Shared } from '../controller/simulator.ts';
-import type { Write } from '../controller/write.ts';
+import type { TimeInState } from '../controller/time-in-state.ts';
 import type { WorkloadFaults } from './faults.ts';
 import { Deployment, Job, Pod, ReplicaSet } from './kinds.ts';
 import type { WorkloadTimings } from './settings.ts';
-import type { TimeInState } from './time-in-state.ts';
 
 export const watched = {
   deployments: Deployment,
@@ -22,10 +21,4 @@ export interface WorkloadContext extends Shared<typeof watched> {
   timings: WorkloadTimings;
   faults: WorkloadFaults;
   times: TimeInState;
-}
-
-/** What comes next about an object: writes, and when there is more to do if nothing else happens. */
-export interface Step {
-  writes: Write[];
-  waitMs?: number;
 }

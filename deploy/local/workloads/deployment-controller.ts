@@ -1,5 +1,6 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { isControlledBy } from '../controller/owner.ts';
+import { performStep } from '../controller/step.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { WorkloadContext } from './context.ts';
 import { nextForDeployment, type ObservedDeployment } from './deployment-step.ts';
@@ -8,10 +9,7 @@ import { conditionOf, type Deployment } from './kinds.ts';
 export async function reconcileDeployment(context: WorkloadContext, ref: ObjectReference): Promise<Again> {
   const deployment = context.deployments.find(ref);
   if (!deployment) return undefined;
-  const { writes, waitMs } = nextForDeployment(observe(context, deployment));
-  await context.perform(writes);
-  if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { requeueAfterMs: waitMs };
+  return performStep(context, nextForDeployment(observe(context, deployment)));
 }
 
 function observe(context: WorkloadContext, deployment: Deployment): ObservedDeployment {

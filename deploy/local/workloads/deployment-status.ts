@@ -2,7 +2,7 @@ import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { type Contents, without } from '../controller/conditions.ts';
 import type { Condition } from '../controller/kinds.ts';
 import { timed, withCondition } from './conditions.ts';
-import type { Deployment, DeploymentStatus, ReplicaSet } from './kinds.ts';
+import { type Deployment, type DeploymentStatus, positive, type ReplicaSet } from './kinds.ts';
 
 interface Rollout {
   deployment: Deployment;
@@ -37,9 +37,6 @@ function counts({ deployment, replicaSets, newest }: Rollout): DeploymentStatus 
     unavailableReplicas: positive(wanted - available),
   };
 }
-
-/** Go writes no zero where a field is optional. */
-const positive = (count: number) => (count > 0 ? count : undefined);
 
 function withAvailability({ deployment, nowMs }: Rollout, { availableReplicas = 0 }: DeploymentStatus): Condition[] {
   const { replicas, strategy } = deployment.spec;

@@ -1,9 +1,9 @@
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import { ownedBy } from '../controller/owner.ts';
-import { deletionOf, patchOf, statusOf, type Write } from '../controller/write.ts';
-import { statusPatch } from '../kubevirt/status-patch.ts';
+import { statusChange } from '../controller/status-patch.ts';
+import type { Step } from '../controller/step.ts';
+import { deletionOf, eventsFrom, patchOf, statusOf, type Write } from '../controller/write.ts';
 import { withCondition } from './conditions.ts';
-import type { Step } from './context.ts';
 import { deploymentStatus } from './deployment-status.ts';
 import { Deployment, isGoing, isOver, isTrue, type Pod, ReplicaSet, templateHash } from './kinds.ts';
 import { hashOf } from './template-hash.ts';
@@ -52,14 +52,8 @@ function scaled(deployment: Deployment, replicaSet: ReplicaSet, replicas: number
   return [patchOf(ReplicaSet, replicaSet, { spec: { replicas } }), scaling(deployment, message)];
 }
 
-const scaling = (about: Deployment, message: string): Write => ({
-  do: 'event',
-  about,
-  from: 'deployment-controller',
-  type: 'Normal',
-  reason: 'ScalingReplicaSet',
-  message,
-});
+const scaling = (deployment: Deployment, message: string): Write =>
+  eventsFrom('deployment-controller')(deployment, 'Normal', 'ScalingReplicaSet', message);
 
 function create(observed: ObservedDeployment, old: ReplicaSet[], hash: string): Write[] {
   const { deployment, nowMs } = observed;
@@ -105,11 +99,11 @@ function replicaSetFor(deployment: Deployment, name: string, hash: string, numbe
 function tell(observed: ObservedDeployment, newest: ReplicaSet | undefined, old: ReplicaSet[]): Step {
   const { deployment, replicaSets, deadlineMs, stalledMs, nowMs } = observed;
   const status = deploymentStatus({ deployment, replicaSets, newest, deadlineMs, stalledMs, nowMs });
-  const patch = statusPatch(deployment.status, status);
-  const writes = patch ? [statusOf(Deployment, deployment, patch)] : forgotten(deployment, old);
+  const change = statusChange(Deployment, deployment, status);
+  const writes = change.length > 0 ? change : forgotten(deployment, old);
   const waits = conditionOf(status.conditions, 'Progressing');
   const isCounted = waits?.status === 'True' && waits.reason !== 'NewReplicaSetAvailable';
-  return { writes, ...(isCounted ? { waitMs: Math.max(1, deadlineMs - stalledMs) } : {}) };
+  return { writes, waitMs: isCounted ? deadlineMs - stalledMs : undefined };
 }
 
 /** Of the ReplicaSets that have nothing to do any more only the newest are kept, once the rollout is through. */

@@ -1,9 +1,10 @@
 import { keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
+import { claimsOf } from '../controller/kinds.ts';
 import { controllerOf } from '../controller/owner.ts';
 import type { WorkQueue } from '../controller/work-queue.ts';
 import type { WorkloadContext } from './context.ts';
 import { jobOf } from './job-controller.ts';
-import { claimNamesOf, type Pod } from './kinds.ts';
+import type { Pod } from './kinds.ts';
 import { isOurs } from './pod-controller.ts';
 import { isSimulated } from './simulated.ts';
 
@@ -53,7 +54,7 @@ export function addEventHandlers(context: WorkloadContext, queues: Queues): void
     addPods(({ spec }) => spec.nodeName === undefined);
   });
   claims.onChange(({ metadata: { namespace, name } }) =>
-    addPods((pod) => pod.metadata.namespace === namespace && claimNamesOf(pod).includes(name)),
+    addPods((pod) => pod.metadata.namespace === namespace && claimsOf(pod).includes(name)),
   );
   networks.onChange(({ metadata: { namespace } }) => addPods((pod) => pod.metadata.namespace === namespace));
 }

@@ -1,5 +1,6 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
 import { controllerOf, isControlledBy } from '../controller/owner.ts';
+import { performStep } from '../controller/step.ts';
 import type { Again } from '../controller/work-queue.ts';
 import { withoutFinalizer } from '../controller/write.ts';
 import type { WorkloadContext } from './context.ts';
@@ -9,10 +10,7 @@ import { isTrue, type Job, jobTracking, Pod } from './kinds.ts';
 export async function reconcileJob(context: WorkloadContext, ref: ObjectReference): Promise<Again> {
   const job = context.jobs.find(ref);
   if (!job) return letOrphansGo(context, ref);
-  const { writes, waitMs } = nextForJob(observe(context, job));
-  await context.perform(writes);
-  if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { requeueAfterMs: Math.max(1, waitMs) };
+  return performStep(context, nextForJob(observe(context, job)));
 }
 
 /** Pods whose Job is gone before it has counted them. */

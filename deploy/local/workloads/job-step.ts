@@ -1,8 +1,9 @@
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Condition } from '../controller/kinds.ts';
-import { deletionOf, statusOf, timestamp, type Write, withoutFinalizer } from '../controller/write.ts';
-import { statusPatch } from '../kubevirt/status-patch.ts';
-import type { Step } from './context.ts';
-import { isGoing, isOver, isReady, isTrue, Job, type JobStatus, jobTracking, Pod } from './kinds.ts';
+import { statusPatch } from '../controller/status-patch.ts';
+import { type Step, soonest } from '../controller/step.ts';
+import { deletionOf, eventsFrom, statusOf, type Write, withoutFinalizer } from '../controller/write.ts';
+import { isGoing, isOver, isReady, isTrue, Job, type JobStatus, jobTracking, Pod, positive } from './kinds.ts';
 import { newPod } from './new-pod.ts';
 
 export interface ObservedJob {
@@ -70,7 +71,7 @@ function count({ job, pods, nowMs }: ObservedJob): Count {
     succeeded: succeeded.all,
     failed: failed.all,
     status: {
-      startTime: status.startTime ?? timestamp(nowMs),
+      startTime: status.startTime ?? toTime(nowMs),
       active: positive(active.length),
       ready: active.filter(isReady).length,
       terminating: pods.filter((pod) => isGoing(pod) && !isOver(pod)).length,
@@ -90,8 +91,6 @@ function countedPods({ job, pods }: ObservedJob): Pod[] {
   const { succeeded = [], failed = [] } = job.status?.uncountedTerminatedPods ?? {};
   return pods.filter(({ metadata }) => [...succeeded, ...failed].includes(metadata.uid));
 }
-
-const positive = (number: number) => (number > 0 ? number : undefined);
 
 /** What the Job has come to, as its status says or as its Pods stand now. */
 function verdictOn({ job, pods, activeMs, deadlineMs }: ObservedJob, counted: Count): Verdict | undefined {
@@ -137,23 +136,23 @@ function finish(observed: ObservedJob, counted: Count, verdict: Verdict, active:
   if (going.length > 0) return { writes: going };
   if (pods.some((pod) => !isOver(pod))) return { writes: [] };
   add(type);
-  const completionTime = type === 'Complete' ? { completionTime: timestamp(nowMs) } : {};
-  return { writes: [...say(job, { ...counted.status, ...completionTime, conditions }), eventOn(job, verdict)] };
+  const completionTime = type === 'Complete' ? { completionTime: toTime(nowMs) } : {};
+  return { writes: [...say(job, { ...counted.status, ...completionTime, conditions }), eventOf(job, verdict)] };
 }
 
 const jobCondition = (type: string, reason: string, message: string, nowMs: number): Condition => ({
   type,
   status: 'True',
-  lastProbeTime: timestamp(nowMs),
-  lastTransitionTime: timestamp(nowMs),
+  lastProbeTime: toTime(nowMs),
+  lastTransitionTime: toTime(nowMs),
   reason,
   message,
 });
 
-const eventOn = (about: Job, { type, reason, message }: Verdict): Write =>
-  type === 'Complete'
-    ? { do: 'event', about, from: 'job-controller', type: 'Normal', reason: 'Completed', message: 'Job completed' }
-    : { do: 'event', about, from: 'job-controller', type: 'Warning', reason, message };
+const eventOn = eventsFrom('job-controller');
+
+const eventOf = (job: Job, { type, reason, message }: Verdict): Write =>
+  type === 'Complete' ? eventOn(job, 'Normal', 'Completed', 'Job completed') : eventOn(job, 'Warning', reason, message);
 
 function run(observed: ObservedJob, counted: Count, active: readonly Pod[]): Step {
   const { job, activeMs, deadlineMs, sinceFailureMs, backOffMs } = observed;
@@ -161,15 +160,15 @@ function run(observed: ObservedJob, counted: Count, active: readonly Pod[]): Ste
   if (writes.length > 0) return { writes };
   const going = countedPods(observed).flatMap(released);
   if (going.length > 0) return { writes: going };
-  const deadline = deadlineMs === undefined ? [] : [Math.max(1, deadlineMs - activeMs)];
+  const leftMs = deadlineMs === undefined ? undefined : deadlineMs - activeMs;
   if (job.spec.suspend) return { writes: active.map((pod) => deletionOf(Pod, pod)) };
   const { completions = 1, parallelism } = job.spec;
   const wanted = Math.min(parallelism, completions - counted.succeeded);
   const missing = wanted - active.length;
   const restMs = counted.failed > 0 ? backOffMs - sinceFailureMs : 0;
-  if (missing > 0 && restMs > 0) return { writes: [], waitMs: Math.min(restMs, ...deadline) };
+  if (missing > 0 && restMs > 0) return { writes: [], waitMs: soonest(restMs, leftMs) };
   if (missing > 0) return { writes: Array.from({ length: missing }, () => newPod(job)) };
-  return { writes: [], ...(deadline.length > 0 ? { waitMs: Math.min(...deadline) } : {}) };
+  return { writes: [], waitMs: leftMs };
 }
 
 function afterwards({ job, pods, finishedMs, keptMs }: ObservedJob): Step {

@@ -181,5 +181,5 @@ export const isOver = ({ status }: Pod) => ['Succeeded', 'Failed'].includes(stat
 
 export const isGoing = ({ metadata }: KubernetesObject) => metadata.deletionTimestamp !== undefined;
 
-export const claimNamesOf = ({ spec }: Pod) =>
-  (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+/** Go writes no zero where a field is optional. */
+export const positive = (count: number) => (count > 0 ? count : undefined);

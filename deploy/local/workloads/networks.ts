@@ -1,7 +1,7 @@
-import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import type { KubernetesObject, ObjectReference } from '../../../shared/kinds/resource.ts';
 import type { Pod } from './kinds.ts';
 
-const requested = 'k8s.v1.cni.cncf.io/networks';
+export const networksAnnotation = 'k8s.v1.cni.cncf.io/networks';
 const reported = 'k8s.v1.cni.cncf.io/network-status';
 
 /** A network beside the cluster's own that a Pod asks Multus for. */
@@ -12,8 +12,8 @@ interface RequestedNetwork extends ObjectReference {
 }
 
 /** The networks of a Pod's annotation, in both of its forms: JSON, or `namespace/name@interface` with commas between. */
-export function networksOf({ metadata }: Pod): RequestedNetwork[] {
-  const text = metadata.annotations?.[requested]?.trim() ?? '';
+export function networksOf({ metadata }: KubernetesObject): RequestedNetwork[] {
+  const text = metadata.annotations?.[networksAnnotation]?.trim() ?? '';
   const home = metadata.namespace;
   if (text === '') return [];
   const listed = text.startsWith('[') ? inJson(text) : undefined;

@@ -2,7 +2,7 @@ import { defineResource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import { timestamp } from '../api-server/cluster-state.ts';
 import type { Clock } from '../clock.ts';
-import { nodeName } from '../kubevirt/launcher-pod.ts';
+import { nodeName } from './scheduling.ts';
 
 const Node = defineResource({ apiVersion: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }, {});
 

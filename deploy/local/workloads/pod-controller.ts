@@ -1,25 +1,23 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { classFor, waitsForConsumer } from '../cdi/storage-profile.ts';
-import type { ContainerStatus } from '../controller/kinds.ts';
+import { type ContainerStatus, claimsOf } from '../controller/kinds.ts';
+import { performStep } from '../controller/step.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { ObservedContainer } from './container-step.ts';
 import type { WorkloadContext } from './context.ts';
 import type { ContainerName, WorkloadFaultMode } from './faults.ts';
 import { hasTakenPort } from './host-ports.ts';
 import { jobOf } from './job-controller.ts';
-import { type Container, claimNamesOf, isGoing, isOver, type Pod } from './kinds.ts';
+import { type Container, isGoing, isOver, type Pod } from './kinds.ts';
 import { missingAround, missingIn } from './missing.ts';
 import { nextForPod, type ObservedPod } from './pod-step.ts';
+import { lateAmong } from './scheduling.ts';
 import { defaultScheduler, isSimulated } from './simulated.ts';
 
 /** Simulates scheduler and kubelet for one Pod of a workspace that no other simulator runs. */
 export async function reconcilePod(context: WorkloadContext, ref: ObjectReference): Promise<Again> {
   const pod = context.pods.find(ref);
   if (!pod || !isOurs(pod)) return undefined;
-  const { writes, waitMs } = nextForPod(await observe(context, pod));
-  await context.perform(writes);
-  if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { requeueAfterMs: Math.max(1, waitMs) };
+  return performStep(context, nextForPod(await observe(context, pod)));
 }
 
 export const isOurs = ({ metadata, spec }: Pod) =>
@@ -28,8 +26,7 @@ export const isOurs = ({ metadata, spec }: Pod) =>
 async function observe(context: WorkloadContext, pod: Pod): Promise<ObservedPod> {
   const { clock, timings, times, storageClasses } = context;
   const { uid, namespace, deletionTimestamp } = pod.metadata;
-  const claims = claimNamesOf(pod).flatMap((name) => context.claims.find({ namespace, name }) ?? []);
-  const classes = [...storageClasses.objects.values()];
+  const claims = claimsOf(pod).flatMap((name) => context.claims.find({ namespace, name }) ?? []);
   const isStarting = pod.spec.nodeName !== undefined && !isOver(pod) && !isGoing(pod);
   const blocked = isStarting && !hasBegun(pod) ? await missingAround(context, pod) : undefined;
   const containers: ObservedContainer[] = [];
@@ -43,10 +40,10 @@ async function observe(context: WorkloadContext, pod: Pod): Promise<ObservedPod>
   return {
     pod,
     claims,
-    lateClaims: claims.filter(({ spec }) => waitsForConsumer(classFor(spec.storageClassName, classes))),
+    lateClaims: lateAmong(claims, storageClasses.objects),
     hasTakenPort: !pod.spec.nodeName && hasTakenPort(pod, context.pods.objects.values()),
-    unschedulableMs: unschedulable ? unschedulable.forMs - times.msIn(`${uid} pod`, 'new') : 0,
-    waitedMs: times.msIn(`${uid} wait`, 'new'),
+    unschedulableMs: unschedulable ? unschedulable.forMs - times.msIn(`${uid} pod`) : 0,
+    waitedMs: times.msIn(`${uid} wait`),
     blocked,
     isBlockReported: times.hasSeen(`${uid} blocked`, blocked?.message ?? ''),
     containers,

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
+import { transitionTime } from '../controller/conditions.ts';
 import type { Condition, ContainerStatus } from '../controller/kinds.ts';
-import { timestamp } from '../controller/write.ts';
 import type { Container, Pod, PodStatus } from './kinds.ts';
 
 /** The node that all Pods of workspaces are on, and its address. */
@@ -24,12 +26,10 @@ interface Contents {
 function withPodConditions(before: readonly Condition[], contents: readonly Contents[], nowMs: number): Condition[] {
   const next = contents.map(({ type, status, reason, message }): Condition => {
     const text = status ? 'True' : 'False';
-    const old = before.find((condition) => condition.type === type);
-    const kept = old?.status === text ? old.lastTransitionTime : undefined;
     return {
       type,
       status: text,
-      lastTransitionTime: kept ?? timestamp(nowMs),
+      lastTransitionTime: transitionTime(conditionOf(before, type), text, nowMs),
       ...(reason ? { reason } : {}),
       ...(message ? { message } : {}),
     };
@@ -84,7 +84,7 @@ export function podStatus(pod: Pod, containers: ContainerStatus[], hasSandbox: b
     hostIP,
     hostIPs: [{ ip: hostIP }],
     ...(hasSandbox ? { podIP, podIPs: [{ ip: podIP }] } : {}),
-    startTime: before.startTime ?? timestamp(nowMs),
+    startTime: before.startTime ?? toTime(nowMs),
     containerStatuses: containers,
   };
 }
@@ -125,7 +125,7 @@ export function running(
   const isAgain = before?.state?.terminated !== undefined || before?.lastState?.terminated !== undefined;
   return {
     name,
-    state: { running: { startedAt: timestamp(nowMs) } },
+    state: { running: { startedAt: toTime(nowMs) } },
     ...lastOf(before),
     ready,
     restartCount: (before?.restartCount ?? 0) + (isAgain ? 1 : 0),
@@ -150,8 +150,8 @@ export function terminated(before: ContainerStatus, { exitCode, message }: Exit,
         exitCode,
         reason: exitCode === 0 ? 'Completed' : 'Error',
         ...(message ? { message } : {}),
-        startedAt: before.state?.running?.startedAt ?? timestamp(nowMs),
-        finishedAt: timestamp(nowMs),
+        startedAt: before.state?.running?.startedAt ?? toTime(nowMs),
+        finishedAt: toTime(nowMs),
         ...(containerID ? { containerID } : {}),
       },
     },

@@ -1,12 +1,14 @@
-import { annotation } from '../cdi/annotation.ts';
-import { Claim, type ContainerStatus } from '../controller/kinds.ts';
-import { patchOf, statusOf, type Write } from '../controller/write.ts';
-import { nodeName } from '../kubevirt/launcher-pod.ts';
+import { type Claim, type ContainerStatus, claimsOf } from '../controller/kinds.ts';
+import { type Step, soonest } from '../controller/step.ts';
+import { eventsFrom, patchOf, statusOf, type Write } from '../controller/write.ts';
 import { nextForContainer, type ObservedContainer } from './container-step.ts';
-import type { Step } from './context.ts';
-import { claimNamesOf, conditionOf, isGoing, isOver, Pod } from './kinds.ts';
+import { conditionOf, isGoing, isOver, Pod } from './kinds.ts';
 import { networkStatus, networksOf } from './networks.ts';
 import { podIPFor, podStatus, scheduled, terminated, unschedulable, waiting } from './pod-status.ts';
+import { choiceOfNode, isBound, nodeName } from './scheduling.ts';
+
+const schedulerEvent = eventsFrom('default-scheduler');
+const kubeletEvent = eventsFrom('kubelet');
 
 export interface ObservedPod {
   pod: Pod;
@@ -60,23 +62,18 @@ function schedule(observed: ObservedPod): Step {
   const { pod, claims, lateClaims, waitedMs, scheduleMs, unschedulableMs, nowMs } = observed;
   const why = obstacle(observed);
   if (why !== undefined) {
-    const wait = unschedulableMs > 0 ? { waitMs: unschedulableMs } : {};
-    if (conditionOf(pod, 'PodScheduled')?.message === why) return { writes: [], ...wait };
-    const event = warning(pod, 'default-scheduler', 'FailedScheduling', why);
-    return { writes: [statusOf(Pod, pod, unschedulable(pod, why, nowMs)), event], ...wait };
+    const waitMs = unschedulableMs > 0 ? unschedulableMs : undefined;
+    if (conditionOf(pod, 'PodScheduled')?.message === why) return { writes: [], waitMs };
+    const event = schedulerEvent(pod, 'Warning', 'FailedScheduling', why);
+    return { writes: [statusOf(Pod, pod, unschedulable(pod, why, nowMs)), event], waitMs };
   }
   if (waitedMs < scheduleMs) return { writes: [], waitMs: scheduleMs - waitedMs };
-  const choice = { metadata: { annotations: { [annotation.selectedNode]: nodeName } } };
-  const undecided = lateClaims.filter(
-    (claim) => !isBound(claim) && claim.metadata.annotations?.[annotation.selectedNode] === undefined,
-  );
-  if (undecided.length > 0) return { writes: undecided.map((claim) => patchOf(Claim, claim, choice)) };
+  const choice = choiceOfNode(lateClaims);
+  if (choice.length > 0) return { writes: choice };
   if (!claims.every(isBound)) return { writes: [] };
   // A real scheduler writes both at once, to the subresource `binding`.
   return { writes: [patchOf(Pod, pod, { spec: { nodeName } }), statusOf(Pod, pod, scheduled(pod, nowMs))] };
 }
-
-const isBound = ({ status }: Claim) => status?.phase === 'Bound';
 
 const none = '0/1 nodes are available: ';
 const unhelpful = 'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.';
@@ -86,7 +83,7 @@ const noDevices = 'no new claims to deallocate, ';
 
 /** Why no node takes the Pod, in the words of 1.34's scheduler, the odd end of some included. */
 function obstacle({ pod, claims, lateClaims, hasTakenPort, unschedulableMs }: ObservedPod): string | undefined {
-  const missing = claimNamesOf(pod).find((name) => !claims.some(({ metadata }) => metadata.name === name));
+  const missing = claimsOf(pod).find((name) => !claims.some(({ metadata }) => metadata.name === name));
   if (missing !== undefined) return `${none}persistentvolumeclaim "${missing}" not found. not found`;
   const going = claims.find(isGoing);
   if (going) return `${none}persistentvolumeclaim "${going.metadata.name}" is being deleted. not found`;
@@ -99,15 +96,6 @@ function obstacle({ pod, claims, lateClaims, hasTakenPort, unschedulableMs }: Ob
   return unschedulableMs > 0 ? `${none}1 Insufficient cpu. ${noDevices}${unhelpful}` : undefined;
 }
 
-const warning = (about: Pod, from: string, reason: string, message: string): Write => ({
-  do: 'event',
-  about,
-  from,
-  type: 'Warning',
-  reason,
-  message,
-});
-
 function run(observed: ObservedPod): Step {
   const { pod, blocked, containers, isBlockReported, pollMs, nowMs } = observed;
   const isFresh = containers.every(({ before }) => before === undefined || isCreating(before));
@@ -116,17 +104,19 @@ function run(observed: ObservedPod): Step {
       ({ container, before }) => before ?? waiting(container, before, 'ContainerCreating'),
     );
     const isShown = containers.every(({ before }) => before !== undefined);
-    const writes = isBlockReported ? [] : [warning(pod, 'kubelet', blocked.reason, blocked.message)];
-    if (isShown) return { writes: writes, waitMs: pollMs };
+    const writes = isBlockReported ? [] : [kubeletEvent(pod, 'Warning', blocked.reason, blocked.message)];
+    if (isShown) return { writes, waitMs: pollMs };
     return { writes: [statusOf(Pod, pod, podStatus(pod, creating, false, nowMs)), ...writes] };
   }
   const steps = containers.map((each) => ({ ...nextForContainer(each), each }));
-  const waits = steps.flatMap(({ waitMs }) => waitMs ?? []);
-  const later = waits.length > 0 ? { waitMs: Math.min(...waits) } : {};
-  if (steps.every(({ status }) => status === undefined)) return { writes: [], ...later };
+  if (steps.every(({ status }) => status === undefined)) {
+    return { writes: [], waitMs: soonest(...steps.map(({ waitMs }) => waitMs)) };
+  }
   const statuses = steps.flatMap(({ status, each }) => status ?? each.before ?? []);
   const isStarting = statuses.every(isCreating);
-  const events = steps.flatMap(({ event }) => (event ? [warning(pod, 'kubelet', event.reason, event.message)] : []));
+  const events = steps.flatMap(({ event }) =>
+    event ? [kubeletEvent(pod, 'Warning', event.reason, event.message)] : [],
+  );
   return {
     writes: [
       ...(isFresh && !isStarting ? connected(pod) : []),

@@ -1,6 +1,6 @@
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
-import { ApiError } from '../../../shared/runtime/errors.ts';
 import { isControlledBy } from '../controller/owner.ts';
+import { performStep } from '../controller/step.ts';
 import type { Again } from '../controller/work-queue.ts';
 import type { WorkloadContext } from './context.ts';
 import { isReady, type Pod, type ReplicaSet } from './kinds.ts';
@@ -10,16 +10,7 @@ export async function reconcileReplicaSet(context: WorkloadContext, ref: ObjectR
   const replicaSet = context.replicaSets.find(ref);
   if (!replicaSet) return undefined;
   const observed = observe(context, replicaSet);
-  const { writes, waitMs } = nextForReplicaSet(observed);
-  try {
-    await context.perform(writes);
-  } catch (error) {
-    const isRefused = error instanceof ApiError && [400, 403, 422].includes(error.status);
-    if (isRefused) await context.perform(refusedReplicaSet(observed, error.message));
-    throw error;
-  }
-  if (writes.length > 0) return { holdMs: context.timings.tickMs };
-  return waitMs === undefined ? undefined : { requeueAfterMs: Math.max(1, waitMs) };
+  return performStep(context, nextForReplicaSet(observed), (message) => refusedReplicaSet(observed, message));
 }
 
 const observe = (context: WorkloadContext, replicaSet: ReplicaSet): ObservedReplicaSet => ({

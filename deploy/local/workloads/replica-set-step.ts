@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
-import { deletionOf, statusOf, type Write } from '../controller/write.ts';
+import { statusChange } from '../controller/status-patch.ts';
+import { type Step, soonest } from '../controller/step.ts';
+import { deletionOf, type Write } from '../controller/write.ts';
 import { timed } from './conditions.ts';
-import type { Step } from './context.ts';
-import { conditionOf, isGoing, isOver, isReady, Pod, ReplicaSet } from './kinds.ts';
+import { conditionOf, isGoing, isOver, isReady, Pod, positive, ReplicaSet } from './kinds.ts';
 import { newPod } from './new-pod.ts';
 
 export interface ObservedReplicaSet {
@@ -21,12 +21,10 @@ export function nextForReplicaSet(observed: ObservedReplicaSet): Step {
   if (isGoing(replicaSet)) return { writes: [] };
   const active = pods.filter((pod) => !isGoing(pod) && !isOver(pod));
   const missing = replicaSet.spec.replicas - active.length;
-  if (missing > 0) return { writes: Array.from({ length: missing }, () => created(replicaSet)).flat() };
+  if (missing > 0) return { writes: Array.from({ length: missing }, () => newPod(replicaSet)) };
   if (missing < 0) return { writes: surplus(active, -missing).map((pod) => deletionOf(Pod, pod)) };
   return counted(observed, active);
 }
-
-const created = (replicaSet: ReplicaSet): Write[] => [newPod(replicaSet)];
 
 /** The newest go first, and of these who isn't ready. */
 const surplus = (active: readonly Pod[], count: number) =>
@@ -42,6 +40,7 @@ function counted({ replicaSet, readyMs, minReadyMs }: ObservedReplicaSet, active
   const ready = active.filter(isReady);
   const available = ready.filter((pod) => readyMs(pod) >= minReadyMs);
   const status = {
+    ...replicaSet.status,
     observedGeneration: replicaSet.metadata.generation,
     replicas: active.length,
     fullyLabeledReplicas: positive(active.length),
@@ -50,29 +49,18 @@ function counted({ replicaSet, readyMs, minReadyMs }: ObservedReplicaSet, active
     conditions: undefined,
   };
   const due = ready.filter((pod) => !available.includes(pod)).map((pod) => minReadyMs - readyMs(pod));
-  return { writes: statusWrites(replicaSet, status), ...(due.length > 0 ? { waitMs: Math.min(...due) } : {}) };
+  return { writes: statusChange(ReplicaSet, replicaSet, status), waitMs: soonest(...due) };
 }
-
-/** Go writes no zero where a field is optional. */
-const positive = (count: number) => (count > 0 ? count : undefined);
 
 /** The condition if the server refuses a Pod. */
 export function refusedReplicaSet({ replicaSet, pods, nowMs }: ObservedReplicaSet, message: string): Write[] {
   const condition = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message };
   const before = conditionOf(replicaSet, condition.type);
   const { lastUpdateTime: _, ...kept } = timed(condition, before, nowMs);
-  return statusWrites(replicaSet, {
+  return statusChange(ReplicaSet, replicaSet, {
+    ...replicaSet.status,
     observedGeneration: replicaSet.metadata.generation,
     replicas: pods.filter((pod) => !isGoing(pod) && !isOver(pod)).length,
     conditions: [kept],
   });
-}
-
-function statusWrites(replicaSet: ReplicaSet, status: Record<string, unknown>): Write[] {
-  const before: Record<string, unknown> = replicaSet.status ?? {};
-  const changed = Object.entries(status).filter(([field, value]) => !isDeepStrictEqual(before[field], value));
-  if (changed.length === 0) return [];
-  return [
-    statusOf(ReplicaSet, replicaSet, Object.fromEntries(changed.map(([field, value]) => [field, value ?? null]))),
-  ];
 }

@@ -1,4 +1,5 @@
 import { type Running, type SimulatorOptions, simulator } from '../controller/simulator.ts';
+import { timeInState } from '../controller/time-in-state.ts';
 import { type WorkloadContext, watched } from './context.ts';
 import { reconcileDeployment } from './deployment-controller.ts';
 import { addEventHandlers } from './event-handlers.ts';
@@ -7,7 +8,6 @@ import { reconcileJob } from './job-controller.ts';
 import { reconcilePod } from './pod-controller.ts';
 import { reconcileReplicaSet } from './replica-set-controller.ts';
 import { defaultTimings, type WorkloadTimings } from './settings.ts';
-import { timeInState } from './time-in-state.ts';
 
 export interface WorkloadOptions extends SimulatorOptions {
   faults?: readonly WorkloadFaultRule[];

@@ -6,7 +6,6 @@ import type { StorageProfiles } from '../../../deploy/local/cdi/storage-profile.
 import { testCluster } from '../../../deploy/local/cdi/test-cluster.ts';
 import { realClock } from '../../../deploy/local/clock.ts';
 import { bytesOf } from '../../../deploy/local/controller/quantity.ts';
-import { timestamp } from '../../../deploy/local/controller/write.ts';
 import { importImage } from '../../../deploy/local/importer/import-image.ts';
 import type { Fault } from '../../../deploy/local/object-store/faults.ts';
 import { type ObjectStore, startObjectStore } from '../../../deploy/local/object-store/object-store.ts';
@@ -15,6 +14,7 @@ import { finalizer } from '../../../deploy/local/snapshots/kinds.ts';
 import { startSnapshotter } from '../../../deploy/local/snapshots/start-snapshotter.ts';
 import { defineResource, type Resource, referenceOf } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { Change, Recorded } from '../replay/scenarios.ts';
 import { type Story, storiesOf } from './canonical.ts';
@@ -292,7 +292,7 @@ async function makeSource(kube: Kube, { spec }: Recorded) {
   });
   const status = (more: object) => [{ status: { readyToUse: true, ...more } }, { subresource: 'status' }] as const;
   await kube.patch(VolumeSnapshotContent, content, ...status({ creationTime: 0, restoreSize: bytesOf(restoreSize) }));
-  const bound = { boundVolumeSnapshotContentName: content.name, creationTime: timestamp(0), restoreSize };
+  const bound = { boundVolumeSnapshotContentName: content.name, creationTime: toTime(0), restoreSize };
   await kube.patch(VolumeSnapshot, snapshot, ...status(bound));
 }
 

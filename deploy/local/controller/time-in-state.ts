@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 
 /** How long something has been in the state it is in, as this process has seen it; what it forgets costs time and nothing else. */
 export interface TimeInState {
-  /** Milliseconds since `what` was first seen in this very state. */
-  msIn(what: string, state: string): number;
+  /** Milliseconds since `what` was first seen in this very state, or at all where it has but one. */
+  msIn(what: string, state?: string): number;
   /** Whether `what` was seen in this very state before; from now on it was. */
   hasSeen(what: string, state: string): boolean;
   /** Removes the times of deleted objects. */
@@ -19,7 +19,7 @@ export function timeInState(clock: Clock): TimeInState {
   };
   return {
     hasSeen,
-    msIn: (what, state) => (hasSeen(what, state) ? clock.now() - (seen.get(what)?.sinceMs ?? clock.now()) : 0),
+    msIn: (what, state = '') => (hasSeen(what, state) ? clock.now() - (seen.get(what)?.sinceMs ?? clock.now()) : 0),
     forget(uid) {
       for (const what of seen.keys()) if (what.startsWith(`${uid} `)) seen.delete(what);
     },
