@@ -1,3 +1,4 @@
+import type { Kind } from './kind.ts';
 import type { ApiObject } from './objects.ts';
 import { StatusError } from './status-error.ts';
 
@@ -15,6 +16,27 @@ export interface AdmissionRequest {
   groups?: readonly string[];
   dryRun: boolean;
 }
+
+/** Who asks for something to be written, and how. */
+interface Asked {
+  user: string;
+  groups?: readonly string[];
+  dryRun?: boolean;
+}
+
+export const admissionRequest = (
+  { group, version, plural }: Kind,
+  { user, groups, dryRun = false }: Asked,
+  what: Pick<AdmissionRequest, 'operation' | 'object' | 'oldObject'>,
+  subresource = '',
+): AdmissionRequest => ({
+  ...what,
+  resource: { group, version, resource: plural },
+  subresource,
+  user,
+  ...(groups && { groups }),
+  dryRun,
+});
 
 /**
  * Simulates an admission webhook: throws to refuse. A thrown error with a numeric `status` between 400 and 499 is answered

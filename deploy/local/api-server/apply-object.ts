@@ -13,7 +13,7 @@ import { groupVersionInWords } from './managed-fields-typed.ts';
 import { type ApiObject, copyOf, isJsonObject } from './objects.ts';
 import type { PatchRequest } from './patch-request.ts';
 import { required } from './schema-cause.ts';
-import { badRequest, conflict, invalid, notFound, StatusError } from './status-error.ts';
+import { badRequest, conflict, invalid, misnamed, notFound, StatusError } from './status-error.ts';
 import { updateObject } from './update-object.ts';
 
 /** Server-side apply: the fields in the body become `fieldManager`'s; 409 where they are another's, unless forced. */
@@ -62,9 +62,7 @@ function appliedObject(
 function assertMayCreate(kind: Kind, { place, subresource }: PatchRequest, { metadata }: ApiObject) {
   const of = groupResourceOf(kind);
   if (subresource) throw notFound(of, place.name);
-  if (metadata.name !== place.name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${place.name})`);
-  }
+  if (metadata.name !== place.name) throw misnamed(metadata, place);
   if (metadata.uid) {
     const why = `uid mismatch: the provided object specified uid ${metadata.uid}, and no existing object was found`;
     throw conflict(of, place.name, why);

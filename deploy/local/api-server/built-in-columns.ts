@@ -1,7 +1,7 @@
 import { jobColumns } from './job-columns.ts';
 import type { Column } from './kind.ts';
-import { type ApiObject, fieldAt, isJsonObject } from './objects.ts';
-import { age, column, deploymentColumns, listAt, podColumns, replicaSetColumns } from './workload-columns.ts';
+import { type ApiObject, fieldAt, isJsonObject, objectsAt } from './objects.ts';
+import { age, column, deploymentColumns, podColumns, replicaSetColumns } from './workload-columns.ts';
 
 /** The columns `kubectl get` shows of a built-in kind beside its name, as the real server prints them. */
 export const builtInColumns = (kind: string): Column[] => columns[kind] ?? [age];
@@ -38,12 +38,12 @@ function accessModes(claim: ApiObject): string {
 }
 
 const servicePorts = (service: ApiObject) =>
-  listAt(service, 'spec', 'ports')
+  objectsAt(service, 'spec', 'ports')
     .map(({ port, nodePort, protocol = 'TCP' }) => `${port}${nodePort ? `:${nodePort}` : ''}/${protocol}`)
     .join(',') || '<none>';
 
 const subjects = (kind: string) => (binding: ApiObject) =>
-  listAt(binding, 'subjects')
+  objectsAt(binding, 'subjects')
     .filter((subject) => subject.kind === kind)
     .map(({ namespace, name }) => (namespace ? `${namespace}/${name}` : name))
     .join(', ');
@@ -76,7 +76,7 @@ const eventSource = (event: ApiObject) =>
     .join(', ');
 
 const nodeStatus = (node: ApiObject) => {
-  const ready = listAt(node, 'status', 'conditions').find((condition) => condition.type === 'Ready');
+  const ready = objectsAt(node, 'status', 'conditions').find((condition) => condition.type === 'Ready');
   const words = [!ready ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady'];
   return [...words, ...(fieldAt(node, ['spec', 'unschedulable']) ? ['SchedulingDisabled'] : [])].join(',');
 };
@@ -89,7 +89,7 @@ const nodeRoles = ({ metadata }: ApiObject) =>
     .join(',') || '<none>';
 
 const nodeAddress = (type: string) => (node: ApiObject) =>
-  listAt(node, 'status', 'addresses').find((address) => address.type === type)?.address ?? '<none>';
+  objectsAt(node, 'status', 'addresses').find((address) => address.type === type)?.address ?? '<none>';
 
 const columns: Record<string, Column[]> = {
   Pod: podColumns,
@@ -166,7 +166,7 @@ const columns: Record<string, Column[]> = {
   ],
   CustomResourceDefinition: [createdAt],
   ValidatingAdmissionPolicy: [
-    { ...column('Validations', ({ spec }) => listAt(spec, 'validations').length), type: 'integer' },
+    { ...column('Validations', ({ spec }) => objectsAt(spec, 'validations').length), type: 'integer' },
     text('ParamKind', 'spec.paramKind.kind', { otherwise: '<unset>' }),
     age,
   ],

@@ -19,10 +19,22 @@ export function dynamicCompiler(variables: readonly string[]): (source: string, 
   };
 }
 
-const firstLine = (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+/** The first line of an engine's error; the next lines draw its position. */
+export const firstLine = (error: unknown) =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 
 /** What kept an expression from a verdict, as Go's engine says it. */
 export const runtimeError = (error: unknown) => firstLine(error).replace(/^No such key/, 'no such key');
+
+/** An expression's message counts only if it is one line of text. */
+export function explained(explain: Program | undefined, values: Parameters<Program>[0]): string {
+  try {
+    const text = explain?.(values);
+    return typeof text === 'string' && !text.trim().includes('\n') ? text.trim() : '';
+  } catch {
+    return '';
+  }
+}
 
 /** JSON as an expression sees it: whole numbers are ints, objects are maps. */
 export function dynamicValue(value: unknown): unknown {

@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { explained, firstLine, type Program } from './cel-dynamic.ts';
 import { faultOf, withGoRegExps } from './cel-lint.ts';
 import { type Cause, duplicate, forbidden, invalid, required } from './schema-cause.ts';
 import { fieldPath, fieldSchemaOf, type Structural, type ValidationRule } from './schema-structural.ts';
@@ -29,17 +30,10 @@ export function compileRule(rule: ValidationRule, schema: Structural, environmen
     const result = attempt(() => holds({ self, oldSelf }));
     if (result === true) return undefined;
     if (result !== false) return invalid(path, type, `${result} evaluating rule: ${textOf(rule)}`);
-    return worded(
-      rule,
-      fieldOf(path),
-      type,
-      (explain && explained(explain, { self, oldSelf })) || defaultMessage(rule),
-    );
+    return worded(rule, fieldOf(path), type, explained(explain, { self, oldSelf }) || defaultMessage(rule));
   };
   return { usesOldSelf, check };
 }
-
-type Program = (context: Record<string, unknown>) => unknown;
 
 const EXPECTED = {
   rule: { type: 'bool', mismatch: 'cel expression must evaluate to a bool' },
@@ -52,7 +46,7 @@ function compile(environment: Environment, rule: ValidationRule, part: 'rule' | 
     throw new Error(`${part}: Invalid value: ${JSON.stringify(source)}: ${detail}`);
   };
   const { type, valid, error } = environment.check(source);
-  if (!valid) refuse(`compilation failed: ${summaryOf(error)}`);
+  if (!valid) refuse(`compilation failed: ${firstLine(error)}`);
   if (type !== EXPECTED[part].type && type !== 'dyn') refuse(EXPECTED[part].mismatch);
   const fault = faultOf(environment, source);
   if (fault) refuse(`compilation failed: ${fault}`);
@@ -64,26 +58,13 @@ function attempt(evaluate: () => unknown): unknown {
   try {
     return evaluate();
   } catch (error) {
-    return inGoWords(summaryOf(error));
+    return inGoWords(firstLine(error));
   }
 }
 
 function inGoWords(summary: string): string {
   const [, index] = /index out of bounds, index (-?\d+)/.exec(summary) ?? [];
   return index === undefined ? summary.replace(/^No such key/, 'no such key') : `index out of bounds: ${index}`;
-}
-
-/** The first line of an engine's error; the next lines draw its position. */
-const summaryOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
-
-/** An expression's message counts only if it is one line of text. */
-function explained(explain: Program, context: Record<string, unknown>): string | undefined {
-  try {
-    const text = explain(context);
-    return typeof text === 'string' && !text.trim().includes('\n') ? text.trim() : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const textOf = (rule: ValidationRule) => (rule.message || rule.rule).trim();

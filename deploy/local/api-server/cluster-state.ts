@@ -1,3 +1,4 @@
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Clock } from '../clock.ts';
 import type { AdmissionHook } from './admission.ts';
 import type { KindRegistry } from './kind.ts';
@@ -40,4 +41,4 @@ export interface WriteOptions {
 }
 
 /** The present time as creationTimestamp writes it: whole seconds, in UTC. */
-export const timestamp = (clock: Clock) => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+export const timestamp = (clock: Clock) => toTime(clock.now());

@@ -59,15 +59,14 @@ function encodingCauses({ data }: ApiObject): Cause[] {
     .map(([key]) => invalid(`data[${key}]`, '<redacted>', 'illegal base64 data'));
 }
 
+function completeSecret(secret: ApiObject) {
+  encodeStringData(secret);
+  fillIn(secret, { type: 'Opaque' });
+}
+
 export const secretRules: Partial<Kind> = {
-  prepareForCreate: (secret) => {
-    encodeStringData(secret);
-    fillIn(secret, { type: 'Opaque' });
-  },
-  prepareForUpdate: (secret) => {
-    encodeStringData(secret);
-    fillIn(secret, { type: 'Opaque' });
-  },
+  prepareForCreate: completeSecret,
+  prepareForUpdate: completeSecret,
   validate: (secret, old) => [
     ...keyCauses(secret, 'data'),
     ...encodingCauses(secret),

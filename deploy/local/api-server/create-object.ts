@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { admit } from './admission.ts';
+import { admissionRequest, admit } from './admission.ts';
 import { type ClusterState, timestamp, type WriteOptions } from './cluster-state.ts';
 import { dropUnknownFields, incomingObject } from './incoming-object.ts';
 import { apiVersionOf, faultyKind, groupResourceOf, type Kind, keptForm, presented, storeKeyOf } from './kind.ts';
@@ -8,7 +8,7 @@ import { recordUpdate } from './managed-fields.ts';
 import { metadataCauses } from './metadata-rules.ts';
 import { type ApiObject, copyOf, frozen } from './objects.ts';
 import { askPolicies } from './policy-admission.ts';
-import { alreadyExists, badRequest, invalid, StatusError } from './status-error.ts';
+import { alreadyExists, invalid, misplaced, StatusError } from './status-error.ts';
 
 /** POST: makes a new object of the body; `recorded` says that its managedFields are set already, by an apply. */
 export async function createObject(
@@ -31,16 +31,7 @@ export async function createObject(
   complete(state, kind, object, options, recorded);
   assertNamespaceTakes(state, kind, object);
   options.confirm?.(object);
-  const request = {
-    operation: 'CREATE',
-    resource: { group: kind.group, version: kind.version, resource: kind.plural },
-    subresource: '',
-    object,
-    oldObject: undefined,
-    user: options.user,
-    ...(options.groups && { groups: options.groups }),
-    dryRun: options.dryRun,
-  } as const;
+  const request = admissionRequest(kind, options, { operation: 'CREATE', object, oldObject: undefined });
   await admit(state.admission, request);
   if (!kind.isUnchecked) refuseInvalid(kind, object);
   askPolicies(state, request, options.warn);
@@ -49,9 +40,7 @@ export async function createObject(
 }
 
 function placeIn(namespace: string | undefined, { metadata }: ApiObject) {
-  if (metadata.namespace && metadata.namespace !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  if (metadata.namespace && metadata.namespace !== namespace) throw misplaced();
   if (namespace) metadata.namespace = namespace;
 }
 

@@ -1,4 +1,4 @@
-import { admit } from './admission.ts';
+import { admissionRequest, admit } from './admission.ts';
 import { type ClusterState, type ObjectPlace, timestamp } from './cluster-state.ts';
 import { groupResourceOf, type Kind, presented, storeKeyOf } from './kind.ts';
 import type { ApiObject } from './objects.ts';
@@ -29,16 +29,8 @@ export async function deleteObject(
     const stored = state.store.get(storeKey, place.namespace, place.name);
     if (!stored) throw notFound(groupResourceOf(kind), place.name);
     assertMeant(kind, stored, options);
-    const request = {
-      operation: 'DELETE',
-      resource: { group: kind.group, version: kind.version, resource: kind.plural },
-      subresource: '',
-      object: undefined,
-      oldObject: presented(kind, stored),
-      user: options.user,
-      ...(options.groups && { groups: options.groups }),
-      dryRun: options.dryRun ?? false,
-    } as const;
+    const what = { operation: 'DELETE', object: undefined, oldObject: presented(kind, stored) } as const;
+    const request = admissionRequest(kind, options, what);
     await admit(state.admission, request);
     askPolicies(state, request, options.warn ?? (() => undefined));
     if (state.store.get(storeKey, place.namespace, place.name) !== stored) continue;

@@ -1,10 +1,10 @@
 import type { Column } from './kind.ts';
-import { type ApiObject, fieldAt } from './objects.ts';
+import { type ApiObject, fieldAt, objectsAt } from './objects.ts';
 import { age as inWords } from './table.ts';
-import { age, column, listAt, templateColumns } from './workload-columns.ts';
+import { age, column, templateColumns } from './workload-columns.ts';
 
 const isSaid = (job: ApiObject, type: string) =>
-  listAt(job, 'status', 'conditions').some((condition) => condition.type === type && condition.status === 'True');
+  objectsAt(job, 'status', 'conditions').some((condition) => condition.type === type && condition.status === 'True');
 
 function jobStatus(job: ApiObject): string {
   if (isSaid(job, 'Complete')) return 'Complete';

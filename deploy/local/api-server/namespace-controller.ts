@@ -3,7 +3,7 @@ import { type ClusterState, timestamp } from './cluster-state.ts';
 import { deleteObject } from './delete-object.ts';
 import { type Kind, storeKeyOf } from './kind.ts';
 import { emptied } from './namespace-rules.ts';
-import { type ApiObject, isJsonObject, sameContent } from './objects.ts';
+import { type ApiObject, objectsAt, sameContent } from './objects.ts';
 import { StatusError } from './status-error.ts';
 import { workQueue } from './work-queue.ts';
 
@@ -87,7 +87,7 @@ function waiting(namespace: ApiObject, remaining: { kind: Kind; object: ApiObjec
 }
 
 function withTimes(conditions: { type: string; status: string }[], { status }: ApiObject, now: string) {
-  const before = isJsonObject(status) && Array.isArray(status.conditions) ? status.conditions.filter(isJsonObject) : [];
+  const before = objectsAt(status, 'conditions');
   return conditions.map((condition) => {
     const old = before.find((each) => each.type === condition.type && each.status === condition.status);
     return { ...condition, lastTransitionTime: old?.lastTransitionTime ?? now };

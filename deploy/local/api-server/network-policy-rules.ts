@@ -1,6 +1,6 @@
 import { fillIn } from './default-values.ts';
 import type { Kind } from './kind.ts';
-import { type ApiObject, isJsonObject } from './objects.ts';
+import { type ApiObject, isJsonObject, objectsAt } from './objects.ts';
 
 /** A policy that doesn't say what it is about is about what comes in, and about what goes out where it has rules for that. */
 function complete({ spec }: ApiObject) {
@@ -8,7 +8,7 @@ function complete({ spec }: ApiObject) {
   const leaves = Array.isArray(spec.egress) && spec.egress.length > 0;
   fillIn(spec, { podSelector: {}, policyTypes: leaves ? ['Ingress', 'Egress'] : ['Ingress'] });
   for (const rule of ['ingress', 'egress'].flatMap((way) => spec[way] ?? [])) {
-    const ports = isJsonObject(rule) && Array.isArray(rule.ports) ? rule.ports.filter(isJsonObject) : [];
+    const ports = objectsAt(rule, 'ports');
     for (const port of ports) fillIn(port, { protocol: 'TCP' });
   }
 }

@@ -61,6 +61,15 @@ export function frozen<T>(value: T): T {
 export const fieldAt = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((at, step) => (isJsonObject(at) ? at[step] : undefined), value);
 
+/** The list at a path of field names; empty where there is none. */
+export function listAt(value: unknown, ...path: string[]): unknown[] {
+  const list = fieldAt(value, path);
+  return Array.isArray(list) ? list : [];
+}
+
+export const objectsAt = (value: unknown, ...path: string[]): JsonObject[] =>
+  listAt(value, ...path).filter(isJsonObject);
+
 /** Whether two objects are the same but for the times in their managedFields, which alone are no change. */
 export const sameContent = (a: ApiObject, b: ApiObject): boolean => isDeepStrictEqual(timeless(a), timeless(b));
 

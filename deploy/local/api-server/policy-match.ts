@@ -1,35 +1,30 @@
 import type { AdmissionRequest } from './admission.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
-
-const listIn = (object: unknown, field: string): unknown[] => {
-  const list = fieldAt(object, [field]);
-  return Array.isArray(list) ? list : [];
-};
+import { type ApiObject, fieldAt, isJsonObject, type JsonObject, listAt } from './objects.ts';
 
 /** Whether `matchConstraints` of a policy, or `matchResources` of its binding, speak of this request; what says nothing does. */
 export function isMeant(state: ClusterState, constraints: unknown, request: AdmissionRequest): boolean {
   if (!isJsonObject(constraints)) return true;
   const { namespaceSelector, objectSelector } = constraints;
-  const rules = listIn(constraints, 'resourceRules');
+  const rules = listAt(constraints, 'resourceRules');
   return (
     (rules.length === 0 || rules.some((rule) => isOf(rule, request))) &&
-    !listIn(constraints, 'excludeResourceRules').some((rule) => isOf(rule, request)) &&
+    !listAt(constraints, 'excludeResourceRules').some((rule) => isOf(rule, request)) &&
     isSelectedNamespace(state, namespaceSelector, request) &&
     [request.object, request.oldObject].some((object) => object && selects(objectSelector, object.metadata.labels))
   );
 }
 
 function isOf(rule: unknown, { operation, resource, subresource, object, oldObject }: AdmissionRequest): boolean {
-  const has = (field: string, wanted: string) => listIn(rule, field).some((each) => each === '*' || each === wanted);
+  const has = (field: string, wanted: string) => listAt(rule, field).some((each) => each === '*' || each === wanted);
   const { name, namespace } = (object ?? oldObject)?.metadata ?? {};
-  const names = listIn(rule, 'resourceNames');
+  const names = listAt(rule, 'resourceNames');
   const scope = fieldAt(rule, ['scope']) ?? '*';
   return (
     has('operations', operation) &&
     has('apiGroups', resource.group) &&
     has('apiVersions', resource.version) &&
-    listIn(rule, 'resources').some((each) => isResource(String(each), resource.resource, subresource)) &&
+    listAt(rule, 'resources').some((each) => isResource(String(each), resource.resource, subresource)) &&
     (names.length === 0 || names.includes(name)) &&
     (scope === '*' || (scope === 'Namespaced') === (namespace !== undefined))
   );
@@ -57,7 +52,7 @@ function isSelectedNamespace(
 const isEmpty = (selector: unknown) =>
   !isJsonObject(selector) ||
   (isJsonObject(selector.matchLabels) ? Object.keys(selector.matchLabels).length : 0) +
-    listIn(selector, 'matchExpressions').length ===
+    listAt(selector, 'matchExpressions').length ===
     0;
 
 function selects(selector: unknown, labels: ApiObject['metadata']['labels'] = {}): boolean {
@@ -65,7 +60,7 @@ function selects(selector: unknown, labels: ApiObject['metadata']['labels'] = {}
   const exact = Object.entries((fieldAt(selector, ['matchLabels']) ?? {}) as JsonObject);
   return (
     exact.every(([name, value]) => labels[name] === value) &&
-    listIn(selector, 'matchExpressions').every((each) => fits(each as JsonObject, labels))
+    listAt(selector, 'matchExpressions').every((each) => fits(each as JsonObject, labels))
   );
 }
 

@@ -1,5 +1,5 @@
-import { dynamicCompiler, type Program, runtimeError } from './cel-dynamic.ts';
-import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
+import { dynamicCompiler, explained, type Program, runtimeError } from './cel-dynamic.ts';
+import { type ApiObject, fieldAt, objectsAt } from './objects.ts';
 
 /** A ValidatingAdmissionPolicy whose expressions can run. */
 export interface PolicyProgram {
@@ -16,11 +16,6 @@ interface Checked {
 
 /** What expressions may name; `variables` not in conditions. */
 const known = ['object', 'oldObject', 'request', 'params', 'namespaceObject'];
-
-const listIn = (object: unknown, field: string): JsonObject[] => {
-  const list = fieldAt(object, [field]);
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
-};
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
@@ -41,15 +36,15 @@ export function compilePolicy(
   };
   return {
     isFailing: fieldAt(spec, ['failurePolicy']) !== 'Ignore',
-    conditions: listIn(spec, 'matchConditions').map(({ expression }, index) => {
+    conditions: objectsAt(spec, 'matchConditions').map(({ expression }, index) => {
       const source = textOf(expression);
       return { source, run: compile(alone, `spec.matchConditions[${index}].expression`, source, 'bool') };
     }),
-    variables: listIn(spec, 'variables').map(({ name, expression }, index) => ({
+    variables: objectsAt(spec, 'variables').map(({ name, expression }, index) => ({
       name: textOf(name),
       run: compile(withVariables, `spec.variables[${index}].expression`, textOf(expression)),
     })),
-    validations: listIn(spec, 'validations').map(({ expression, message, messageExpression, reason }, index) => {
+    validations: objectsAt(spec, 'validations').map(({ expression, message, messageExpression, reason }, index) => {
       const field = `spec.validations[${index}]`;
       const source = textOf(expression);
       return {
@@ -108,14 +103,4 @@ function lazily({ variables }: PolicyProgram, values: Record<string, unknown>): 
     Object.defineProperty(found, name, { enumerable: true, get });
   }
   return found;
-}
-
-/** An expression's message counts only if it is one line of text. */
-function explained(explain: Program | undefined, values: Record<string, unknown>): string {
-  try {
-    const text = explain?.(values);
-    return typeof text === 'string' && !text.trim().includes('\n') ? text.trim() : '';
-  } catch {
-    return '';
-  }
 }

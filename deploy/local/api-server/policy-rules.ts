@@ -1,18 +1,13 @@
 import { fillIn } from './default-values.ts';
 import type { Kind } from './kind.ts';
-import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
+import { type ApiObject, fieldAt, isJsonObject, type JsonObject, listAt } from './objects.ts';
 import { compilePolicy } from './policy-program.ts';
 import { type Cause, invalid, notSupported, required } from './schema-cause.ts';
-
-const listIn = (object: unknown, ...path: string[]): unknown[] => {
-  const list = fieldAt(object, path);
-  return Array.isArray(list) ? list : [];
-};
 
 function completeMatch(match: unknown) {
   if (!isJsonObject(match)) return;
   fillIn(match, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} });
-  for (const rule of [...listIn(match, 'resourceRules'), ...listIn(match, 'excludeResourceRules')]) {
+  for (const rule of [...listAt(match, 'resourceRules'), ...listAt(match, 'excludeResourceRules')]) {
     if (isJsonObject(rule)) fillIn(rule, { scope: '*' });
   }
 }
@@ -27,7 +22,7 @@ function policyCauses(policy: ApiObject): Cause[] {
   const { spec } = policy;
   const faults: Cause[] = [];
   compilePolicy(policy, (field, source, why) => faults.push(invalid(field, source, why)));
-  const isEmpty = listIn(spec, 'validations').length + listIn(spec, 'auditAnnotations').length === 0;
+  const isEmpty = listAt(spec, 'validations').length + listAt(spec, 'auditAnnotations').length === 0;
   const none = 'validations or auditAnnotations must contain at least one item';
   return [
     ...(fieldAt(spec, ['matchConstraints']) ? ruleCauses(spec) : [required('spec.matchConstraints')]),
@@ -37,12 +32,12 @@ function policyCauses(policy: ApiObject): Cause[] {
 }
 
 function ruleCauses(spec: unknown): Cause[] {
-  const rules = listIn(spec, 'matchConstraints', 'resourceRules');
+  const rules = listAt(spec, 'matchConstraints', 'resourceRules');
   const at = 'spec.matchConstraints.resourceRules';
   if (rules.length === 0) return [required(at)];
   return rules.flatMap((rule, index) =>
     ['operations', 'apiGroups', 'apiVersions', 'resources'].flatMap((field) =>
-      listIn(rule, field).length > 0 ? [] : [required(`${at}[${index}].${field}`)],
+      listAt(rule, field).length > 0 ? [] : [required(`${at}[${index}].${field}`)],
     ),
   );
 }
@@ -60,7 +55,7 @@ export const policyRules: Partial<Kind> = {
 const actions = ['Audit', 'Deny', 'Warn'];
 
 function bindingCauses({ spec }: ApiObject): Cause[] {
-  const listed = listIn(spec, 'validationActions');
+  const listed = listAt(spec, 'validationActions');
   const at = 'spec.validationActions';
   const both =
     'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { User } from './authentication.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { groupResourceOf, type Kind } from './kind.ts';
-import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
-import { grantFor, grantsOf, isMaster, listIn, rulesOfRole } from './rbac.ts';
+import { type ApiObject, isJsonObject, type JsonObject, listAt, objectsAt } from './objects.ts';
+import { grantFor, grantsOf, isMaster, rulesOfRole } from './rbac.ts';
 import type { ResourceTarget } from './request-target.ts';
 import { forbidden, notFound } from './status-error.ts';
 
@@ -48,7 +48,7 @@ function roleRules(
   { namespace, name }: Pick<ResourceTarget, 'namespace' | 'name'>,
 ): JsonObject[] | undefined {
   if (grantFor(state, user, 'escalate', { group, plural, subresource: '', namespace, name })) return undefined;
-  return Array.isArray(rules) ? rules.filter(isJsonObject) : [];
+  return objectsAt(rules);
 }
 
 function boundRules(state: ClusterState, user: User, of: Kind, { roleRef }: ApiObject, namespace: string | undefined) {
@@ -63,35 +63,35 @@ function boundRules(state: ClusterState, user: User, of: Kind, { roleRef }: ApiO
 
 /** A rule with one verb, one group, one resource and one name at most. */
 function brokenDown(rule: JsonObject): JsonObject[] {
-  const names = listIn(rule, 'resourceNames');
-  const atoms = listIn(rule, 'apiGroups').flatMap((each) =>
-    listIn(rule, 'resources').flatMap((resource) =>
-      listIn(rule, 'verbs').flatMap((verb) => {
+  const names = listAt(rule, 'resourceNames');
+  const atoms = listAt(rule, 'apiGroups').flatMap((each) =>
+    listAt(rule, 'resources').flatMap((resource) =>
+      listAt(rule, 'verbs').flatMap((verb) => {
         const atom = { apiGroups: [each], resources: [resource], verbs: [verb] };
         return names.length > 0 ? names.map((name) => ({ ...atom, resourceNames: [name] })) : [atom];
       }),
     ),
   );
-  const paths = listIn(rule, 'nonResourceURLs').flatMap((path) =>
-    listIn(rule, 'verbs').map((verb) => ({ nonResourceURLs: [path], verbs: [verb] })),
+  const paths = listAt(rule, 'nonResourceURLs').flatMap((path) =>
+    listAt(rule, 'verbs').map((verb) => ({ nonResourceURLs: [path], verbs: [verb] })),
   );
   return [...atoms, ...paths];
 }
 
 function covers(rule: JsonObject, atom: JsonObject): boolean {
   const has = (field: string, all?: string) => {
-    const own = listIn(rule, field);
-    return (all !== undefined && own.includes(all)) || listIn(atom, field).every((each) => own.includes(each));
+    const own = listAt(rule, field);
+    return (all !== undefined && own.includes(all)) || listAt(atom, field).every((each) => own.includes(each));
   };
-  const [resource] = listIn(atom, 'resources').map(String);
+  const [resource] = listAt(atom, 'resources').map(String);
   const subresource = resource?.includes('/') ? `*/${resource.slice(resource.indexOf('/') + 1)}` : undefined;
-  const own = listIn(rule, 'resourceNames');
+  const own = listAt(rule, 'resourceNames');
   return (
     has('verbs', '*') &&
     has('apiGroups', '*') &&
-    (has('resources', '*') || (subresource !== undefined && listIn(rule, 'resources').includes(subresource))) &&
-    (own.length === 0 || (listIn(atom, 'resourceNames').length > 0 && has('resourceNames'))) &&
-    listIn(atom, 'nonResourceURLs').every((path) => listIn(rule, 'nonResourceURLs').some((each) => leadsTo(each, path)))
+    (has('resources', '*') || (subresource !== undefined && listAt(rule, 'resources').includes(subresource))) &&
+    (own.length === 0 || (listAt(atom, 'resourceNames').length > 0 && has('resourceNames'))) &&
+    listAt(atom, 'nonResourceURLs').every((path) => listAt(rule, 'nonResourceURLs').some((each) => leadsTo(each, path)))
   );
 }
 
@@ -104,13 +104,13 @@ function compacted(atoms: readonly JsonObject[]): JsonObject[] {
   return [...alike.values()].flatMap((same) => {
     const [first = {}] = same;
     if (first.nonResourceURLs) return same;
-    return [{ ...first, verbs: same.flatMap((atom) => listIn(atom, 'verbs')) }];
+    return [{ ...first, verbs: same.flatMap((atom) => listAt(atom, 'verbs')) }];
   });
 }
 
 const inWords = (rule: JsonObject) => {
   const parts = ['apiGroups', 'resources', 'nonResourceURLs', 'resourceNames', 'verbs'].flatMap((field) => {
-    const list = listIn(rule, field);
+    const list = listAt(rule, field);
     const name = field === 'apiGroups' ? 'APIGroups' : field.charAt(0).toUpperCase() + field.slice(1);
     return list.length > 0 ? [`${name}:[${list.map((each) => JSON.stringify(each)).join(' ')}]`] : [];
   });

@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fillIn } from './default-values.ts';
 import type { Kind } from './kind.ts';
-import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
+import { type ApiObject, isJsonObject, listAt, objectsAt } from './objects.ts';
 import { type Cause, invalid, required } from './schema-cause.ts';
 
 const group = 'rbac.authorization.k8s.io';
 
-const objectsIn = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
-const isEmpty = (list: unknown) => !Array.isArray(list) || list.length === 0;
+const isEmpty = (list: unknown) => listAt(list).length === 0;
 
 /** A Role or ClusterRole: each rule says what, of which group, may be done. */
 export const roleRules: Partial<Kind> = {
   validate: ({ rules }) =>
-    objectsIn(rules).flatMap((rule, index): Cause[] => {
+    objectsAt(rules).flatMap((rule, index): Cause[] => {
       const at = `rules[${index}]`;
       const verbs = isEmpty(rule.verbs) ? [required(`${at}.verbs`, 'verbs must contain at least one value')] : [];
       if (!isEmpty(rule.nonResourceURLs)) return verbs;
@@ -30,7 +29,7 @@ export const roleRules: Partial<Kind> = {
 
 function complete(binding: ApiObject) {
   if (isJsonObject(binding.roleRef)) fillIn(binding.roleRef, { apiGroup: group });
-  for (const subject of objectsIn(binding.subjects)) {
+  for (const subject of objectsAt(binding.subjects)) {
     if (subject.kind === 'User' || subject.kind === 'Group') fillIn(subject, { apiGroup: group });
   }
 }
@@ -42,6 +41,6 @@ export const bindingRules: Partial<Kind> = {
   validate: ({ roleRef, subjects }, old) => [
     ...(isJsonObject(roleRef) && roleRef.name ? [] : [required('roleRef.name')]),
     ...(old && !isDeepStrictEqual(roleRef, old.roleRef) ? [invalid('roleRef', roleRef, 'cannot change roleRef')] : []),
-    ...objectsIn(subjects).flatMap(({ name }, index) => (name ? [] : [required(`subjects[${index}].name`)])),
+    ...objectsAt(subjects).flatMap(({ name }, index) => (name ? [] : [required(`subjects[${index}].name`)])),
   ],
 };

@@ -1,7 +1,7 @@
 import type { User } from './authentication.ts';
 import { bootstrapRoles } from './bootstrap-roles.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { type ApiObject, isJsonObject, type JsonObject } from './objects.ts';
+import { type ApiObject, isJsonObject, type JsonObject, listAt, objectsAt } from './objects.ts';
 import type { ResourceTarget } from './request-target.ts';
 import { forbidden } from './status-error.ts';
 
@@ -43,7 +43,7 @@ export const grantForPath = (state: ClusterState, user: User, verb: string, path
       const text = String(url);
       return text.endsWith('*') ? path.startsWith(text.slice(0, -1)) : text === path;
     };
-    return lists(rule, 'verbs', verb, '*') && listIn(rule, 'nonResourceURLs').some(covers);
+    return lists(rule, 'verbs', verb, '*') && listAt(rule, 'nonResourceURLs').some(covers);
   });
 
 /** All rules of all roles bound to the user, in the cluster and in the namespace. */
@@ -60,9 +60,7 @@ export function grantsOf({ store }: ClusterState, user: User, namespace: string 
       ? `RoleBinding "${metadata.name}/${metadata.namespace}"`
       : `ClusterRoleBinding "${metadata.name}"`;
     const by = `${what} of ${kind} "${name}" to ${inWords(subject, metadata.namespace)}`;
-    return listIn(role ?? {}, 'rules')
-      .filter(isJsonObject)
-      .map((rule) => ({ rule, by }));
+    return objectsAt(role, 'rules').map((rule) => ({ rule, by }));
   });
   return [...bootstrapGrants(user), ...bound];
 }
@@ -83,7 +81,7 @@ const roleNamed = (store: ClusterState['store'], kind: string | undefined, name 
 /** The rules of a role that a binding names; undefined if it does not exist. */
 export function rulesOfRole({ store }: ClusterState, kind: string, name: string, namespace: string | undefined) {
   const role = roleNamed(store, kind, name, namespace);
-  return role && listIn(role, 'rules').filter(isJsonObject);
+  return role && objectsAt(role, 'rules');
 }
 
 /** A namespace is in itself: a Role in it may allow reading it. */
@@ -91,19 +89,17 @@ const namespaceOf = ({ group, plural, namespace, name }: Access) =>
   group === '' && plural === 'namespaces' ? name : namespace;
 
 const subjectOf = ({ subjects, metadata }: ApiObject, user: User): JsonObject | undefined =>
-  (Array.isArray(subjects) ? subjects.filter(isJsonObject) : []).find(
-    ({ kind, name, namespace = metadata.namespace }) => {
-      if (kind === 'ServiceAccount') return user.name === `system:serviceaccount:${namespace}:${name}`;
-      return kind === 'User' ? user.name === name : kind === 'Group' && user.groups.includes(String(name));
-    },
-  );
+  objectsAt(subjects).find(({ kind, name, namespace = metadata.namespace }) => {
+    if (kind === 'ServiceAccount') return user.name === `system:serviceaccount:${namespace}:${name}`;
+    return kind === 'User' ? user.name === name : kind === 'Group' && user.groups.includes(String(name));
+  });
 
 const inWords = ({ kind, name, namespace }: JsonObject, home: string | undefined) =>
   kind === 'ServiceAccount' ? `ServiceAccount "${name}/${namespace ?? home}"` : `${kind} "${name}"`;
 
 function allows(rule: JsonObject, verb: string, { group, plural, subresource, name }: Access): boolean {
   const resources = subresource ? [`${plural}/${subresource}`, `*/${subresource}`, '*'] : [plural, '*'];
-  const isNamed = listIn(rule, 'resourceNames').length === 0;
+  const isNamed = listAt(rule, 'resourceNames').length === 0;
   return (
     lists(rule, 'verbs', verb, '*') &&
     lists(rule, 'apiGroups', group, '*') &&
@@ -112,13 +108,7 @@ function allows(rule: JsonObject, verb: string, { group, plural, subresource, na
   );
 }
 
-/** A list among the fields of a rule; none where it has none. */
-export const listIn = (object: JsonObject, field: string): unknown[] => {
-  const list = object[field];
-  return Array.isArray(list) ? list : [];
-};
-
 const lists = (rule: JsonObject, field: string, ...wanted: string[]) => {
-  const list = listIn(rule, field);
+  const list = listAt(rule, field);
   return wanted.some((each) => list.includes(each));
 };

@@ -4,7 +4,7 @@ import { incomingObject } from './incoming-object.ts';
 import { groupResourceOf, type Kind, storeKeyOf } from './kind.ts';
 import { type ApiObject, copyOf } from './objects.ts';
 import { scaleKind, withScale } from './scale.ts';
-import { badRequest, conflict } from './status-error.ts';
+import { conflict, misnamed } from './status-error.ts';
 import { updateObject } from './update-object.ts';
 
 /** PUT: the body becomes the object. `created` tells the kinds apart that PUT may also make. */
@@ -36,9 +36,7 @@ function assertMeant(
   { metadata }: ApiObject,
   stored: ApiObject | undefined,
 ) {
-  if (metadata.name && metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
-  }
+  if (metadata.name && metadata.name !== name) throw misnamed(metadata, { name });
   const uid = stored?.metadata.uid ?? '';
   if (!metadata.uid || metadata.uid === uid) return;
   const key = ['/registry', ...(kind.custom ? [kind.group] : []), kind.plural, ...(namespace ? [namespace] : []), name];

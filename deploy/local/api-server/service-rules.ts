@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fillIn } from './default-values.ts';
 import type { Kind } from './kind.ts';
-import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
+import { type ApiObject, fieldAt, isJsonObject, type JsonObject, objectsAt } from './objects.ts';
 import { type Cause, invalid, required } from './schema-cause.ts';
 
 const specOf = ({ spec }: ApiObject): JsonObject => (isJsonObject(spec) ? spec : {});
@@ -11,7 +11,7 @@ function complete(service: ApiObject) {
   const spec = specOf(service);
   fillIn(spec, { type: 'ClusterIP', sessionAffinity: 'None', internalTrafficPolicy: 'Cluster' });
   if (spec.type !== 'ExternalName') fillIn(spec, { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
-  const ports = Array.isArray(spec.ports) ? spec.ports.filter(isJsonObject) : [];
+  const ports = objectsAt(spec.ports);
   for (const port of ports) fillIn(port, { protocol: 'TCP', targetPort: port.port });
 }
 
@@ -39,7 +39,7 @@ function keepAllocated(service: ApiObject, old: ApiObject) {
 }
 
 function portCauses({ ports, clusterIP, type }: JsonObject): Cause[] {
-  const list = Array.isArray(ports) ? ports.filter(isJsonObject) : [];
+  const list = objectsAt(ports);
   if (list.length === 0) return type === 'ExternalName' || clusterIP === 'None' ? [] : [required('spec.ports')];
   const isPort = (port: unknown) => Number(port) >= 1 && Number(port) <= 65535;
   const range = 'must be between 1 and 65535, inclusive';

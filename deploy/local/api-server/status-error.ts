@@ -76,6 +76,13 @@ export const modifiedMeanwhile =
 
 export const badRequest = (message: string) => new StatusError(400, 'BadRequest', message);
 
+/** An object that has another name than its URL. */
+export const misnamed = (object: { name: string }, url: { name: string }) =>
+  badRequest(`the name of the object (${object.name}) does not match the name on the URL (${url.name})`);
+
+export const misplaced = () =>
+  badRequest('the namespace of the provided object does not match the namespace sent on the request');
+
 export const forbidden = (of: GroupResource, name: string, why: string, causes?: StatusDetails['causes']) =>
   new StatusError(403, 'Forbidden', `${inWords(of)}${name && ` "${name}"`} is forbidden: ${why}`, {
     ...about(of, name),

@@ -1,3 +1,4 @@
+import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Tokens } from './authentication.ts';
 import type { ObjectPlace } from './cluster-state.ts';
 import { type ClusterState, timestamp } from './cluster-state.ts';
@@ -30,7 +31,7 @@ export function requestToken(state: ClusterState, tokens: Tokens, place: ObjectP
     spec: { audiences: spec.audiences ?? [issuer], expirationSeconds, boundObjectRef: spec.boundObjectRef ?? null },
     status: {
       token: tokens.tokenFor({ namespace, name }, expiresAtMs),
-      expirationTimestamp: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
+      expirationTimestamp: toTime(expiresAtMs),
     },
   };
 }

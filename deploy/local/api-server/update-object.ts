@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { admit } from './admission.ts';
+import { admissionRequest, admit } from './admission.ts';
 import {
   type ClusterState,
   type ObjectPlace,
@@ -14,7 +14,7 @@ import { metadataCauses } from './metadata-rules.ts';
 import { type ApiObject, copyOf, frozen, sameContent } from './objects.ts';
 import { askPolicies } from './policy-admission.ts';
 import { type Cause, invalid as invalidField } from './schema-cause.ts';
-import { badRequest, conflict, invalid, modifiedMeanwhile, notFound } from './status-error.ts';
+import { conflict, invalid, misnamed, misplaced, modifiedMeanwhile, notFound } from './status-error.ts';
 
 /** A change to one object: what it should be, given what it is. */
 interface Change {
@@ -40,16 +40,8 @@ export async function updateObject(
     const current = presented(kind, stored);
     const next = nextObject(state, kind, change, current, options);
     options.confirm?.(next, current);
-    const request = {
-      operation: 'UPDATE',
-      resource: { group: kind.group, version: kind.version, resource: kind.plural },
-      subresource: change.subresource,
-      object: next,
-      oldObject: current,
-      user: options.user,
-      ...(options.groups && { groups: options.groups }),
-      dryRun: options.dryRun,
-    } as const;
+    const what = { operation: 'UPDATE', object: next, oldObject: current } as const;
+    const request = admissionRequest(kind, options, what, change.subresource);
     await admit(state.admission, request);
     if (!kind.isUnchecked) refuseInvalid(kind, next, current, change.subresource);
     askPolicies(state, request, options.warn);
@@ -88,12 +80,8 @@ function nextObject(state: ClusterState, kind: Kind, change: Change, current: Ap
 }
 
 function assertSameObject(kind: Kind, { place }: Change, { metadata }: ApiObject, current: ApiObject) {
-  if (metadata.name && metadata.name !== place.name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${place.name})`);
-  }
-  if (metadata.namespace && metadata.namespace !== place.namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  }
+  if (metadata.name && metadata.name !== place.name) throw misnamed(metadata, place);
+  if (metadata.namespace && metadata.namespace !== place.namespace) throw misplaced();
   if (!metadata.resourceVersion && !kind.replacesUnconditionally) {
     throw invalid({ group: kind.group, kind: kind.plural }, place.name, [
       invalidField('metadata.resourceVersion', 0, 'must be specified for an update'),

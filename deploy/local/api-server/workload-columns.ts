@@ -1,10 +1,5 @@
 import type { Column } from './kind.ts';
-import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
-
-export const listAt = (object: unknown, ...path: string[]): JsonObject[] => {
-  const list = fieldAt(object, path);
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
-};
+import { type ApiObject, fieldAt, type JsonObject, objectsAt } from './objects.ts';
 
 export const column = (name: string, cell: Column['cell'], wide = false): Column => ({
   name,
@@ -15,7 +10,7 @@ export const column = (name: string, cell: Column['cell'], wide = false): Column
 
 export const age: Column = { name: 'Age', type: 'date', cell: ({ metadata }) => metadata.creationTimestamp };
 
-const containerStatuses = (pod: ApiObject) => listAt(pod, 'status', 'containerStatuses');
+const containerStatuses = (pod: ApiObject) => objectsAt(pod, 'status', 'containerStatuses');
 
 /** What kubectl calls a pod's status: why a container waits or ended where that says more than the phase. */
 function podStatus(pod: ApiObject): string {
@@ -31,7 +26,7 @@ function podStatus(pod: ApiObject): string {
 }
 
 const readyCount = (pod: ApiObject) =>
-  `${containerStatuses(pod).filter((status) => status.ready).length}/${listAt(pod, 'spec', 'containers').length}`;
+  `${containerStatuses(pod).filter((status) => status.ready).length}/${objectsAt(pod, 'spec', 'containers').length}`;
 
 const restarts = (pod: ApiObject) =>
   String(containerStatuses(pod).reduce((sum, status) => sum + Number(status.restartCount ?? 0), 0));
@@ -50,7 +45,7 @@ export const podColumns: Column[] = [
 ];
 
 const templateOf = (object: ApiObject, field: string) =>
-  listAt(object, 'spec', 'template', 'spec', 'containers')
+  objectsAt(object, 'spec', 'template', 'spec', 'containers')
     .map((container) => container[field])
     .join(',');
 

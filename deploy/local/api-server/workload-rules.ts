@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fillIn } from './default-values.ts';
 import type { Kind } from './kind.ts';
-import { type ApiObject, fieldAt, isJsonObject, type JsonObject } from './objects.ts';
+import { type ApiObject, fieldAt, isJsonObject, objectsAt } from './objects.ts';
 import { type Cause, invalid, required } from './schema-cause.ts';
 
 const podDefaults = {
@@ -18,21 +18,19 @@ const containerDefaults = {
   terminationMessagePolicy: 'File',
 };
 
-const objectsIn = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
-
 export function completePodSpec(spec: unknown) {
   if (!isJsonObject(spec)) return;
   fillIn(spec, podDefaults);
-  for (const container of [...objectsIn(spec.containers), ...objectsIn(spec.initContainers)]) {
+  for (const container of [...objectsAt(spec.containers), ...objectsAt(spec.initContainers)]) {
     fillIn(container, containerDefaults);
     const isLatest = !/[:@][^/]*$/.test(String(container.image)) || String(container.image).endsWith(':latest');
     fillIn(container, { imagePullPolicy: isLatest ? 'Always' : 'IfNotPresent' });
-    for (const port of objectsIn(container.ports)) fillIn(port, { protocol: 'TCP' });
+    for (const port of objectsAt(container.ports)) fillIn(port, { protocol: 'TCP' });
   }
 }
 
 export function podSpecCauses(spec: unknown, path: string): Cause[] {
-  const containers = objectsIn(fieldAt(spec, ['containers']));
+  const containers = objectsAt(spec, 'containers');
   if (containers.length === 0) return [required(`${path}.containers`)];
   return containers.flatMap((container, index) => [
     ...(container.name ? [] : [required(`${path}.containers[${index}].name`)]),
@@ -105,16 +103,17 @@ const controllerRules = (complete: (object: ApiObject) => void): Partial<Kind> =
 
 export const deploymentRules = controllerRules(completeDeployment);
 
+function completeReplicaSet({ spec }: ApiObject) {
+  if (!isJsonObject(spec)) return;
+  fillIn(spec, { replicas: 1 });
+  completePodSpec(fieldAt(spec, ['template', 'spec']));
+}
+
 export const replicaSetRules: Partial<Kind> = {
-  ...controllerRules(({ spec }) => {
-    if (!isJsonObject(spec)) return;
-    fillIn(spec, { replicas: 1 });
-    completePodSpec(fieldAt(spec, ['template', 'spec']));
-  }),
+  ...controllerRules(completeReplicaSet),
   // The real server counts the Pods that are to be before anybody has looked.
   prepareForCreate: (object) => {
-    if (isJsonObject(object.spec)) fillIn(object.spec, { replicas: 1 });
-    completePodSpec(fieldAt(object.spec, ['template', 'spec']));
+    completeReplicaSet(object);
     object.status = { replicas: 0 };
   },
 };
