@@ -64,8 +64,5 @@ export function emptyCloud(options: CloudOptions): Cloud {
   };
 }
 
-/** `2026-01-01T00:00:00Z`, as Nova and Neutron write times. */
-export const isoOf = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-
 /** `2026-01-01T00:00:00.000000`, as Cinder, and Nova in some places, write times. */
 export const microsOf = (ms: number) => new Date(ms).toISOString().replace(/Z$/, '000');

@@ -5,6 +5,7 @@ import { noRoute, Refusal, webobBody } from '../refusal.ts';
 import { type Asked, done, ok, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { wordOf } from '../words.ts';
+import { usageOf } from './create-server.ts';
 import { flavorRoutes } from './flavors.ts';
 import { keyPairRoutes } from './key-pairs.ts';
 import { mustBeAdmin } from './refusals.ts';
@@ -53,7 +54,7 @@ const versionRoute = (cloud: Cloud) =>
 const Limits = z.object({ quota_set: z.record(z.string(), z.union([z.coerce.number().int().min(-1), z.boolean()])) });
 
 function quotaRoutes(cloud: Cloud): Route[] {
-  const { quotas, servers } = cloud.compute;
+  const { quotas } = cloud.compute;
   const path = '/os-quota-sets/:of';
   const mayRead = ({ caller, params: { of = '' } }: Asked) => {
     if (!caller.isAdmin && caller.projectId !== of)
@@ -67,12 +68,7 @@ function quotaRoutes(cloud: Cloud): Route[] {
     }),
     route(`GET ${path}/detail`, 'showComputeUsage', (asked) => {
       const of = mayRead(asked);
-      const own = [...servers.values()].filter(({ projectId }) => projectId === of);
-      const used: Record<string, number> = {
-        instances: own.length,
-        cores: own.reduce((sum, { flavor }) => sum + flavor.vcpus, 0),
-        ram: own.reduce((sum, { flavor }) => sum + flavor.ram, 0),
-      };
+      const used: Record<string, number> = usageOf(cloud, of);
       const limits = Object.entries(quotas.of(of)).map(([name, limit]) => [
         name,
         { limit, in_use: used[name] ?? 0, reserved: 0 },

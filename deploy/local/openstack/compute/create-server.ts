@@ -2,9 +2,8 @@ import { bodyAs } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
 import { Refusal } from '../refusal.ts';
 import type { Asked } from '../route.ts';
-import { reserve } from '../volume/handle.ts';
+import { isFree, reserve } from '../volume/handle.ts';
 import { notReservable } from '../volume/refusals.ts';
-import { isFree } from '../volume/transitions.ts';
 import { boot } from './boot.ts';
 import { mayUse } from './flavors.ts';
 import { type BlockDevice, NewServer, type WantedNetwork } from './new-server.ts';
@@ -119,18 +118,23 @@ function checkDevices(cloud: Cloud, { caller }: Asked, devices: readonly BlockDe
   return volumes;
 }
 
+/** What a project uses of its quotas. */
+export function usageOf({ compute }: Cloud, project: string) {
+  const own = [...compute.servers.values()].filter(({ projectId }) => projectId === project);
+  return {
+    instances: own.length,
+    cores: own.reduce((sum, { flavor }) => sum + flavor.vcpus, 0),
+    ram: own.reduce((sum, { flavor }) => sum + flavor.ram, 0),
+  };
+}
+
 /** Refuses with 403 what a project has no quota for (nova 26). */
 export function checkQuota(
   cloud: Cloud,
   project: string,
   more: { instances: number; cores: number; ram: number },
 ): void {
-  const own = [...cloud.compute.servers.values()].filter(({ projectId }) => projectId === project);
-  const used = {
-    instances: own.length,
-    cores: own.reduce((sum, { flavor }) => sum + flavor.vcpus, 0),
-    ram: own.reduce((sum, { flavor }) => sum + flavor.ram, 0),
-  };
+  const used = usageOf(cloud, project);
   const { quotas } = cloud.compute;
   const over = (['cores', 'instances', 'ram'] as const).filter(
     (name) => more[name] > 0 && quotas.isOver(project, name, used[name], more[name]),

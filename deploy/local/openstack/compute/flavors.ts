@@ -5,6 +5,7 @@ import { pageOf } from '../paging.ts';
 import { Refusal } from '../refusal.ts';
 import { type Asked, done, ok, type Route, route } from '../route.ts';
 import { mustBeAdmin } from './refusals.ts';
+import { linksOf } from './shown-server.ts';
 import type { Flavor } from './state.ts';
 
 const number = z.coerce.number().int();
@@ -94,12 +95,7 @@ const shownFlavor = (cloud: Cloud, flavor: Flavor, { minor }: Asked) => ({
   vcpus: flavor.vcpus,
   'os-flavor-access:is_public': flavor.isPublic,
   rxtx_factor: flavor.rxtxFactor,
-  links: linksOf(cloud, flavor),
+  links: linksOf(cloud, 'flavors', flavor.id),
   ...(minor >= 55 && { description: flavor.description }),
   ...(minor >= 61 && { extra_specs: flavor.extraSpecs }),
 });
-
-const linksOf = ({ url }: Cloud, { id }: Flavor) => [
-  { rel: 'self', href: `${url}/compute/v2.1/flavors/${id}` },
-  { rel: 'bookmark', href: `${url}/compute/flavors/${id}` },
-];

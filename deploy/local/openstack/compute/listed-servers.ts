@@ -1,4 +1,5 @@
 import type { Cloud } from '../cloud.ts';
+import { asksForAll, hasAskedTags, isAsked } from '../listing.ts';
 import { Refusal } from '../refusal.ts';
 import type { Asked } from '../route.ts';
 import { statusOf } from './server-machine.ts';
@@ -7,7 +8,7 @@ import type { Server } from './state.ts';
 /** The servers that a list is asked for, newest first; `name` is a regular expression (nova 26). */
 export function listedServers({ compute }: Cloud, asked: Asked): Server[] {
   const { caller, query, minor } = asked;
-  const isAll = /^(1|true|yes|on|t|y)$/i.test(query.get('all_tenants') ?? '');
+  const isAll = asksForAll(query);
   if (isAll && !caller.isAdmin)
     throw new Refusal(
       403,
@@ -25,7 +26,7 @@ export function listedServers({ compute }: Cloud, asked: Asked): Server[] {
         isAsked(query, 'uuid', server.id) &&
         isAsked(query, 'flavor', server.flavor.id) &&
         (!caller.isAdmin || isAsked(query, 'host', server.host ?? '')) &&
-        (minor < 26 || hasTags(server, query)),
+        (minor < 26 || hasAskedTags(server.tags, query)),
     )
     .reverse();
 }
@@ -38,18 +39,5 @@ function pattern(text: string | null): RegExp {
   }
 }
 
-const isAsked = (query: URLSearchParams, name: string, value: string) => !query.has(name) || query.get(name) === value;
-
 const hasStatus = (server: Server, statuses: readonly string[]) =>
   statuses.length === 0 || statuses.some((status) => status.toUpperCase() === statusOf(server));
-
-function hasTags({ tags }: Server, query: URLSearchParams): boolean {
-  const asked = (name: string) => query.get(name)?.split(',') ?? [];
-  const has = (tag: string) => tags.includes(tag);
-  return (
-    asked('tags').every(has) &&
-    (!query.has('tags-any') || asked('tags-any').some(has)) &&
-    !(query.has('not-tags') && asked('not-tags').every(has)) &&
-    !asked('not-tags-any').some(has)
-  );
-}

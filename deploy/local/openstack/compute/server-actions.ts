@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { bodyAs } from '../body.ts';
+import { bodyAs, firstKeyOf } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
 import { Refusal } from '../refusal.ts';
 import { type Answer, type Asked, done } from '../route.ts';
@@ -24,7 +24,7 @@ const Lock = z.object({ lock: z.object({ locked_reason: z.string().optional() })
 
 /** What POST …/action does, by the one key of its body. */
 export function serverAction(cloud: Cloud, server: Server, asked: Asked): Answer {
-  const name = nameIn(asked.body);
+  const name = firstKeyOf(asked.body);
   const perform = special[name] ?? plain(name);
   if (!perform) throw new Refusal(400, `There is no such action: ${name}`);
   return perform(cloud, server, asked);
@@ -112,8 +112,6 @@ const special: Record<string, Perform> = {
   confirmResize: (cloud, server, asked) => perform(cloud, server, asked, serverActions.confirmResize, 204),
 };
 
-const nameIn = (body: unknown) => Object.keys((body ?? {}) as object)[0] ?? '';
-
 const names: Record<string, string> = {
   'os-stop': 'stopServer',
   'os-start': 'startServer',
@@ -125,4 +123,4 @@ const names: Record<string, string> = {
 };
 
 /** What a fault calls an action. */
-export const serverActionName = (body: unknown) => names[nameIn(body)] ?? 'actOnServer';
+export const serverActionName = (body: unknown) => names[firstKeyOf(body)] ?? 'actOnServer';

@@ -1,4 +1,5 @@
-import { type Cloud, isoOf, microsOf } from '../cloud.ts';
+import { toTime } from '../../../../shared/kubernetes/time.ts';
+import { type Cloud, microsOf } from '../cloud.ts';
 import type { Asked } from '../route.ts';
 import { statusOf } from './server-machine.ts';
 import type { Flavor, Server } from './state.ts';
@@ -19,8 +20,8 @@ export function shownServer(cloud: Cloud, server: Server, { caller, minor }: Ask
       minor >= 47
         ? embedded(server.flavor, minor)
         : { id: server.flavor.id, links: [linksOf(cloud, 'flavors', server.flavor.id)[1]] },
-    created: isoOf(server.createdMs),
-    updated: isoOf(server.updatedMs),
+    created: toTime(server.createdMs),
+    updated: toTime(server.updatedMs),
     addresses: addressesOf(cloud, server),
     accessIPv4: '',
     accessIPv6: '',
@@ -42,7 +43,7 @@ export function shownServer(cloud: Cloud, server: Server, { caller, minor }: Ask
     })),
     ...(server.fault &&
       server.vmState === 'error' && {
-        fault: { ...server.fault, created: isoOf(server.fault.created), ...(isAdmin && { details: 'Traceback' }) },
+        fault: { ...server.fault, created: toTime(server.fault.created), ...(isAdmin && { details: 'Traceback' }) },
       }),
     ...(isAdmin && forAdministrators(cloud, server, minor)),
     ...newerFields(server, minor),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { bodyAs } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
+import { hasAskedTags, isAsked } from '../listing.ts';
 import { Refusal } from '../refusal.ts';
 import { type Asked, done, ok, type Route, route } from '../route.ts';
 import type { Project } from './state.ts';
@@ -88,19 +89,8 @@ function mustBeFree(cloud: Cloud, name: string) {
   );
 }
 
-function fits(project: Project, query: URLSearchParams) {
-  const { tags } = project;
-  const asked = (name: string) => query.get(name)?.split(',');
-  const isSame = (name: 'name' | 'domain_id') => !query.has(name) || query.get(name) === project[name];
-  return (
-    isSame('name') &&
-    isSame('domain_id') &&
-    (asked('tags') ?? []).every((each) => tags.includes(each)) &&
-    (asked('tags-any')?.some((each) => tags.includes(each)) ?? true) &&
-    !(query.has('not-tags') && (asked('not-tags') ?? []).every((each) => tags.includes(each))) &&
-    !(asked('not-tags-any')?.some((each) => tags.includes(each)) ?? false)
-  );
-}
+const fits = ({ name, domain_id, tags }: Project, query: URLSearchParams) =>
+  isAsked(query, 'name', name) && isAsked(query, 'domain_id', domain_id) && hasAskedTags(tags, query);
 
 const shownProject = (cloud: Cloud, project: Project) => ({
   ...project,

@@ -1,4 +1,5 @@
-import { type Cloud, isoOf } from '../cloud.ts';
+import { toTime } from '../../../../shared/kubernetes/time.ts';
+import type { Cloud } from '../cloud.ts';
 import type { Image } from './state.ts';
 
 /** An image as Glance shows it: its own fields and, beside them, whatever properties it was given. */
@@ -26,8 +27,8 @@ export const shownImage = (_cloud: Cloud, image: Image) => ({
   protected: image.isProtected,
   owner: image.owner,
   tags: image.tags,
-  created_at: isoOf(image.createdMs),
-  updated_at: isoOf(image.updatedMs),
+  created_at: toTime(image.createdMs),
+  updated_at: toTime(image.updatedMs),
   self: `/v2/images/${image.id}`,
   file: `/v2/images/${image.id}/file`,
   schema: '/v2/schemas/image',

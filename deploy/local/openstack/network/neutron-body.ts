@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { valueAt } from '../body.ts';
 import { Refusal } from '../refusal.ts';
 import { neutronRefusals } from './refusals.ts';
 
@@ -12,10 +13,7 @@ export function neutronBody<Schema extends z.ZodType>(schema: Schema, body: unkn
 
 function refusalFor(issue: z.core.$ZodIssue, body: unknown): Refusal {
   const field = String(issue.path[1] ?? issue.path[0] ?? '');
-  const value = issue.path.reduce<unknown>(
-    (part, key) => (part as Record<PropertyKey, unknown> | null | undefined)?.[key],
-    body,
-  );
+  const value = valueAt(body, issue.path);
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys;
     return bad(readOnly.has(key) ? `Cannot update read-only attribute ${key}` : `Unrecognized attribute(s) '${key}'`);

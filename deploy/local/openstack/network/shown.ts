@@ -1,4 +1,5 @@
-import { type Cloud, isoOf } from '../cloud.ts';
+import { toTime } from '../../../../shared/kubernetes/time.ts';
+import type { Cloud } from '../cloud.ts';
 import type { Network, Owned, Port, Subnet } from './state.ts';
 
 const common = ({ id, name, project_id, description, tags, createdMs, updatedMs, revision }: Owned) => ({
@@ -8,8 +9,8 @@ const common = ({ id, name, project_id, description, tags, createdMs, updatedMs,
   project_id,
   description,
   tags: tags.toSorted(),
-  created_at: isoOf(createdMs),
-  updated_at: isoOf(updatedMs),
+  created_at: toTime(createdMs),
+  updated_at: toTime(updatedMs),
   revision_number: revision,
 });
 

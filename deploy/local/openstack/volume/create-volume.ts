@@ -4,9 +4,8 @@ import type { Cloud } from '../cloud.ts';
 import type { Image } from '../image/state.ts';
 import { Refusal } from '../refusal.ts';
 import type { Asked } from '../route.ts';
-import { change, setStatus } from './handle.ts';
+import { setStatus } from './handle.ts';
 import type { Volume } from './state.ts';
-import { withStatus } from './transitions.ts';
 
 const text = z.string().max(255);
 const NewVolume = z.object({
@@ -56,10 +55,7 @@ export function createVolume(cloud: Cloud, { caller, body }: Asked): Volume {
 function begin(cloud: Cloud, id: string, image: Image | undefined) {
   if (cloud.volume.volumes.get(id)?.status !== 'creating') return;
   if (cloud.fails('createVolume')) return setStatus(cloud, id, 'error');
-  change(cloud, id, (volume) => ({
-    ...withStatus(volume, image ? 'downloading' : 'available', cloud.clock.now()),
-    isPlaced: true,
-  }));
+  setStatus(cloud, id, image ? 'downloading' : 'available', { isPlaced: true });
   if (image) cloud.clock.after(cloud.times.download, () => fill(cloud, id, image));
 }
 
@@ -68,8 +64,7 @@ function fill(cloud: Cloud, id: string, image: Image) {
   if (volume?.status !== 'downloading') return;
   const isTooLarge = (image.virtualSize ?? image.size ?? 0) > volume.size * gib;
   if (cloud.fails('download') || isTooLarge || !cloud.image.images.has(image.id)) return setStatus(cloud, id, 'error');
-  change(cloud, id, (before) => ({
-    ...withStatus(before, 'available', cloud.clock.now()),
+  setStatus(cloud, id, 'available', {
     bootable: true,
     imageMetadata: {
       container_format: image.containerFormat ?? '',
@@ -82,7 +77,7 @@ function fill(cloud: Cloud, id: string, image: Image) {
       checksum: image.checksum ?? '',
       signature_verified: 'False',
     },
-  }));
+  });
 }
 
 function imageFor({ image: { images } }: Cloud, id: string, size: number): Image {
@@ -107,18 +102,23 @@ function imageFor({ image: { images } }: Cloud, id: string, size: number): Image
   return image;
 }
 
+/** What a project uses of its quotas. */
+export function usageOf({ volume }: Cloud, project: string) {
+  const own = [...volume.volumes.values()].filter(({ projectId }) => projectId === project);
+  return { volumes: own.length, gigabytes: own.reduce((sum, { size }) => sum + size, 0) };
+}
+
 /** Refuses with 413 what a project has no quota for (cinder 21). */
 export function checkQuota(cloud: Cloud, project: string, more: { volumes: number; gigabytes: number }): void {
-  const own = [...cloud.volume.volumes.values()].filter(({ projectId }) => projectId === project);
   const { quotas } = cloud.volume;
   const limits = quotas.of(project);
-  const gigabytes = own.reduce((sum, { size }) => sum + size, 0);
+  const { volumes, gigabytes } = usageOf(cloud, project);
   if (quotas.isOver(project, 'gigabytes', gigabytes, more.gigabytes))
     throw new Refusal(
       413,
       `VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested ${more.gigabytes}G, quota is ${limits.gigabytes}G and ${gigabytes}G has been consumed.`,
     );
-  if (more.volumes > 0 && quotas.isOver(project, 'volumes', own.length, more.volumes))
+  if (more.volumes > 0 && quotas.isOver(project, 'volumes', volumes, more.volumes))
     throw new Refusal(
       413,
       `VolumeLimitExceeded: Maximum number of volumes allowed (${limits.volumes}) exceeded for quota 'volumes'.`,

@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { bodyAs } from '../body.ts';
+import { bodyAs, firstKeyOf } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
 import { Refusal } from '../refusal.ts';
 import { type Answer, type Asked, done } from '../route.ts';
 import { checkQuota } from './create-volume.ts';
-import { change, setStatus } from './handle.ts';
+import { setStatus } from './handle.ts';
 import type { Volume, VolumeStatus } from './state.ts';
-import { withStatus } from './transitions.ts';
 
 const Extend = z.object({ 'os-extend': z.object({ new_size: z.coerce.number().int().min(1) }) });
 const Bootable = z.object({ 'os-set_bootable': z.object({ bootable: z.union([z.boolean(), z.stringbool()]) }) });
@@ -16,7 +15,7 @@ const Reset = z.object({
 
 /** What POST …/action does, by the one key of its body. */
 export function volumeAction(cloud: Cloud, volume: Volume, asked: Asked): Answer {
-  const [name = ''] = Object.keys((asked.body ?? {}) as object);
+  const name = firstKeyOf(asked.body);
   const perform = actions[name];
   if (!perform) throw new Refusal(400, `There is no such action: ${name}`);
   return perform(cloud, volume, asked);
@@ -43,14 +42,14 @@ const extend: Action = (cloud, { id, size, status, projectId }, { body, minor })
   cloud.clock.after(cloud.times.extend, () =>
     cloud.fails('extendVolume')
       ? setStatus(cloud, id, 'error_extending')
-      : change(cloud, id, (volume) => ({ ...withStatus(volume, status, cloud.clock.now()), size: new_size })),
+      : setStatus(cloud, id, status, { size: new_size }),
   );
   return done(202);
 };
 
-const setBootable: Action = (cloud, { id }, { body }) => {
+const setBootable: Action = (cloud, { id, status }, { body }) => {
   const { bootable } = bodyAs(Bootable, body)['os-set_bootable'];
-  change(cloud, id, (volume) => ({ ...volume, bootable, updatedMs: cloud.clock.now() }));
+  setStatus(cloud, id, status, { bootable });
   return done(200);
 };
 

@@ -5,6 +5,7 @@ import { Refusal } from '../refusal.ts';
 import { type Answer, type Asked, ok, type Route, route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { wordOf } from '../words.ts';
+import { usageOf } from './create-volume.ts';
 import { volumeRoutes } from './volumes.ts';
 
 /** Cinder: disks that outlive the servers that have them. */
@@ -30,12 +31,8 @@ const inOwnProject = (each: Route): Route => ({
 const Limits = z.object({ quota_set: z.record(z.string(), z.union([z.number().int().min(-1), z.string()])) });
 
 function quotaRoutes(cloud: Cloud): Route[] {
-  const { quotas, volumes } = cloud.volume;
+  const { quotas } = cloud.volume;
   const path = '/:project/os-quota-sets/:of';
-  const usageOf = (project: string): Record<string, number> => {
-    const own = [...volumes.values()].filter(({ projectId }) => projectId === project);
-    return { volumes: own.length, gigabytes: own.reduce((sum, { size }) => sum + size, 0) };
-  };
   const mayWrite = ({ caller }: Asked) => {
     if (!caller.isAdmin) throw new Refusal(403, "Policy doesn't allow volume_extension:quotas:update to be performed.");
   };
@@ -48,7 +45,7 @@ function quotaRoutes(cloud: Cloud): Route[] {
       if (!caller.isAdmin && of !== caller.projectId)
         throw new Refusal(403, "Policy doesn't allow volume_extension:quotas:show to be performed.");
       const isDetailed = /^true$/i.test(query.get('usage') ?? '');
-      const usage = usageOf(of);
+      const usage: Record<string, number> = usageOf(cloud, of);
       const limits = Object.entries(shown(of)).map(([name, limit]) => [
         name,
         isDetailed ? { limit, in_use: usage[name] ?? 0, reserved: 0 } : limit,

@@ -1,4 +1,6 @@
+import { firstKeyOf } from '../body.ts';
 import type { Cloud } from '../cloud.ts';
+import { asksForAll, isAsked } from '../listing.ts';
 import { pageOf } from '../paging.ts';
 import { Refusal } from '../refusal.ts';
 import { type Asked, done, ok, type Route, route } from '../route.ts';
@@ -42,7 +44,7 @@ const noVolume = (id: string) => new Refusal(404, `Volume ${id} could not be fou
 
 /** Newest first, as Cinder has them. */
 function listedVolumes(cloud: Cloud, { caller, query }: Asked): Volume[] {
-  const isAll = caller.isAdmin && /^(1|true|yes|on|t|y)$/i.test(query.get('all_tenants') ?? '');
+  const isAll = caller.isAdmin && asksForAll(query);
   const metadata = metadataIn(query.get('metadata'));
   return [...cloud.volume.volumes.values()]
     .filter(
@@ -56,8 +58,6 @@ function listedVolumes(cloud: Cloud, { caller, query }: Asked): Volume[] {
     )
     .reverse();
 }
-
-const isAsked = (query: URLSearchParams, name: string, value: string) => !query.has(name) || query.get(name) === value;
 
 /** A literal, as Python or JSON writes one. */
 function metadataIn(text: string | null): Record<string, string> {
@@ -91,4 +91,4 @@ const names: Record<string, string> = {
   'os-reset_status': 'resetVolumeStatus',
 };
 
-const actionName = (body: unknown) => names[Object.keys((body ?? {}) as object)[0] ?? ''] ?? 'actOnVolume';
+const actionName = (body: unknown) => names[firstKeyOf(body)] ?? 'actOnVolume';
