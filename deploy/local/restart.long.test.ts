@@ -84,8 +84,6 @@ async function setUp(kube: Kube) {
   await kube.patch(ConfigMap, policyRef, { data });
   for (const name of names) {
     await kube.create(VMDiskImage, {
-      apiVersion: VMDiskImage.apiVersion,
-      kind: VMDiskImage.kind,
       metadata: { name, namespace },
       spec: {
         storageClass: 'gp3',

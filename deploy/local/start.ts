@@ -1,6 +1,5 @@
 import { loadFunctions } from '../../knative/functions.ts';
 import { defaultGracePeriodMs } from '../../shared/images/slots.ts';
-import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { operatorNamespace, publicBroker } from '../../shared/operator.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';
@@ -8,9 +7,8 @@ import { createPublicationKey, createSiteKey } from '../keys.ts';
 import { generatedFolders, openStackFolders, readManifests } from '../manifests.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './api-server/api-server.ts';
 import { admin } from './api-server/authentication.ts';
-import { admit } from './cdi/admit.ts';
-import { refuseClone, userOf } from './cdi/clone-authorization.ts';
 import { type CdiOptions, startCdi } from './cdi/start-cdi.ts';
+import { webhooks } from './cdi/webhooks.ts';
 import { clientOf } from './client.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -101,13 +99,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalClust
       : await startInstalledServer(folders, serverOptions);
     started.push(server.close);
     const kube = clientOf(server);
-    server.addAdmission((request) =>
-      admit(
-        request,
-        (namespace, name) => kube.get(PersistentVolumeClaim, { namespace, name }),
-        (user, namespace) => refuseClone(kube, userOf(user), namespace),
-      ),
-    );
+    server.addAdmission(webhooks(kube));
     server.addAdmission((request) => admitMachine(request, (field, name) => kube.get(hardwareKinds[field], { name })));
     if (file) await applyChangedManifests(kube, await readManifests(...folders));
     await createPublicationKey(kube);

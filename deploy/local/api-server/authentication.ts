@@ -20,6 +20,18 @@ export const serviceAccountUser = ({ namespace, name }: ServiceAccountName): Use
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
 });
 
+/** The ServiceAccount that a user is. */
+export function accountOf(user: string): ServiceAccountName | undefined {
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
+  return namespace && name ? { namespace, name } : undefined;
+}
+
+/** A user of whom no more than the name is known, with the groups that it tells. */
+export function userNamed(name: string): User {
+  const account = accountOf(name);
+  return account ? serviceAccountUser(account) : { name, groups: ['system:authenticated'] };
+}
+
 /** Issues bearer tokens and tells whose a token is. A token says it itself, signed, so that who has the key needs no memory. */
 export class Tokens {
   readonly #key: Buffer;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { serviceAccountUser, type User } from './authentication.ts';
+import { accountOf, serviceAccountUser, type User } from './authentication.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { authorise } from './rbac.ts';
 
@@ -12,7 +12,7 @@ export function impersonated(state: ClusterState, sender: User, headers: Incomin
     .flat()
     .flatMap((each) => each.split(','))
     .map((each) => each.trim());
-  const account = accountIn(name);
+  const account = accountOf(name);
   const about = { group: '', subresource: '' };
   if (account) authorise(state, sender, 'impersonate', { ...about, plural: 'serviceaccounts', ...account });
   else authorise(state, sender, 'impersonate', { ...about, plural: 'users', namespace: undefined, name });
@@ -21,9 +21,4 @@ export function impersonated(state: ClusterState, sender: User, headers: Incomin
   }
   if (account && groups.length === 0) return serviceAccountUser(account);
   return { name, groups: [...new Set([...groups, 'system:authenticated'])] };
-}
-
-function accountIn(user: string): { namespace: string; name: string } | undefined {
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
-  return namespace && name ? { namespace, name } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { AdmissionRequest } from './admission.ts';
-import { serviceAccountUser } from './authentication.ts';
+import { userNamed } from './authentication.ts';
 import { dynamicValue } from './cel-dynamic.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { type ApiObject, fieldAt } from './objects.ts';
@@ -87,7 +87,7 @@ function variablesOf({ kinds, store }: ClusterState, request: AdmissionRequest):
     ...(name && { name }),
     ...(namespace && { namespace }),
     operation,
-    userInfo: { username: user, groups: request.groups ?? groupsOf(user) },
+    userInfo: { username: user, groups: request.groups ?? userNamed(user).groups },
     dryRun,
   };
   return {
@@ -104,8 +104,3 @@ function variablesOf({ kinds, store }: ClusterState, request: AdmissionRequest):
 /** A Namespace is in itself. */
 const ownNamespace = ({ resource, object, oldObject }: AdmissionRequest) =>
   resource.group === '' && resource.resource === 'namespaces' ? (object ?? oldObject)?.metadata.name : undefined;
-
-function groupsOf(user: string): string[] {
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user) ?? [];
-  return namespace && name ? serviceAccountUser({ namespace, name }).groups : ['system:authenticated'];
-}

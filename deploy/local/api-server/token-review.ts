@@ -1,4 +1,4 @@
-import type { Tokens, User } from './authentication.ts';
+import { accountOf, type Tokens, type User } from './authentication.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { isJsonObject, type JsonObject } from './objects.ts';
 import { StatusError } from './status-error.ts';
@@ -10,9 +10,9 @@ export function reviewToken(state: ClusterState, tokens: Tokens, spec: JsonObjec
   if (!token) throw new StatusError(400, 'BadRequest', 'token is required for TokenReview in authentication');
   const user = userOf(tokens, String(token), state.clock.now());
   if (!user) return { user: {}, error: 'invalid bearer token' };
-  const [, namespace, account] = /^system:serviceaccount:(.*):(.*)$/.exec(user.name) ?? [];
-  const found = state.store.get('/serviceaccounts', namespace, account ?? '');
-  if (!found) return { user: {}, error: `[invalid bearer token, serviceaccounts "${account}" not found]` };
+  const { namespace, name = '' } = accountOf(user.name) ?? {};
+  const found = state.store.get('/serviceaccounts', namespace, name);
+  if (!found) return { user: {}, error: `[invalid bearer token, serviceaccounts "${name}" not found]` };
   const { uid } = isJsonObject(found.metadata) ? found.metadata : {};
   return { authenticated: true, user: { username: user.name, uid, groups: user.groups }, audiences: [issuer] };
 }

@@ -8,7 +8,7 @@ import { VolumeSnapshot } from '../snapshots/kinds.ts';
 import type { FaultRule } from './faults.ts';
 import { done, ends } from './scripted-import.ts';
 import { startCdi } from './start-cdi.ts';
-import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
+import { aDataVolume, conditionOf, isDone, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
 
 let cluster: TestCluster;
 let cdi: Running;
@@ -45,14 +45,7 @@ const aClone = (size: string | undefined = '1Gi', from = 'default') => {
   return aDataVolume('disk', { snapshot: { namespace: from, name: 'golden' } }, { storage });
 };
 
-const phases = () => {
-  const all = dataVolumes.events.map(({ object }) => object.status?.phase ?? '');
-  return all.filter((phase, index) => phase !== all[index - 1]);
-};
-const conditionOf = (dataVolume: DataVolume, type: string) =>
-  dataVolume.status?.conditions.find((condition) => condition.type === type);
-const isDone = (dataVolume: DataVolume) =>
-  dataVolume.status?.phase === 'Succeeded' && conditionOf(dataVolume, 'Bound')?.status === 'True';
+const phases = () => dataVolumes.inTurn(({ status }) => status?.phase ?? '');
 const says = (reason: string, message: string) => (dataVolume: DataVolume) =>
   ['Bound', 'Ready'].every((type) => {
     const condition = conditionOf(dataVolume, type);

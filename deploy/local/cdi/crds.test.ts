@@ -58,8 +58,6 @@ describe('a VolumeSnapshot', () => {
 
 test('a VolumeSnapshotContent needs the snapshot it is for, and one handle', async () => {
   const content = (name: string, volumeSnapshotRef: object, source: object) => ({
-    apiVersion,
-    kind: VolumeSnapshotContent.kind,
     metadata: { name },
     spec: { deletionPolicy: 'Delete', driver: 'ebs.csi.aws.com', source, volumeSnapshotRef },
   });
@@ -76,8 +74,6 @@ test('a VolumeSnapshotContent needs the snapshot it is for, and one handle', asy
 
 test('a VolumeSnapshotClass knows two policies', async () => {
   const snapshotClass = {
-    apiVersion,
-    kind: VolumeSnapshotClass.kind,
     metadata: { name: 'a' },
     driver: 'ebs.csi.aws.com',
   };

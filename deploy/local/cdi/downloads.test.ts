@@ -27,11 +27,7 @@ beforeAll(async () => {
   store = await startObjectStore({ keys: [keys], publicBuckets: ['public'] });
   await store.put('images', 'lab.img.gz', gzipSync(raw));
   await store.put('images', 'lab.qcow2', qcow2Buffer({ virtualBytes: 3 * mebibyte, dataBytes: mebibyte, seed: 'lab' }));
-  await store.put(
-    'images',
-    'large.qcow2',
-    qcow2Buffer({ virtualBytes: 3000 * mebibyte, dataBytes: mebibyte, seed: 'lab' }),
-  );
+  await store.put('images', 'large.qcow2', large);
   await store.put('public', 'lab.img', raw);
 });
 
@@ -41,8 +37,6 @@ beforeEach(async () => {
   dataVolumes = await cluster.record(DataVolume);
   const data = { accessKeyId: base64(keys.accessKeyId), secretKey: base64(keys.secretKey) };
   await cluster.kube.create(Secret, {
-    apiVersion: 'v1',
-    kind: 'Secret',
     metadata: { name: 'keys', namespace: 'default' },
     data,
   });

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Event } from '../../../shared/kinds/core/event.ts';
 import { type Clock, realClock } from '../clock.ts';
 import { Claim, DataVolume, Pod, StorageClass, VolumeImportSource } from '../controller/kinds.ts';
 import type { Running } from '../controller/simulator.ts';
 import type { FaultRule } from './faults.ts';
 import { done, endless, ends, failed, qcow2 } from './scripted-import.ts';
 import { type CdiOptions, startCdi } from './start-cdi.ts';
-import { aDataVolume, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
+import { aDataVolume, conditionOf, isDone, type Recording, type TestCluster, testCluster } from './test-cluster.ts';
 
 const s3 = { s3: { url: 'https://s3.example.com/images/lab' } };
 const at = { namespace: 'default', name: 'lab' };
@@ -46,12 +45,6 @@ async function importing(
   await cluster.kube.create(DataVolume, dataVolume);
 }
 
-const conditionOf = (dataVolume: DataVolume, type: string) =>
-  dataVolume.status?.conditions.find((condition) => condition.type === type);
-
-const isDone = (dataVolume: DataVolume) =>
-  conditionOf(dataVolume, 'Bound')?.status === 'True' && dataVolume.status?.phase === 'Succeeded';
-
 const isRunning = (status: string, reason: string, message?: string) => (dataVolume: DataVolume) => {
   const running = conditionOf(dataVolume, 'Running');
   return (
@@ -62,25 +55,11 @@ const isRunning = (status: string, reason: string, message?: string) => (dataVol
 };
 
 /** Phase, progress and Bound, Ready, Running as status:reason of every status in order, without repetitions. */
-const history = () => {
-  const lines = dataVolumes.events.map(({ object }) => {
-    const { phase = '-', progress = '-', conditions = [] } = object.status ?? {};
+const history = () =>
+  dataVolumes.inTurn(({ status }) => {
+    const { phase = '-', progress = '-', conditions = [] } = status ?? {};
     return [phase, progress, ...conditions.map(({ status, reason = '' }) => `${status}:${reason}`)].join(' ');
   });
-  return lines.filter((line, index) => line !== lines[index - 1]);
-};
-
-const eventsOf = async (kind: string) => {
-  const all = (await cluster.kube.list(Event)) as unknown as {
-    involvedObject: { kind: string };
-    type: string;
-    reason: string;
-    message: string;
-  }[];
-  return all
-    .filter(({ involvedObject }) => involvedObject.kind === kind)
-    .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
-};
 
 // Each step of each kind of import, its Events and its failures are compared with recordings: test/proofs/recordings.
 describe('an import with populators', () => {
@@ -238,7 +217,10 @@ describe('by a rule', () => {
     await cluster.kube.delete(Pod, { namespace: 'default', name: failedPod.metadata.name });
     await dataVolumes.until(isDone);
     await cdi.stop();
-    expect(await eventsOf('DataVolume')).toContain('Warning ImportFailed Failed to import into PVC lab');
+    const message = 'Failed to import into PVC lab';
+    expect(await cluster.events()).toContainEqual(
+      expect.objectContaining({ type: 'Warning', reason: 'ImportFailed', message }),
+    );
   });
 
   const isEvicted = (conditions: { type: string; message?: string | undefined }[]) =>
@@ -310,10 +292,7 @@ describe('by a rule', () => {
   test('flap takes the phase back once', async () => {
     const { importImage } = endless();
     await withFault({ mode: 'flap' }, importImage as never);
-    const phases = () =>
-      dataVolumes.events
-        .map(({ object }) => object.status?.phase)
-        .filter((phase, index, all) => phase !== all[index - 1]);
+    const phases = () => dataVolumes.inTurn(({ status }) => status?.phase);
     await dataVolumes.until(() => phases().length === 5);
     expect(phases().slice(1)).toEqual(['ImportScheduled', 'ImportInProgress', 'ImportScheduled', 'ImportInProgress']);
   });

@@ -1,12 +1,13 @@
+import { Event } from '../../../shared/kinds/core/event.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
 import type { ApiServer } from '../api-server/api-server.ts';
 import { clientOf } from '../client.ts';
 import type { Clock } from '../clock.ts';
-import { Claim, DataVolume, type Source, StorageClass } from '../controller/kinds.ts';
+import { type DataVolume, type Source, StorageClass } from '../controller/kinds.ts';
+import type { EventText } from '../controller/write.ts';
 import { startInstalledServer } from '../installed-server.ts';
-import { admit } from './admit.ts';
-import { refuseClone, userOf } from './clone-authorization.ts';
+import { webhooks } from './webhooks.ts';
 
 /** A local API server with the storage kinds and the class `gp3`, and what has been seen on its watches. */
 export interface TestCluster {
@@ -16,11 +17,19 @@ export interface TestCluster {
   dropWatches(): void;
   /** Every state of every object of a kind from here on, in order. */
   record<T extends KubernetesObject>(resource: Resource<T>): Promise<Recording<T>>;
+  /** The Events that there are. */
+  events(): Promise<SeenEvent[]>;
   close(): Promise<void>;
+}
+
+export interface SeenEvent extends EventText {
+  involvedObject: { kind: string };
 }
 
 export interface Recording<T> {
   events: { type: string; object: T }[];
+  /** What the states say of themselves in order, without repetitions. */
+  inTurn<Said>(said: (object: T) => Said): Said[];
   /** The first state, past or to come, of which this is true. */
   until(isIt: (object: T, type: string) => boolean, what?: string): Promise<T>;
 }
@@ -29,20 +38,12 @@ export async function testCluster(clock: Clock): Promise<TestCluster> {
   const server = await startInstalledServer(['deploy/local/crds'], { clock });
   const kube = clientOf(server);
   await kube.create(StorageClass, {
-    apiVersion: StorageClass.apiVersion,
-    kind: StorageClass.kind,
     metadata: { name: 'gp3' },
     provisioner: 'ebs.csi.aws.com',
     volumeBindingMode: 'WaitForFirstConsumer',
     allowVolumeExpansion: true,
   });
-  server.addAdmission((request) =>
-    admit(
-      request,
-      (namespace, name) => kube.get(Claim, { namespace, name }),
-      (user, namespace) => refuseClone(kube, userOf(user), namespace),
-    ),
-  );
+  server.addAdmission(webhooks(kube));
   const abort = new AbortController();
   return {
     kube,
@@ -50,6 +51,7 @@ export async function testCluster(clock: Clock): Promise<TestCluster> {
     server,
     dropWatches: server.dropWatches,
     record: (resource) => record(kube, resource, abort.signal),
+    events: async () => (await kube.list(Event)) as unknown as SeenEvent[],
     async close() {
       abort.abort();
       await server.close();
@@ -91,13 +93,13 @@ async function record<T extends KubernetesObject>(
       waiting.add(look);
       look();
     });
-  return { events, until };
+  const inTurn = <Said>(said: (object: T) => Said) =>
+    events.map(({ object }) => said(object)).filter((one, index, all) => one !== all[index - 1]);
+  return { events, inTurn, until };
 }
 
 /** A DataVolume of 1Gi on `gp3` that binds at once. */
 export const aDataVolume = (name: string, source: Source, spec: Record<string, unknown> = {}) => ({
-  apiVersion: DataVolume.apiVersion,
-  kind: DataVolume.kind,
   metadata: {
     name,
     namespace: 'default',
@@ -106,3 +108,9 @@ export const aDataVolume = (name: string, source: Source, spec: Record<string, u
   },
   spec: { source, storage: { storageClassName: 'gp3', resources: { requests: { storage: '1Gi' } } }, ...spec },
 });
+
+export const conditionOf = ({ status }: DataVolume, type: string) =>
+  status?.conditions.find((condition) => condition.type === type);
+
+export const isDone = (dataVolume: DataVolume) =>
+  dataVolume.status?.phase === 'Succeeded' && conditionOf(dataVolume, 'Bound')?.status === 'True';

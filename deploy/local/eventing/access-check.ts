@@ -1,21 +1,7 @@
 import { guessedPlural } from '../../../knative/plural.ts';
-import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';
+import { isAllowed } from '../controller/access-review.ts';
 import type { ApiServerSource } from './resources.ts';
-
-const reviews = defineResource(
-  {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SubjectAccessReview',
-    plural: 'subjectaccessreviews',
-    namespaced: false,
-  },
-  {},
-);
-
-/** A review has an answer, and no name. */
-type Review = KubernetesObject & { status: { allowed: boolean } };
-export const SubjectAccessReview = { ...reviews, parse: (value: unknown) => value as Review };
 
 const verbs = ['get', 'list', 'watch'];
 
@@ -34,8 +20,8 @@ export async function checkAccess({ metadata, spec }: ApiServerSource, kube: Pic
   });
   const answers = await Promise.all(
     asked.map(async (resourceAttributes) => {
-      const { status } = await kube.create(SubjectAccessReview, { metadata: {}, spec: { user, resourceAttributes } });
-      return status.allowed ? [] : [`${resourceAttributes.verb} ${resourceAttributes.resource}`];
+      const isGranted = await isAllowed(kube, { user, resourceAttributes });
+      return isGranted ? [] : [`${resourceAttributes.verb} ${resourceAttributes.resource}`];
     }),
   );
   const missing = answers.flat();

@@ -1,12 +1,11 @@
-import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, describe, expect, test } from 'vitest';
 import { guessedPlural } from '../../../knative/plural.ts';
 import { sourceManifests } from '../../../knative/sources.ts';
 import { defineFunction, on } from '../../../shared/function.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
 import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
-import { kubeClient } from '../../../shared/runtime/kube.ts';
-import { type ApiServer, startApiServer } from '../api-server/api-server.ts';
+import { startApiServer } from '../api-server/api-server.ts';
+import { clientOf } from '../client.ts';
 import { realClock } from '../clock.ts';
 import type { Handler } from './address.ts';
 import { readEventingCrds } from './crds.ts';
@@ -28,13 +27,6 @@ interface Manifest {
   metadata: { name: string; namespace?: string };
 }
 
-const clientOf = (api: ApiServer, account?: { namespace: string; name: string }) => {
-  const config = new KubeConfig();
-  const user = { name: 'user', ...(account ? { token: api.tokenFor(account) } : {}) };
-  config.loadFromClusterAndUser({ name: 'local', server: api.url, skipTLSVerify: true }, user);
-  return kubeClient(config);
-};
-
 async function aCluster() {
   const api = await startApiServer({ clock: realClock });
   open.push(() => api.close());
@@ -48,7 +40,7 @@ async function aCluster() {
     }
   };
   await apply(...(await readEventingCrds()));
-  const kubeOf = (account: { namespace: string; name: string }) => clientOf(api, account);
+  const kubeOf = (account: { namespace: string; name: string }) => clientOf(api, api.tokenFor(account));
   return { api, kube, kubeOf, apply };
 }
 

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { NetworkAttachmentDefinition } from '../../../shared/kinds/cni/network-attachment-definition.ts';
-import { Event } from '../../../shared/kinds/core/event.ts';
 import { Namespace } from '../../../shared/kinds/core/namespace.ts';
 import { defineResource } from '../../../shared/kinds/resource.ts';
 import { done, ends } from '../cdi/scripted-import.ts';
@@ -136,19 +135,12 @@ const shows = (printableStatus: string) => (machine: VirtualMachine) =>
 const isInPhase = (phase: string) => (instance: VirtualMachineInstance) => instance.status?.phase === phase;
 const isGone = (_: unknown, type: string) => type === 'DELETED';
 
-const inTurn = (all: string[]) => all.filter((one, index) => one !== all[index - 1]);
-const shown = () => inTurn(machines.events.map(({ object }) => object.status?.printableStatus ?? '-'));
-const phases = () => inTurn(instances.events.map(({ object }) => object.status?.phase ?? ''));
-const eventsOf = async (kind: string) => {
-  const all = (await cluster.kube.list(Event)) as unknown as {
-    involvedObject: { kind: string };
-    reason: string;
-    message: string;
-  }[];
-  return all
+const shown = () => machines.inTurn(({ status }) => status?.printableStatus ?? '-');
+const phases = () => instances.inTurn(({ status }) => status?.phase ?? '');
+const eventsOf = async (kind: string) =>
+  (await cluster.events())
     .filter(({ involvedObject }) => involvedObject.kind === kind)
     .map(({ reason, message }) => `${reason} ${message}`);
-};
 
 describe('a machine whose strategy is Always', () => {
   test('waits for its disk, starts, and says each step', async () => {

@@ -38,8 +38,6 @@ const start = (faults: SnapshotFaultRule[] = []) => {
 
 const aClass = (name: string, more: object = {}) =>
   cluster.kube.create(VolumeSnapshotClass, {
-    apiVersion: VolumeSnapshotClass.apiVersion,
-    kind: VolumeSnapshotClass.kind,
     metadata: { name },
     driver: 'ebs.csi.aws.com',
     deletionPolicy: 'Delete',
@@ -48,8 +46,6 @@ const aClass = (name: string, more: object = {}) =>
 
 async function aClaim(phase: string, storage = '24Gi') {
   await cluster.kube.create(Claim, {
-    apiVersion: Claim.apiVersion,
-    kind: Claim.kind,
     metadata: { ...at },
     spec: {
       accessModes: ['ReadWriteOnce'],
@@ -63,8 +59,6 @@ async function aClaim(phase: string, storage = '24Gi') {
 
 const take = (volumeSnapshotClassName: string | undefined = 'ebs-snapshot', name = 'lab') =>
   cluster.kube.create(VolumeSnapshot, {
-    apiVersion: VolumeSnapshot.apiVersion,
-    kind: VolumeSnapshot.kind,
     metadata: { namespace: 'default', name },
     spec: {
       source: { persistentVolumeClaimName: 'lab' },
@@ -116,8 +110,7 @@ describe('a snapshot', () => {
     });
     expect(ready.metadata.finalizers).toEqual([finalizer.asSource, finalizer.bound]);
     await snapshotter.stop();
-    const events = (await cluster.kube.list(Event)) as unknown as { reason: string; message: string }[];
-    expect(events.map(({ reason, message }) => `${reason} ${message}`).sort()).toEqual([
+    expect((await cluster.events()).map(({ reason, message }) => `${reason} ${message}`).sort()).toEqual([
       'CreatingSnapshot Waiting for a snapshot default/lab to be created by the CSI driver.',
       'SnapshotCreated Snapshot default/lab was successfully created by the CSI driver.',
       'SnapshotReady Snapshot default/lab is ready to use.',

@@ -47,9 +47,7 @@ const waitingFor =
   ({ status }: Pod) =>
     status?.containerStatuses?.[index]?.state?.waiting?.reason === reason;
 const eventsOf = async (reason: string) =>
-  ((await cluster.kube.list(Event)) as unknown as { reason: string; message: string }[])
-    .filter((event) => event.reason === reason)
-    .map(({ message }) => message);
+  (await cluster.events()).filter((event) => event.reason === reason).map(({ message }) => message);
 const at = { namespace, name: 'dns' };
 
 describe('a Deployment', () => {
@@ -173,8 +171,8 @@ describe('a Pod', () => {
     await start({ mode: 'imagePull', match: 'registry/dns', times: 2 });
     await make(aDeployment());
     await pods.until(isReady);
-    const reasons = pods.events.map(({ object }) => object.status?.containerStatuses?.[0]?.state?.waiting?.reason);
-    expect(reasons.filter((reason, index) => reason && reason !== reasons[index - 1])).toEqual([
+    const reasons = pods.inTurn(({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason);
+    expect(reasons.filter((reason) => reason)).toEqual([
       'ContainerCreating',
       'ErrImagePull',
       'ImagePullBackOff',

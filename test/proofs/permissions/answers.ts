@@ -1,4 +1,4 @@
-import { SubjectAccessReview } from '../../../deploy/local/eventing/access-check.ts';
+import { SubjectAccessReview } from '../../../deploy/local/controller/access-review.ts';
 import type { LocalCluster } from '../../../deploy/local/start.ts';
 import { ClusterRole } from '../../../shared/kinds/rbac/cluster-role.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
