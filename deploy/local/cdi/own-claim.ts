@@ -1,6 +1,6 @@
 import { referenceOf } from '../../../shared/kinds/resource.ts';
 import { Claim, type DataVolume, StorageClass } from '../controller/kinds.ts';
-import type { Write } from '../controller/write.ts';
+import { eventsFrom, type Write } from '../controller/write.ts';
 import { annotation } from './annotation.ts';
 import { bindsAtOnce } from './claims.ts';
 import type { CdiContext } from './context.ts';
@@ -54,7 +54,7 @@ export async function performWithinQuota(
 /** Says that the claim of this name is someone else's, and fails. */
 export async function refuseForeign({ perform }: CdiContext, { dataVolume }: Pick<ObservedDataVolume, 'dataVolume'>) {
   const message = `Resource "${dataVolume.metadata.name}" already exists and is not managed by DataVolume`;
-  const from = 'datavolume-import-controller';
-  await perform([{ do: 'event', about: dataVolume, from, type: 'Warning', reason: 'ErrResourceExists', message }]);
+  const eventOn = eventsFrom('datavolume-import-controller');
+  await perform([eventOn(dataVolume, 'Warning', 'ErrResourceExists', message)]);
   throw new Error(message);
 }

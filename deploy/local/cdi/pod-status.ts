@@ -144,7 +144,8 @@ export function evicted(pod: Pod, startedMs: number, nowMs: number): PodStatus {
   return { ...terminated(pod, end, startedMs, nowMs), phase: 'Failed', reason: 'Evicted', message };
 }
 
-const goDuration = (milliseconds: number) => {
+/** A duration as Go writes it: `10s`, `2m40s`. */
+export const goDuration = (milliseconds: number) => {
   if (milliseconds < 1000) return `${Math.round(milliseconds)}ms`;
   const seconds = Math.round(milliseconds / 1000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;

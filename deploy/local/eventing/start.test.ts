@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { guessedPlural } from '../../../knative/plural.ts';
 import { sourceManifests } from '../../../knative/sources.ts';
 import { defineFunction, on } from '../../../shared/function.ts';
 import { ConfigMap } from '../../../shared/kinds/core/config-map.ts';
-import { defineResource, type KubernetesObject } from '../../../shared/kinds/resource.ts';
+import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
+import { applyManifests } from '../../manifests.ts';
 import { startApiServer } from '../api-server/api-server.ts';
 import { clientOf } from '../client.ts';
 import { realClock } from '../clock.ts';
+import { startInstalledServer } from '../installed-server.ts';
 import type { Handler } from './address.ts';
-import { readEventingCrds } from './crds.ts';
 import { listen } from './listen.ts';
 import { ApiServerSource, Broker, PingSource, Trigger } from './resources.ts';
 import { type Eventing, type EventingOptions, startEventing } from './start.ts';
@@ -21,25 +21,11 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-interface Manifest {
-  apiVersion: string;
-  kind: string;
-  metadata: { name: string; namespace?: string };
-}
-
 async function aCluster() {
-  const api = await startApiServer({ clock: realClock });
+  const api = await startInstalledServer(['deploy/local/eventing/crds']);
   open.push(() => api.close());
   const kube = clientOf(api);
-  const apply = async (...objects: object[]) => {
-    for (const object of objects as Manifest[]) {
-      const { apiVersion, kind, metadata } = object;
-      const namespaced = metadata.namespace !== undefined;
-      const resource = defineResource({ apiVersion, kind, plural: guessedPlural(kind), namespaced }, {});
-      await kube.apply(resource, object, { fieldManager: 'test', force: true });
-    }
-  };
-  await apply(...(await readEventingCrds()));
+  const apply = (...objects: object[]) => applyManifests(kube, objects as KubernetesObject[]);
   const kubeOf = (account: { namespace: string; name: string }) => clientOf(api, api.tokenFor(account));
   return { api, kube, kubeOf, apply };
 }
@@ -282,7 +268,7 @@ describe('eventing on the local API server', () => {
     const api = await startApiServer({ clock: realClock });
     open.push(() => api.close());
     const starting = startEventing({ kube: clientOf(api), functions: () => undefined });
-    await expect(starting).rejects.toThrow(/apply readEventingCrds\(\) first/);
+    await expect(starting).rejects.toThrow(/apply deploy\/local\/eventing\/crds first/);
   });
 
   test('the CRDs refuse a filter in cesql and another Broker for a Trigger', async () => {

@@ -54,7 +54,7 @@ export interface Eventing {
 /**
  * Runs Knative's Brokers, Triggers, ApiServerSources and PingSources in this process, from the objects the API server
  * has of them and as they change. Resolves when every source that can run is watching. Throws where the kinds are not
- * served: apply `readEventingCrds()` first.
+ * served: apply deploy/local/eventing/crds first.
  */
 export async function startEventing(options: EventingOptions): Promise<Eventing> {
   const { kube, clock = realClock } = options;
@@ -139,7 +139,9 @@ export async function startEventing(options: EventingOptions): Promise<Eventing>
   } catch (error) {
     await close();
     if (!hasStatus(error, 404)) throw error;
-    throw new Error("expected the API server to serve Knative's kinds, found none: apply readEventingCrds() first");
+    throw new Error(
+      "expected the API server to serve Knative's kinds, found none: apply deploy/local/eventing/crds first",
+    );
   }
   return {
     url: server.url,

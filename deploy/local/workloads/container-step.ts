@@ -1,3 +1,4 @@
+import { goDuration } from '../cdi/pod-status.ts';
 import type { ContainerStatus } from '../controller/kinds.ts';
 import type { Container } from './kinds.ts';
 import { type Exit, running, terminated, waiting } from './pod-status.ts';
@@ -83,7 +84,7 @@ function afterEnd(observed: ObservedContainer, before: ContainerStatus, exitCode
   if (stateMs < timings.tickMs) return { waitMs: timings.tickMs - stateMs };
   // The first time it starts again at once.
   if (before.restartCount === 0) return { status: running(container, before, nowMs, notReadyMs <= 0) };
-  const words = `back-off ${inGo(backOffMs(before.restartCount))} restarting failed container=${container.name} pod=${podInWords}`;
+  const words = `back-off ${goDuration(backOffMs(before.restartCount))} restarting failed container=${container.name} pod=${podInWords}`;
   const event = {
     reason: 'BackOff',
     message: `Back-off restarting failed container ${container.name} in pod ${podInWords}`,
@@ -93,9 +94,3 @@ function afterEnd(observed: ObservedContainer, before: ContainerStatus, exitCode
 
 /** 10 s, doubled with each restart, at most five minutes. */
 const backOffMs = (restartCount: number) => Math.min(10_000 * 2 ** (restartCount - 1), longestBackOffMs);
-
-/** A duration as Go writes it: `10s`, `2m40s`. */
-const inGo = (milliseconds: number) => {
-  const seconds = Math.round(milliseconds / 1000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
-};
