@@ -1,14 +1,22 @@
 import { expect } from 'vitest';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { adoptSnapshot, imageUidLabel, syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { adoptSnapshot, imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { putImage, syncImage } from './images.ts';
-import { byName, createImage, type Spec, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+import { putImage, requestSync, syncImage } from './images.ts';
+import {
+  byName,
+  createImage,
+  refIn,
+  type Spec,
+  type Story,
+  until,
+  untilGone,
+  untilPhase,
+  type World,
+} from './world.ts';
 
 /** The volume of another image stands for an existing disk of the admins. */
 const keepsVolumes = { retainSourceVolume: 'true' };
-
-const refOf = ({ namespace }: World, name: string) => ({ namespace, name });
 
 /** Makes an existing disk by downloading an image. Returns its claim. */
 async function aDisk(world: World): Promise<string> {
@@ -20,23 +28,23 @@ async function aDisk(world: World): Promise<string> {
 /** Cuts a snapshot of that disk as an admin would, and waits until it is ready. */
 async function cut(world: World, claim: string, name: string): Promise<void> {
   await world.kube.create(VolumeSnapshot, {
-    metadata: refOf(world, name),
+    metadata: refIn(world, name),
     spec: { volumeSnapshotClassName: 'ebs-snapshot', source: { persistentVolumeClaimName: claim } },
   });
-  await until(world, VolumeSnapshot, refOf(world, name), (found) => found?.status?.readyToUse === true);
+  await until(world, VolumeSnapshot, refIn(world, name), (found) => found?.status?.readyToUse === true);
 }
 
 const adopt = (world: World, name: string, snapshot: string, spec: Partial<Spec> = {}) =>
   createImage(world, name, spec, { annotations: { [adoptSnapshot]: snapshot } });
 
 const annotate = (world: World, name: string, annotations: Record<string, string | null>) =>
-  world.kube.patch(VMDiskImage, refOf(world, name), { metadata: { annotations } });
+  world.kube.patch(VMDiskImage, refIn(world, name), { metadata: { annotations } });
 
 const reasonIs = (reason: string) => (image: VMDiskImage | undefined) =>
   image?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason === reason;
 
 const untilReason = (world: World, name: string, reason: string) =>
-  until(world, VMDiskImage, refOf(world, name), reasonIs(reason));
+  until(world, VMDiskImage, refIn(world, name), reasonIs(reason));
 
 /** No DataVolume was made for it, and its object was not read: nothing was downloaded. */
 function expectNoDownload({ store, history }: World, name: string): void {
@@ -77,7 +85,7 @@ const all = byName<Story>({
       await cut(world, await aDisk(world), 'golden');
       await adopt(world, 'small', 'golden', { diskSize: '48Mi' });
       await untilReason(world, 'small', 'SnapshotTooLarge');
-      await world.kube.patch(VMDiskImage, refOf(world, 'small'), { spec: { diskSize: '1Gi' } });
+      await world.kube.patch(VMDiskImage, refIn(world, 'small'), { spec: { diskSize: '1Gi' } });
       expect((await untilPhase(world, 'small', 'Succeeded')).status?.snapshot?.name).toBe('golden');
       expectNoDownload(world, 'small');
     },
@@ -106,15 +114,15 @@ const all = byName<Story>({
       await putImage(world, 'renewed');
       await adopt(world, 'renewed', 'golden');
       await untilPhase(world, 'renewed', 'Succeeded');
-      await annotate(world, 'renewed', { [syncRequested]: '1' });
+      await requestSync(world, 'renewed', '1');
       const found = await until(
         world,
         VMDiskImage,
-        refOf(world, 'renewed'),
+        refIn(world, 'renewed'),
         (image) => image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === 2,
       );
       expect(found?.status?.snapshot?.name).not.toBe('golden');
-      expect(await world.kube.get(VolumeSnapshot, refOf(world, 'golden'))).toBeDefined();
+      expect(await world.kube.get(VolumeSnapshot, refIn(world, 'golden'))).toBeDefined();
     },
   },
   'a deleted image leaves the snapshot it adopted, and deletes a snapshot that carries its label': {
@@ -128,11 +136,11 @@ const all = byName<Story>({
       await untilPhase(world, 'guest', 'Succeeded');
       const { metadata } = await untilPhase(world, 'owner', 'Succeeded');
       const labels = { [imageUidLabel]: metadata.uid };
-      await world.kube.patch(VolumeSnapshot, refOf(world, 'given'), { metadata: { labels } });
-      for (const name of ['guest', 'owner']) await world.kube.delete(VMDiskImage, refOf(world, name));
-      for (const name of ['guest', 'owner']) await untilGone(world, VMDiskImage, refOf(world, name));
-      await untilGone(world, VolumeSnapshot, refOf(world, 'given'));
-      const golden = await world.kube.get(VolumeSnapshot, refOf(world, 'golden'));
+      await world.kube.patch(VolumeSnapshot, refIn(world, 'given'), { metadata: { labels } });
+      for (const name of ['guest', 'owner']) await world.kube.delete(VMDiskImage, refIn(world, name));
+      for (const name of ['guest', 'owner']) await untilGone(world, VMDiskImage, refIn(world, name));
+      await untilGone(world, VolumeSnapshot, refIn(world, 'given'));
+      const golden = await world.kube.get(VolumeSnapshot, refIn(world, 'golden'));
       expect(golden?.metadata.deletionTimestamp).toBeUndefined();
       expect(golden?.status?.readyToUse).toBe(true);
     },
@@ -149,7 +157,7 @@ const all = byName<Story>({
       await cut(world, await aDisk(world), 'golden');
       await adopt(world, 'robbed', 'golden');
       await untilPhase(world, 'robbed', 'Succeeded');
-      await world.kube.delete(VolumeSnapshot, refOf(world, 'golden'));
+      await world.kube.delete(VolumeSnapshot, refIn(world, 'golden'));
       await untilReason(world, 'robbed', 'SnapshotLost');
     },
   },
@@ -158,8 +166,8 @@ const all = byName<Story>({
 /** Snapshots without an owner would disturb the next story of the same namespace. */
 async function removeSnapshots(world: World): Promise<void> {
   for (const name of ['golden', 'given']) {
-    await world.kube.delete(VolumeSnapshot, refOf(world, name));
-    await untilGone(world, VolumeSnapshot, refOf(world, name));
+    await world.kube.delete(VolumeSnapshot, refIn(world, name));
+    await untilGone(world, VolumeSnapshot, refIn(world, name));
   }
 }
 

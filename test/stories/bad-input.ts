@@ -6,10 +6,10 @@ import { VolumeSnapshotClass } from '../../shared/kinds/snapshot/volume-snapshot
 import { StorageClass } from '../../shared/kinds/storage/storage-class.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
+import { untilWarning, warningsOf } from './events.ts';
 import { putImage } from './images.ts';
 import { uninspected } from './queue.ts';
 import { apply } from './run-kubectl.ts';
-import { untilWarning, warningsOf } from './warnings.ts';
 import { createImage, type Story, setPolicy, until, untilPhase, type World, withKubectl } from './world.ts';
 
 const operator = 'sync-operator';

@@ -3,11 +3,11 @@ import { expect } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { operatorNamespace as namespace } from '../../shared/operator.ts';
+import type { RecordedEvent } from './events.ts';
 import { withTrigger } from './triggers.ts';
-import type { Warning } from './warnings.ts';
 import { byName, type Story, type World, withKubectl } from './world.ts';
 
-type Letter = Warning & { count: number };
+type Letter = RecordedEvent & { count: number };
 
 const deadLetters = { namespace, fieldSelector: 'type=Warning,reason=DeadLetter' };
 

@@ -2,33 +2,47 @@ import { Event } from '../../shared/kinds/core/event.ts';
 import type { World } from './world.ts';
 
 /** A Kubernetes Event as far as a story looks at it. */
-export interface Told {
+export interface RecordedEvent {
   type: string;
   reason: string;
   message: string;
+  involvedObject: { kind: string; name: string };
+  source: { component: string };
 }
 
-export const eventsAbout = async ({ kube, namespace }: World, name: string, reason: string) =>
-  (await kube.list(Event, { namespace, fieldSelector: selectorOf(name, reason) })) as unknown as Told[];
+type Where = Pick<World, 'kube' | 'namespace'>;
 
-/** Resolves with the first Event of that reason about the object of that name, as soon as there is one. */
-export async function untilEventAbout(world: World, name: string, reason: string): Promise<Told> {
-  const { kube, namespace } = world;
+const eventsOf = async ({ kube, namespace }: Where, fieldSelector: string) =>
+  (await kube.list(Event, { namespace, fieldSelector })) as unknown as RecordedEvent[];
+
+/** Resolves with the first Event in the namespace that the selector matches, as soon as there is one. */
+export async function untilEvent({ kube, namespace }: Where, fieldSelector: string): Promise<RecordedEvent> {
   const over = AbortSignal.timeout(50_000);
-  const options = { namespace, fieldSelector: selectorOf(name, reason) };
+  const options = { namespace, fieldSelector };
   while (!over.aborted) {
     const [page] = await Array.fromAsync(kube.pages(Event, options));
-    let found = page?.items[0] as unknown as Told | undefined;
+    let found = page?.items[0] as unknown as RecordedEvent | undefined;
     if (found) return found;
     const seen = new AbortController();
     const signal = AbortSignal.any([over, seen.signal]);
     await kube.watch(Event, { ...options, resourceVersion: page?.resourceVersion ?? '', signal }, ({ object }) => {
-      found = object as unknown as Told;
+      found = object as unknown as RecordedEvent;
       seen.abort();
     });
     if (found) return found;
   }
-  throw new Error(`expected an Event ${reason} about ${name} within 50 s, found none`);
+  throw new Error(`expected an Event in namespace ${namespace} with ${fieldSelector} within 50 s, found none`);
 }
 
 const selectorOf = (name: string, reason: string) => `involvedObject.name=${name},reason=${reason}`;
+
+export const eventsAbout = (world: Where, name: string, reason: string) => eventsOf(world, selectorOf(name, reason));
+
+export const untilEventAbout = (world: Where, name: string, reason: string) =>
+  untilEvent(world, selectorOf(name, reason));
+
+export const warningsOf = ({ kube }: Pick<World, 'kube'>, namespace: string, reason: string) =>
+  eventsOf({ kube, namespace }, `type=Warning,reason=${reason}`);
+
+export const untilWarning = ({ kube }: Pick<World, 'kube'>, namespace: string, reason: string) =>
+  untilEvent({ kube, namespace }, `type=Warning,reason=${reason}`);

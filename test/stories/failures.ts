@@ -4,8 +4,8 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { untilWarning } from './events.ts';
 import { putImage, syncImage } from './images.ts';
-import { untilWarning } from './warnings.ts';
 import { byName, createImage, type Story, until, untilPhase, type World } from './world.ts';
 
 const retryLimit = 2;

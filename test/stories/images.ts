@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
-import { createImage, type Spec, untilPhase, type World } from './world.ts';
+import { syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { createImage, refIn, type Spec, untilPhase, type World } from './world.ts';
 
 /** Puts a real qcow2 image of some hundred kilobytes into the store, under the name stories expect. */
 export async function putImage(
@@ -21,3 +22,7 @@ export async function syncImage(world: World, name: string, spec?: Partial<Spec>
   await createImage(world, name, spec, metadata);
   return untilPhase(world, name, 'Succeeded');
 }
+
+/** Asks for another sync of the image; each value asks once. */
+export const requestSync = (world: Pick<World, 'kube' | 'namespace'>, name: string, value: string) =>
+  world.kube.patch(VMDiskImage, refIn(world, name), { metadata: { annotations: { [syncRequested]: value } } });

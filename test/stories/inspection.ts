@@ -4,8 +4,8 @@ import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { inImagesRole, operatorNamespace } from '../../shared/operator.ts';
+import { untilWarning } from './events.ts';
 import { putImage, syncImage } from './images.ts';
-import { untilWarning } from './warnings.ts';
 import { byName, createImage, type Spec, type Story, setPolicy, until, untilPhase, type World } from './world.ts';
 
 const conditionOf = (image: VMDiskImage | undefined, type: string) =>

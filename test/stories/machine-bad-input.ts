@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
@@ -9,7 +8,7 @@ import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage, syncImage } from './images.ts';
-import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
+import { createMachine, createNetwork, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { untilCount } from './references.ts';
 import { apply } from './run-kubectl.ts';
 import { calm } from './subscriptions.ts';
@@ -445,8 +444,7 @@ export const stories: readonly Story[] = [
     name: 'what the schema takes and no machine can have: Failed with what was expected, found and to be done; each is made once that is corrected',
     run: async (world) => {
       const { kube, namespace } = world;
-      const config = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
-      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec: config });
+      await createNetwork(world, 'control-net');
       await syncImage(world, 'base');
       const all = unfit(world).map((one, index) => ({ ...one, name: `vm-${index}` }));
       for (const { name, spec } of all) await createMachine(world, name, 'base', spec);

@@ -14,15 +14,25 @@ import { putImage, syncImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, namesOf, noAudit, untilCount } from './references.ts';
 import { dropsAllButTimers } from './subscriptions.ts';
-import { byName, type Story, setPolicy, until, untilGone, untilPhase, type World, withKubectl } from './world.ts';
+import {
+  byName,
+  refIn,
+  type Story,
+  setPolicy,
+  until,
+  untilAnother,
+  untilGone,
+  untilPhase,
+  type World,
+  withKubectl,
+} from './world.ts';
 
-const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
-const deleteImage = (world: World, name: string) => world.kube.delete(VMDiskImage, refOf(world, name));
+const deleteImage = (world: World, name: string) => world.kube.delete(VMDiskImage, refIn(world, name));
 const heldCondition = (image: VMDiskImage | undefined) => conditionOf(image?.status?.conditions, 'DeletionHeld');
 
 /** Resolves when the image says that machines hold it, in these words. */
 const untilHeld = (world: World, name: string, words: string) =>
-  until(world, VMDiskImage, refOf(world, name), (image) => {
+  until(world, VMDiskImage, refIn(world, name), (image) => {
     const condition = heldCondition(image);
     return condition?.status === 'True' && condition.message.includes(words);
   });
@@ -52,7 +62,7 @@ async function leavesNothing({ kube, namespace }: Pick<World, 'kube' | 'namespac
 /** The machines hold their deleted image, its snapshot stays, and both are deleted with the last machine. */
 async function imageFirst(world: World): Promise<void> {
   const { status } = await inUse(world, ['a', 'b']);
-  const snapshot = refOf(world, status?.snapshot?.name ?? '');
+  const snapshot = refIn(world, status?.snapshot?.name ?? '');
   await deleteImage(world, 'image');
   const { namespace } = world;
   await untilHeld(world, 'image', `used by 2 machines: ${namespace}/a, ${namespace}/b.`);
@@ -62,7 +72,7 @@ async function imageFirst(world: World): Promise<void> {
   expect(conditionOf(held?.status?.conditions, 'Ready')?.status).toBe('True');
   expect((await world.kube.get(VolumeSnapshot, snapshot))?.metadata.deletionTimestamp).toBeUndefined();
   await deleteMachine(world, 'b');
-  await untilGone(world, VMDiskImage, refOf(world, 'image'));
+  await untilGone(world, VMDiskImage, refIn(world, 'image'));
   await leavesNothing(world);
 }
 
@@ -92,18 +102,18 @@ export const stories: readonly Story[] = [
         await createMachine(world, 'vm', 'image');
         const isBlocked = (disk: DataVolume | undefined) =>
           disk?.status?.conditions.some(({ type, reason }) => type === 'Running' && reason === 'Error') === true;
-        await until(world, DataVolume, refOf(world, 'vm-root'), isBlocked);
+        await until(world, DataVolume, refIn(world, 'vm-root'), isBlocked);
         await deleteImage(world, 'image');
-        expect(isBlocked(await kube.get(DataVolume, refOf(world, 'vm-root')))).toBe(true);
+        expect(isBlocked(await kube.get(DataVolume, refIn(world, 'vm-root')))).toBe(true);
         await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
         const ready = await untilMachine(world, 'vm', 'Ready');
         expect(ready.status?.rootDisk?.image).toBe(metadata.uid);
         expect((await untilHeld(world, 'image', `${namespace}/vm.`))?.metadata.uid).toBe(metadata.uid);
-        const snapshot = await kube.get(VolumeSnapshot, refOf(world, status?.snapshot?.name ?? ''));
+        const snapshot = await kube.get(VolumeSnapshot, refIn(world, status?.snapshot?.name ?? ''));
         expect(snapshot?.metadata).toMatchObject({ name: status?.snapshot?.name });
         expect(snapshot?.metadata.deletionTimestamp).toBeUndefined();
         await deleteMachine(world, 'vm');
-        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await untilGone(world, VMDiskImage, refIn(world, 'image'));
         await leavesNothing(world);
       },
     },
@@ -114,7 +124,7 @@ export const stories: readonly Story[] = [
         for (const name of ['a', 'b']) await deleteMachine(world, name);
         await untilCount(world, 'image', 0);
         await deleteImage(world, 'image');
-        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await untilGone(world, VMDiskImage, refIn(world, 'image'));
         expect(world.history.changes().some(({ object }) => heldCondition(object as VMDiskImage) !== undefined)).toBe(
           false,
         );
@@ -126,7 +136,7 @@ export const stories: readonly Story[] = [
       run: async (world) => {
         await inUse(world, ['a', 'b', 'c']);
         await Promise.all([deleteImage(world, 'image'), ...['a', 'b', 'c'].map((name) => deleteMachine(world, name))]);
-        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await untilGone(world, VMDiskImage, refIn(world, 'image'));
         await leavesNothing(world);
       },
     },
@@ -137,23 +147,23 @@ export const stories: readonly Story[] = [
       await inUse(world, []);
       await kube.create(Namespace, { metadata: { name: class1.namespace } });
       for (const name of namesOf('student', 7))
-        await createMachine(class1, name, 'image', { vmDiskImageRef: refOf(world, 'image') });
+        await createMachine(class1, name, 'image', { vmDiskImageRef: refIn(world, 'image') });
       await untilCount(world, 'image', 7);
       await deleteImage(world, 'image');
       const five = namesOf('student', 5).map((name) => `class-1/${name}`);
       await untilHeld(world, 'image', `used by 7 machines: ${five.join(', ')} and 2 more.`);
       await kube.delete(Namespace, { name: class1.namespace });
       await untilGone(world, Namespace, { name: class1.namespace });
-      await untilGone(world, VMDiskImage, refOf(world, 'image'));
+      await untilGone(world, VMDiskImage, refIn(world, 'image'));
       await leavesNothing(world);
     },
     'the namespace of the image and its machines: all of it goes': async (world) => {
       const { kube } = world;
       const lab = { ...world, namespace: 'whole-lab' };
-      const secret = await kube.get(Secret, refOf(world, 's3-reader'));
+      const secret = await kube.get(Secret, refIn(world, 's3-reader'));
       await kube.create(Namespace, { metadata: { name: lab.namespace } });
       const data = (secret as { data?: unknown } | undefined)?.data;
-      await kube.create(Secret, { metadata: refOf(lab, 's3-reader'), data });
+      await kube.create(Secret, { metadata: refIn(lab, 's3-reader'), data });
       await inUse(lab, ['a', 'b', 'c']);
       await kube.delete(Namespace, { name: lab.namespace });
       await untilGone(world, Namespace, { name: lab.namespace });
@@ -171,12 +181,12 @@ export const stories: readonly Story[] = [
           const { metadata: made } = await createMachine(world, `new-${tries}`, 'image', template);
           if (Date.parse(made.creationTimestamp) > deletedMs) break;
           await deleteMachine(world, `new-${tries}`);
-          await untilGone(world, VirtualMachine, refOf(world, `new-${tries}`));
+          await untilGone(world, VirtualMachine, refIn(world, `new-${tries}`));
         }
         await deleteMachine(world, 'old');
-        const isAnother = (image: VMDiskImage | undefined) =>
-          image !== undefined && image.metadata.uid !== metadata.uid && image.status?.phase === 'Succeeded';
-        expect((await until(world, VMDiskImage, refOf(world, 'image'), isAnother))?.status?.revision).toBe(1);
+        const isSucceeded = ({ status }: VMDiskImage) => status?.phase === 'Succeeded';
+        const again = await untilAnother(world, VMDiskImage, refIn(world, 'image'), metadata.uid, isSucceeded);
+        expect(again.status?.revision).toBe(1);
         await untilCount(world, 'image', 1);
       },
     'an image that is deleted before it could be cloned is not held: its download ends, and it is created again':
@@ -187,9 +197,7 @@ export const stories: readonly Story[] = [
         const { metadata } = await untilPhase(world, 'image', 'Syncing');
         await untilCount(world, 'image', 1);
         await deleteImage(world, 'image');
-        const isAnother = (image: VMDiskImage | undefined) =>
-          image !== undefined && image.metadata.uid !== metadata.uid;
-        await until(world, VMDiskImage, refOf(world, 'image'), isAnother);
+        await untilAnother(world, VMDiskImage, refIn(world, 'image'), metadata.uid);
         world.store.limitTo(undefined);
         await untilPhase(world, 'image', 'Succeeded');
       },
@@ -200,14 +208,14 @@ export const stories: readonly Story[] = [
         const { kube, namespace } = world;
         await inUse(world, ['vm']);
         // `kubectl replace` of a manifest without finalizers does this.
-        await kube.patch(VMDiskImage, refOf(world, 'image'), { metadata: { finalizers: null } });
+        await kube.patch(VMDiskImage, refIn(world, 'image'), { metadata: { finalizers: null } });
         const hasIt = (image: VMDiskImage | undefined) =>
           image?.metadata.finalizers?.includes(diskImageFinalizer) === true;
-        await until(world, VMDiskImage, refOf(world, 'image'), hasIt);
+        await until(world, VMDiskImage, refIn(world, 'image'), hasIt);
         await deleteImage(world, 'image');
         await untilHeld(world, 'image', `used by 1 machine: ${namespace}/vm.`);
         await deleteMachine(world, 'vm');
-        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await untilGone(world, VMDiskImage, refIn(world, 'image'));
         await leavesNothing(world);
       },
     },
@@ -219,18 +227,18 @@ export const stories: readonly Story[] = [
       run: async (world) => {
         const { status } = await inUse(world, ['a']);
         const { namespace } = world;
-        const snapshot = refOf(world, status?.snapshot?.name ?? '');
+        const snapshot = refIn(world, status?.snapshot?.name ?? '');
         await world.kubectl('delete', 'vmdi', 'image', '-n', namespace, '--cascade=foreground', '--wait=false');
         await untilHeld(world, 'image', `used by 1 machine: ${namespace}/a.`);
         // Once the garbage collector has removed its own finalizer, it does nothing more for this deletion.
         const isCollected = (image: VMDiskImage | undefined) =>
           image !== undefined && !image.metadata.finalizers?.includes('foregroundDeletion');
-        await until(world, VMDiskImage, refOf(world, 'image'), isCollected);
+        await until(world, VMDiskImage, refIn(world, 'image'), isCollected);
         const kept = await world.kube.get(VolumeSnapshot, snapshot);
         expect(kept).toBeDefined();
         expect(kept?.metadata.deletionTimestamp).toBeUndefined();
         await deleteMachine(world, 'a');
-        await untilGone(world, VMDiskImage, refOf(world, 'image'));
+        await untilGone(world, VMDiskImage, refIn(world, 'image'));
         await leavesNothing(world);
       },
     },

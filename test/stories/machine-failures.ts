@@ -6,19 +6,9 @@ import { Secret } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { putImage } from './images.ts';
-import { reasonOf, untilReason } from './machine-conditions.ts';
-import { createMachine, templateOf, untilMachine } from './machines.ts';
-import { warningsOf } from './warnings.ts';
-import { byName, type Story, until, type World } from './world.ts';
-
-type Spec = VirtualMachine['spec'];
-
-/** A machine `vm` on an image of its own. */
-async function aMachine(world: World, spec: Partial<Spec> = {}): Promise<void> {
-  await putImage(world, 'base');
-  await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base'), ...spec });
-}
+import { warningsOf } from './events.ts';
+import { createNetwork, createVm, readyVm, reasonOf, untilMachine, untilReason } from './machines.ts';
+import { byName, find, refIn, type Story, untilAnother } from './world.ts';
 
 type Simulators = NonNullable<Story['simulators']>;
 
@@ -36,7 +26,7 @@ const troubled = (
       // Nothing but an audit tells that time has passed, and on a real cluster that is rare.
       policy: { [limit]: '0s' },
       run: async (world) => {
-        await aMachine(world);
+        await createVm(world);
         const failed = await untilMachine(world, 'vm', 'Failed');
         expect(reasonOf(failed, 'Ready')).toBe(reason);
         expect(failed.status?.trouble?.reason).toBe(reason);
@@ -50,12 +40,10 @@ const troubled = (
     [`${name}: no failure, but trouble that is reported, while it may yet heal`]: {
       simulators,
       run: async (world) => {
-        await aMachine(world);
+        await createVm(world);
         const { message } = await untilReason(world, 'vm', 'Ready', reason);
         expect(message).toContain('it may recover by itself');
-        expect(
-          (await world.kube.get(VirtualMachine, { namespace: world.namespace, name: 'vm' }))?.status?.phase,
-        ).not.toBe('Failed');
+        expect((await find(world, VirtualMachine, 'vm'))?.status?.phase).not.toBe('Failed');
         await untilMachine(world, 'vm', 'Ready');
         expect(await warningsOf(world, world.namespace, reason)).toEqual([]);
       },
@@ -88,7 +76,7 @@ export const stories: readonly Story[] = [
       quick: true,
       simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 4 }),
       run: async (world) => {
-        await aMachine(world);
+        await createVm(world);
         const failed = await untilMachine(world, 'vm', 'Failed');
         expect(reasonOf(failed, 'Ready')).toBe('CrashLoopBackOff');
         expect(failed.status?.message).toMatch(/ended [34] times in a row/);
@@ -98,7 +86,7 @@ export const stories: readonly Story[] = [
     'a machine that ended twice has not failed': {
       simulators: simulated({ match: 'vm', mode: 'crashLoop', times: 2 }),
       run: async (world) => {
-        await aMachine(world);
+        await createVm(world);
         await untilReason(world, 'vm', 'Ready', 'CrashLoopBackOff');
         await untilMachine(world, 'vm', 'Ready');
         expect(await warningsOf(world, world.namespace, 'CrashLoopBackOff')).toEqual([]);
@@ -108,12 +96,11 @@ export const stories: readonly Story[] = [
       world,
     ) => {
       const { kube, namespace } = world;
-      await aMachine(world, { interfaces: [{ network: 'not-there-yet' }] });
+      await createVm(world, { interfaces: [{ network: 'not-there-yet' }] });
       const { message } = await untilReason(world, 'vm', 'Ready', 'NetworkMissing');
       expect(message).toContain(`NetworkAttachmentDefinition ${namespace}/not-there-yet does not exist`);
       expect(await kube.get(KubeVirtMachine, { namespace, name: 'vm' })).toBeUndefined();
-      const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
-      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'not-there-yet', namespace }, spec });
+      await createNetwork(world, 'not-there-yet');
       await untilMachine(world, 'vm', 'Ready');
       expect(await warningsOf(world, namespace, 'NetworkMissing')).toEqual([]);
     },
@@ -121,18 +108,13 @@ export const stories: readonly Story[] = [
       world,
     ) => {
       const { kube, namespace } = world;
-      const network = {
-        metadata: { name: 'edge', namespace },
-        spec: { config: '{"cniVersion":"0.3.1","type":"bridge"}' },
-      };
-      await kube.create(NetworkAttachmentDefinition, network);
-      await aMachine(world, { interfaces: [{ network: 'edge' }] });
-      await untilMachine(world, 'vm', 'Ready');
-      await kube.delete(NetworkAttachmentDefinition, network.metadata);
+      await createNetwork(world, 'edge');
+      await readyVm(world, { interfaces: [{ network: 'edge' }] });
+      await kube.delete(NetworkAttachmentDefinition, { namespace, name: 'edge' });
       await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
       const { message } = await untilReason(world, 'vm', 'Ready', 'NetworkMissing');
       expect(message).toContain(`${namespace}/edge does not exist`);
-      await kube.create(NetworkAttachmentDefinition, network);
+      await createNetwork(world, 'edge');
       await untilMachine(world, 'vm', 'Ready');
     },
     'a machine whose node is lost is not Ready, and is again on another': {
@@ -144,27 +126,22 @@ export const stories: readonly Story[] = [
         },
       },
       run: async (world) => {
-        const { namespace } = world;
-        await aMachine(world);
-        await untilMachine(world, 'vm', 'Ready');
-        const first = await world.kube.get(KubeVirtInstance, { namespace, name: 'vm' });
+        await readyVm(world);
+        const first = await find(world, KubeVirtInstance, 'vm');
         await untilReason(world, 'vm', 'Ready', 'GuestNotReady');
-        const isAnother = (found: KubeVirtInstance | undefined) =>
-          found !== undefined && found.metadata.uid !== first?.metadata.uid && found.status?.phase === 'Running';
-        await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);
+        const isRunning = ({ status }: KubeVirtInstance) => status?.phase === 'Running';
+        await untilAnother(world, KubeVirtInstance, refIn(world, 'vm'), first?.metadata.uid, isRunning);
         await untilMachine(world, 'vm', 'Ready');
       },
     },
     'a guest that powers itself off is started again, and the machine was Ready for the first time once': {
       simulators: simulated({ match: 'vm', mode: 'guestShutdown', afterMs: 1000, times: 1 }),
       run: async (world) => {
-        const { namespace } = world;
-        await aMachine(world);
-        const first = await untilMachine(world, 'vm', 'Ready');
+        const first = await readyVm(world);
         await untilMachine(world, 'vm', 'Provisioning');
         const again = await untilMachine(world, 'vm', 'Ready');
         expect(again.status?.readyAt).toBe(first.status?.readyAt);
-        expect(await world.kube.get(KubeVirtInstance, { namespace, name: 'vm' })).toBeDefined();
+        expect(await find(world, KubeVirtInstance, 'vm')).toBeDefined();
       },
     },
     'a name that is taken fails the machine without touching what has it, and heals when that is gone': {
@@ -174,7 +151,7 @@ export const stories: readonly Story[] = [
         const metadata = { name: 'vm-cloud-init', namespace };
         const data = { userdata: Buffer.from('mine').toString('base64') };
         await kube.create(Secret, { metadata, data });
-        await aMachine(world);
+        await createVm(world);
         const failed = await untilMachine(world, 'vm', 'Failed');
         expect(reasonOf(failed, 'Ready')).toBe('NameTaken');
         expect((await kube.get(Secret, metadata))?.data).toEqual(data);

@@ -4,10 +4,9 @@ import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-in
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { putImage } from './images.ts';
-import { reasonOf, untilReason } from './machine-conditions.ts';
-import { createMachine, templateOf, untilMachine } from './machines.ts';
+import { createMachine, readyVm, reasonOf, templateOf, untilMachine, untilReason } from './machines.ts';
 import { aMachine, createWorkspace, deleteWorkspace, policyOf, untilComponent, untilWorkspace } from './workspaces.ts';
-import { byName, type Story, until, type World } from './world.ts';
+import { byName, find, refIn, type Story, untilAnother, type World } from './world.ts';
 
 type Readiness = NonNullable<VirtualMachine['spec']['readiness']>;
 
@@ -18,18 +17,11 @@ const asking = (more: Partial<Readiness>): Readiness => ({
   ...more,
 });
 
-/** A machine `vm` on an image of its own, whose guest is to answer. */
-async function aMachineAsking(world: World, more: Partial<Readiness>): Promise<void> {
-  await putImage(world, 'base');
-  const spec = { vmDiskImageTemplate: templateOf(world, 'base'), readiness: asking(more) };
-  await createMachine(world, 'vm', 'base', spec);
-}
-
 /** Its guest hangs from now on, or no longer. */
 const hang = ({ kube, namespace }: World, value: string | null) =>
   kube.patch(KubeVirtInstance, { namespace, name: 'vm' }, { metadata: { annotations: { [hangs]: value } } });
 
-const instanceOf = ({ kube, namespace }: World) => kube.get(KubeVirtInstance, { namespace, name: 'vm' });
+const instanceOf = (world: World) => find(world, KubeVirtInstance, 'vm');
 
 export const stories = byName<Story>({
   'a disk of an HTML page is never Ready if its guest is to answer, and its machine says what to look at': {
@@ -68,8 +60,7 @@ export const stories = byName<Story>({
   'a guest that stops answering is reported and not started again, and its machine is Ready when it answers': {
     quick: true,
     run: async (world) => {
-      await aMachineAsking(world, { tcp: 22, failureThreshold: 1 });
-      const ready = await untilMachine(world, 'vm', 'Ready');
+      const ready = await readyVm(world, { readiness: asking({ tcp: 22, failureThreshold: 1 }) });
       expect(conditionOf(ready.status?.conditions, 'GuestReady')?.message).toBe('Its port 22 answers.');
       const first = await instanceOf(world);
       await hang(world, 'now');
@@ -81,21 +72,17 @@ export const stories = byName<Story>({
     },
   },
   'a guest that stops answering is started again if onFailure says Restart': async (world) => {
-    const { namespace } = world;
-    await aMachineAsking(world, { guestAgent: true, timeout: '1m', failureThreshold: 1, onFailure: 'Restart' });
-    await untilMachine(world, 'vm', 'Ready');
+    await readyVm(world, {
+      readiness: asking({ guestAgent: true, timeout: '1m', failureThreshold: 1, onFailure: 'Restart' }),
+    });
     const first = await instanceOf(world);
     await hang(world, 'now');
-    const isAnother = (found: KubeVirtInstance | undefined) =>
-      found !== undefined && found.metadata.uid !== first?.metadata.uid;
-    await until(world, KubeVirtInstance, { namespace, name: 'vm' }, isAnother);
+    await untilAnother(world, KubeVirtInstance, refIn(world, 'vm'), first?.metadata.uid);
     await untilMachine(world, 'vm', 'Ready');
   },
   'a guest that is to be checked from now on is checked after a restart, and not before': async (world) => {
     const { kube, namespace } = world;
-    await putImage(world, 'base');
-    await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base') });
-    await untilMachine(world, 'vm', 'Ready');
+    await readyVm(world);
     await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { readiness: { guestAgent: true } } });
     const { status } = await untilReason(world, 'vm', 'GuestReady', 'GuestNotChecked');
     expect(status).toBe('Unknown');

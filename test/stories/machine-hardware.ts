@@ -4,8 +4,7 @@ import { hardwareKinds } from '../../shared/kinds/kubevirt/hardware.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { putImage } from './images.ts';
-import { untilReason } from './machine-conditions.ts';
-import { createMachine, templateOf, untilMachine } from './machines.ts';
+import { createVm, untilMachine, untilReason } from './machines.ts';
 import { aMachine, createWorkspace, deleteWorkspace, policyOf, untilWorkspace } from './workspaces.ts';
 import { byName, type Story, setPolicy, type World } from './world.ts';
 
@@ -27,11 +26,6 @@ async function offer({ kube }: World, field: keyof typeof hardwareKinds, name: s
 }
 
 const madeIn = ({ kube }: World, namespace: string) => kube.get(KubeVirtMachine, { namespace, name: 'vm' });
-
-async function aMachineWith(world: World, spec: Parameters<typeof createMachine>[3]): Promise<void> {
-  await putImage(world, 'base');
-  await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base'), ...spec });
-}
 
 export const stories = byName<Story>({
   'a Windows machine of a workspace has the preference, firmware, TPM and disk bus that its image needs': {
@@ -77,7 +71,7 @@ export const stories = byName<Story>({
     run: async (world) => {
       const { kube, namespace } = world;
       const name = 'ot-story-comes-later';
-      await aMachineWith(world, { preference: name, resources: large });
+      await createVm(world, { preference: name, resources: large });
       const { message } = await untilReason(world, 'vm', 'Ready', 'PreferenceMissing');
       expect(message).toContain(`VirtualMachineClusterPreference ${name} does not exist. Create it, or name another`);
       expect(await kube.get(DataVolume, { namespace, name: 'vm-root' })).toBeUndefined();
@@ -92,7 +86,7 @@ export const stories = byName<Story>({
     run: async (world) => {
       const { kube, namespace } = world;
       const name = 'ot-story.small';
-      await aMachineWith(world, { instancetype: name, resources: undefined });
+      await createVm(world, { instancetype: name, resources: undefined });
       const { message } = await untilReason(world, 'vm', 'Ready', 'InstancetypeNotAllowed');
       expect(message).toContain(`set "machineInstancetypes: ${name}"`);
       await setPolicy(world, { machineInstancetypes: 'ot-story.*' });

@@ -5,27 +5,31 @@ import {
   VirtualMachine,
 } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { untilEventAbout } from './events.ts';
+import { untilEventAbout, untilWarning, warningsOf } from './events.ts';
 import { putImage, syncImage } from './images.ts';
-import { reasonOf } from './machine-conditions.ts';
-import { createMachine, deleteWithImage, templateOf, untilMachine, untilResolved } from './machines.ts';
+import { createMachine, deleteWithImage, reasonOf, templateOf, untilMachine, untilResolved } from './machines.ts';
 import { calm, dropsAllButTimers } from './subscriptions.ts';
-import { untilWarning, warningsOf } from './warnings.ts';
-import { byName, createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
+import {
+  byName,
+  createImage,
+  find,
+  refIn,
+  type Story,
+  until,
+  untilAnother,
+  untilGone,
+  untilPhase,
+  type World,
+} from './world.ts';
 
-const imageRef = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
-const imageOf = (world: World, name: string) => world.kube.get(VMDiskImage, imageRef(world, name));
-
-/** Resolves with the image of that name once it is another than the one with this uid. */
-const untilAnother = (world: World, name: string, uid: string | undefined) =>
-  until(world, VMDiskImage, imageRef(world, name), (found) => found !== undefined && found.metadata.uid !== uid);
+const imageOf = (world: World, name: string) => find(world, VMDiskImage, name);
 
 /** A foreign finalizer, which keeps a deleted object until the story removes it. */
 const hold = 'example.com/hold';
 async function removeFinalizer(world: World, name: string): Promise<void> {
   // Ours is taken away by prune meanwhile: what is written before that would bring it back.
-  await until(world, VMDiskImage, imageRef(world, name), (image) => image?.metadata.finalizers?.join() === hold);
-  await world.kube.patch(VMDiskImage, imageRef(world, name), { metadata: { finalizers: null } });
+  await until(world, VMDiskImage, refIn(world, name), (image) => image?.metadata.finalizers?.join() === hold);
+  await world.kube.patch(VMDiskImage, refIn(world, name), { metadata: { finalizers: null } });
 }
 
 export const stories = byName<Story>({
@@ -184,7 +188,7 @@ export const stories = byName<Story>({
   },
   'a machine that comes while its image is being deleted waits, and gets a new one': async (world) => {
     const { metadata } = await syncImage(world, 'goes', {}, { finalizers: [diskImageFinalizer, hold] });
-    await world.kube.delete(VMDiskImage, imageRef(world, 'goes'));
+    await world.kube.delete(VMDiskImage, refIn(world, 'goes'));
     // By the times of the objects, a machine of the second of the deletion came before it.
     await pastSecondOf(await imageOf(world, 'goes'));
     await createMachine(world, 'vm', 'goes', { vmDiskImageTemplate: templateOf(world, 'goes') });
@@ -192,7 +196,7 @@ export const stories = byName<Story>({
     expect(status).toBe('False');
     expect(message).toContain('waiting until it is gone');
     await removeFinalizer(world, 'goes');
-    await untilAnother(world, 'goes', metadata.uid);
+    await untilAnother(world, VMDiskImage, refIn(world, 'goes'), metadata.uid);
     await untilResolved(world, 'vm', 'ImageFound');
     const again = await untilPhase(world, 'goes', 'Succeeded');
     expect(again.metadata.labels?.[requestedByLabel]).toBe('vm');
@@ -203,9 +207,9 @@ export const stories = byName<Story>({
       await createMachine(world, 'vm', 'lost', { vmDiskImageTemplate: templateOf(world, 'lost') });
       await untilResolved(world, 'vm', 'ImageFound');
       const uid = (await imageOf(world, 'lost'))?.metadata.uid;
-      await world.kube.delete(VMDiskImage, imageRef(world, 'lost'));
-      const again = await untilAnother(world, 'lost', uid);
-      expect(again?.metadata.labels?.[requestedByLabel]).toBe('vm');
+      await world.kube.delete(VMDiskImage, refIn(world, 'lost'));
+      const again = await untilAnother(world, VMDiskImage, refIn(world, 'lost'), uid);
+      expect(again.metadata.labels?.[requestedByLabel]).toBe('vm');
       await untilResolved(world, 'vm', 'ImageFound');
     },
   },
@@ -219,8 +223,8 @@ export const stories = byName<Story>({
       await untilResolved(world, 'vm', 'ImageFound');
       const uid = (await imageOf(world, 'over'))?.metadata.uid;
       await kube.delete(VirtualMachine, ref);
-      await kube.delete(VMDiskImage, imageRef(world, 'over'));
-      await until(world, VMDiskImage, imageRef(world, 'over'), (found) => found?.metadata.uid !== uid);
+      await kube.delete(VMDiskImage, refIn(world, 'over'));
+      await until(world, VMDiskImage, refIn(world, 'over'), (found) => found?.metadata.uid !== uid);
       // Another machine's image is made after the first had its turn.
       await createMachine(world, 'next', 'next', { vmDiskImageTemplate: templateOf(world, 'next') });
       await untilResolved(world, 'next', 'ImageFound');

@@ -1,7 +1,5 @@
 import { expect } from 'vitest';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { Event } from '../../shared/kinds/core/event.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Pod } from '../../shared/kinds/core/pod.ts';
@@ -9,51 +7,42 @@ import { Secret, usedAsPassword } from '../../shared/kinds/core/secret.ts';
 import { KubeVirtMachine } from '../../shared/kinds/kubevirt/virtual-machine.ts';
 import { KubeVirtInstance } from '../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { syncRequested, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { countReached } from './count-reached.ts';
 import { eventsAbout, untilEventAbout } from './events.ts';
-import { putImage } from './images.ts';
+import { putImage, requestSync } from './images.ts';
 import { leaked } from './leaked.ts';
-import { untilReason } from './machine-conditions.ts';
-import { createMachine, deleteWithImage, templateOf, untilMachine } from './machines.ts';
-import { byName, createImage, type Story, until, untilGone, untilPhase, type World } from './world.ts';
-
-type Spec = VirtualMachine['spec'];
+import {
+  createMachine,
+  createNetwork,
+  createVm,
+  deleteWithImage,
+  readyVm,
+  templateOf,
+  untilMachine,
+  untilReason,
+} from './machines.ts';
+import {
+  byName,
+  comesBack,
+  createImage,
+  find,
+  refIn,
+  type Story,
+  setPolicy,
+  until,
+  untilGone,
+  untilPhase,
+  type World,
+} from './world.ts';
 
 const diskOf = (name: string) => `${name}-root`;
 const secretOf = (name: string) => `${name}-cloud-init`;
 
-/** The object of that name in the story's namespace. */
-const find = <T extends { apiVersion: string; kind: string; metadata: VirtualMachine['metadata'] }>(
-  { kube, namespace }: World,
-  resource: Resource<T>,
-  name: string,
-) => kube.get(resource, { namespace, name });
-
-/** A machine `vm` that runs, on an image of its own. */
-async function aRunningMachine(world: World, spec: Partial<Spec> = {}): Promise<VirtualMachine> {
-  await putImage(world, 'base');
-  await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base'), ...spec });
-  return untilMachine(world, 'vm', 'Ready');
-}
-
 const change = ({ kube, namespace }: World, spec: object) =>
   kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec });
-
-/** Deletes a child and resolves with its successor. */
-async function comesBack(world: World, resource: Resource, name: string) {
-  const { kube, namespace } = world;
-  const before = await find(world, resource, name);
-  await kube.delete(resource, { namespace, name });
-  await until(
-    world,
-    resource,
-    { namespace, name },
-    (found) => found !== undefined && found.metadata.uid !== before?.metadata.uid,
-  );
-}
 
 /** The passwords of the stories: none may be in a log, a trace, an Event, a status or an object of others. */
 export const passwords = ['pw-in-plain-text', 'pw-of-the-secret', '$6$salt$pw.hashed/of-a-story'] as const;
@@ -67,7 +56,7 @@ export const stories = byName<Story>({
     smoke: true,
     run: async (world) => {
       const { namespace } = world;
-      const machine = await aRunningMachine(world, { name: 'Demo VM', users: [{ name: 'demo user' }] });
+      const machine = await readyVm(world, { name: 'Demo VM', users: [{ name: 'demo user' }] });
       const image = await find(world, VMDiskImage, 'base');
       expect(machine.status).toMatchObject({
         observedGeneration: machine.metadata.generation,
@@ -157,7 +146,7 @@ export const stories = byName<Story>({
       const [plain, ofSecret, hashed] = passwords;
       const data = { word: Buffer.from(ofSecret).toString('base64') };
       await kube.create(Secret, { metadata: { name: 'login-of-ops', namespace, labels: usedAsPassword }, data });
-      await aRunningMachine(world, {
+      await readyVm(world, {
         users: [
           { name: 'demo', plain_text_passwd: plain },
           { name: 'ops', passwordSecretRef: { name: 'login-of-ops', key: 'word' } },
@@ -184,8 +173,7 @@ export const stories = byName<Story>({
   ) => {
     const { kube, namespace } = world;
     const users = [{ name: 'ops', passwordSecretRef: { name: 'login-that-comes', key: 'password' } }];
-    await putImage(world, 'base');
-    await createMachine(world, 'vm', 'base', { users, vmDiskImageTemplate: templateOf(world, 'base') });
+    await createVm(world, { users });
     expect(await untilReason(world, 'vm', 'Ready', 'PasswordSecretMissing')).toMatchObject({ status: 'False' });
     const data = { password: Buffer.from('x').toString('base64') };
     await kube.create(Secret, { metadata: { name: 'login-that-comes', namespace }, data });
@@ -197,11 +185,10 @@ export const stories = byName<Story>({
   'a fixed address reaches the guest by the MAC address that is the machine’s own': {
     provesPermissions: { of: ['provision-vm'] },
     run: async (world) => {
-      const { kube, namespace } = world;
-      const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
-      await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
+      const { namespace } = world;
+      await createNetwork(world, 'control-net');
       const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24', gateway: '10.10.0.1' }];
-      await aRunningMachine(world, { interfaces });
+      await readyVm(world, { interfaces });
       const isTold = (found: VirtualMachine | undefined) => found?.status?.ipAddress === '10.10.0.161';
       const machine = await until(world, VirtualMachine, { namespace, name: 'vm' }, isTold);
       const instance = await until(world, KubeVirtInstance, { namespace, name: 'vm' }, (found) =>
@@ -216,10 +203,9 @@ export const stories = byName<Story>({
     world,
   ) => {
     const { kube, namespace } = world;
-    const spec = { config: '{"cniVersion":"0.3.1","type":"bridge"}' };
-    await kube.create(NetworkAttachmentDefinition, { metadata: { name: 'control-net', namespace }, spec });
+    await createNetwork(world, 'control-net');
     const interfaces = [{ network: 'control-net', ipAddress: '10.10.0.161/24' }];
-    await aRunningMachine(world, { interfaces });
+    await readyVm(world, { interfaces });
     await createMachine(world, 'second', 'base', { interfaces });
     const { message } = await untilReason(world, 'second', 'Ready', 'AddressInUse');
     expect(message).toContain(`machine ${namespace}/vm`);
@@ -230,17 +216,17 @@ export const stories = byName<Story>({
   'what is deleted of a machine comes back: its cloud-init Secret, and its KubeVirt machine with the same disk': async (
     world,
   ) => {
-    await aRunningMachine(world);
+    await readyVm(world);
     const disk = await find(world, DataVolume, diskOf('vm'));
-    await comesBack(world, Secret, secretOf('vm'));
-    await comesBack(world, KubeVirtMachine, 'vm');
+    await comesBack(world, Secret, refIn(world, secretOf('vm')));
+    await comesBack(world, KubeVirtMachine, refIn(world, 'vm'));
     await untilMachine(world, 'vm', 'Ready');
     expect((await find(world, DataVolume, diskOf('vm')))?.metadata.uid).toBe(disk?.metadata.uid);
   },
   'a machine whose disk is deleted runs on, reports it, and starts with a new disk': async (world) => {
     const { kube, namespace } = world;
-    await aRunningMachine(world);
-    await comesBack(world, DataVolume, diskOf('vm'));
+    await readyVm(world);
+    await comesBack(world, DataVolume, refIn(world, diskOf('vm')));
     await untilReason(world, 'vm', 'DiskReady', 'DiskReplaced');
     expect(await find(world, VirtualMachine, 'vm')).toMatchObject({ status: { phase: 'Ready' } });
     await kube.delete(KubeVirtInstance, { namespace, name: 'vm' });
@@ -251,7 +237,7 @@ export const stories = byName<Story>({
     simulators: { kubevirt: { timings: { shutdownMs: 2000 } } },
     run: async (world) => {
       const { kube, namespace } = world;
-      await aRunningMachine(world);
+      await readyVm(world);
       await change(world, { resources: { cpu: '2', memory: '1Gi' } });
       const { message, status } = await untilReason(world, 'vm', 'RestartRequired', 'SpecChanged');
       expect(status).toBe('True');
@@ -270,7 +256,7 @@ export const stories = byName<Story>({
   'changed users are in the Secret at once, and the machine says that cloud-init has been there': {
     provesPermissions: { of: ['provision-vm'] },
     run: async (world) => {
-      await aRunningMachine(world);
+      await readyVm(world);
       await change(world, { users: [{ name: 'newcomer' }] });
       const { status, message } = await untilReason(world, 'vm', 'RestartRequired', 'CloudInitChanged');
       expect(status).toBe('True');
@@ -281,7 +267,7 @@ export const stories = byName<Story>({
   'a machine with ignoreOnDeploy is made and not started; without it it starts': {
     provesPermissions: { of: ['provision-vm'] },
     run: async (world) => {
-      const machine = await aRunningMachine(world, { ignoreOnDeploy: true });
+      const machine = await readyVm(world, { ignoreOnDeploy: true });
       expect(machine.status?.conditions).toContainEqual(
         expect.objectContaining({ type: 'Ready', status: 'True', reason: 'Halted' }),
       );
@@ -295,11 +281,10 @@ export const stories = byName<Story>({
     policy: { keepRevisions: '1' },
     run: async (world) => {
       const { kube, namespace } = world;
-      await aRunningMachine(world, { ignoreOnDeploy: true });
+      await readyVm(world, { ignoreOnDeploy: true });
       const before = await find(world, VMDiskImage, 'base');
       const disk = await find(world, DataVolume, diskOf('vm'));
-      const annotations = { [syncRequested]: 'today' };
-      await kube.patch(VMDiskImage, { namespace, name: 'base' }, { metadata: { annotations } });
+      await requestSync(world, 'base', 'today');
       await untilGone(world, VolumeSnapshot, { namespace, name: before?.status?.snapshot?.name ?? '' });
       // What virtctl start comes to.
       await kube.patch(KubeVirtMachine, { namespace, name: 'vm' }, { spec: { runStrategy: 'Always' } });
@@ -313,12 +298,9 @@ export const stories = byName<Story>({
     provesPermissions: { of: ['provision-vm'] },
     simulators: { cdi: { faults: [{ match: 'vm-root', mode: 'cloneError', forMs: 600_000, times: 1 }] } },
     run: async (world) => {
-      const { kube, namespace } = world;
-      await putImage(world, 'base');
-      await createMachine(world, 'vm', 'base', { vmDiskImageTemplate: templateOf(world, 'base') });
+      await createVm(world);
       await untilReason(world, 'vm', 'DiskReady', 'CloneFailed');
-      const annotations = { [syncRequested]: 'today' };
-      await kube.patch(VMDiskImage, { namespace, name: 'base' }, { metadata: { annotations } });
+      await requestSync(world, 'base', 'today');
       const machine = await untilMachine(world, 'vm', 'Ready');
       expect(machine.status?.rootDisk).toMatchObject({ revision: 2 });
     },
@@ -326,14 +308,11 @@ export const stories = byName<Story>({
   'a policy that skips machines with ignoreOnDeploy makes nothing of them, and hears of its change': {
     policy: { ignoreOnDeploy: 'Skip' },
     run: async (world) => {
-      await putImage(world, 'base');
-      const vmDiskImageTemplate = templateOf(world, 'base');
-      await createMachine(world, 'vm', 'base', { ignoreOnDeploy: true, vmDiskImageTemplate });
+      await createVm(world, { ignoreOnDeploy: true });
       await untilPhase(world, 'base', 'Succeeded');
       await untilReason(world, 'vm', 'Ready', 'Skipped');
       expect(await find(world, DataVolume, diskOf('vm'))).toBeUndefined();
-      const policy = { namespace: 'sync-operator', name: 'sync-operator-policy' };
-      await world.kube.patch(ConfigMap, policy, { data: { ignoreOnDeploy: 'Start' } });
+      await setPolicy(world, { ignoreOnDeploy: 'Start' });
       await untilReason(world, 'vm', 'Ready', 'Running');
     },
   },
@@ -341,7 +320,7 @@ export const stories = byName<Story>({
     world,
   ) => {
     const { namespace } = world;
-    await aRunningMachine(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '32Mi' } });
+    await readyVm(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '32Mi' } });
     expect((await untilEventAbout(world, 'vm', 'DiskSizeRaised')).message).toContain('found 32Mi');
     expect(await eventsAbout(world, 'vm', 'DiskSizeRaised')).toHaveLength(1);
     await change(world, { resources: { cpu: '1', memory: '512Mi', diskSize: '1Gi' } });
@@ -349,7 +328,6 @@ export const stories = byName<Story>({
     expect(message).toContain(`PersistentVolumeClaim ${namespace}/${diskOf('vm')}`);
   },
   'an image that Failed fails its machine, in its words; both heal when a new sync is requested': async (world) => {
-    const { kube, namespace } = world;
     await createMachine(world, 'vm', 'broken', { vmDiskImageTemplate: templateOf(world, 'broken') });
     await untilPhase(world, 'broken', 'Failed');
     const failed = await untilMachine(world, 'vm', 'Failed');
@@ -357,15 +335,14 @@ export const stories = byName<Story>({
     expect(failed.status?.message).toContain(image?.status?.message);
     expect(await untilEventAbout(world, 'vm', 'ImageFailed')).toMatchObject({ type: 'Warning' });
     await putImage(world, 'broken');
-    const annotations = { [syncRequested]: 'again' };
-    await kube.patch(VMDiskImage, { namespace, name: 'broken' }, { metadata: { annotations } });
+    await requestSync(world, 'broken', 'again');
     await untilMachine(world, 'vm', 'Ready');
   },
   'what was created for a machine is deleted with it, and what is not its own stays': {
     smoke: true,
     run: async (world) => {
       const { kube, namespace } = world;
-      await aRunningMachine(world);
+      await readyVm(world);
       await kube.create(Secret, { metadata: { name: 'vm', namespace }, data: {} });
       await kube.delete(VirtualMachine, { namespace, name: 'vm' });
       const children = [
@@ -383,7 +360,7 @@ export const stories = byName<Story>({
   },
   'a machine of the name of one that goes waits until the other’s things are gone': async (world) => {
     const { kube, namespace } = world;
-    const first = await aRunningMachine(world);
+    const first = await readyVm(world);
     await kube.delete(VirtualMachine, { namespace, name: 'vm' });
     await untilGone(world, VirtualMachine, { namespace, name: 'vm' });
     await createMachine(world, 'vm', 'base');

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { imagePublished } from '../../shared/events.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nextSecond, signed } from '../support/builders/publications.ts';
+import { untilWarning, warningsOf } from './events.ts';
 import { putImage } from './images.ts';
-import { untilWarning, warningsOf } from './warnings.ts';
 import { byName, type Story, setPolicy, until, untilPhase, type World } from './world.ts';
 
 /** An event as a pipeline says it: what differs from a plain publication, and the data. */

@@ -3,10 +3,10 @@ import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { untilEventAbout } from './events.ts';
-import { putImage } from './images.ts';
+import { putImage, syncImage } from './images.ts';
 import { createMachine, templateOf, untilMachine } from './machines.ts';
 import { deleteMachine, untilCount } from './references.ts';
-import { byName, createImage, type Story, setPolicy, untilGone, untilPhase, type World } from './world.ts';
+import { byName, refIn, type Story, setPolicy, untilGone, untilPhase, type World } from './world.ts';
 
 /** A branch of the flow chart or a question of the discussion, the answer it got, and the name of the story that shows it. */
 export type Shown = readonly [asked: string, answer: string, story: string];
@@ -107,20 +107,11 @@ const questions: readonly Shown[] = [
 /** Where all that the users drew and asked is shown; each of these stories exists, and runs on every cluster. */
 export const shown: readonly Shown[] = [...branches, ...questions];
 
-const refOf = ({ namespace }: World, name: string) => ({ namespace, name });
-
-/** An image of that name that is Succeeded, made by an admin. */
-async function isThere(world: World, name: string): Promise<VMDiskImage> {
-  await putImage(world, name);
-  await createImage(world, name);
-  return untilPhase(world, name, 'Succeeded');
-}
-
 /** The machine's disk is a clone of that very image, which was not changed or downloaded since. */
 async function isOn(world: World, machine: VirtualMachine, { metadata, spec }: VMDiskImage): Promise<void> {
   const { name } = metadata;
   expect(machine.status?.rootDisk).toMatchObject({ image: metadata.uid, revision: 1 });
-  const now = await world.kube.get(VMDiskImage, refOf(world, name));
+  const now = await world.kube.get(VMDiskImage, refIn(world, name));
   expect(now).toMatchObject({ metadata: { uid: metadata.uid, generation: metadata.generation }, spec });
   expect(now?.metadata.deletionTimestamp).toBeUndefined();
   expect(world.history.starts().filter(({ image }) => image === name)).toHaveLength(1);
@@ -130,13 +121,13 @@ export const stories = byName<Story>({
   [vmdisExist]: {
     quick: true,
     run: async (world) => {
-      const image = await isThere(world, 'demo-vmdi');
+      const image = await syncImage(world, 'demo-vmdi');
       await createMachine(world, 'vm', 'demo-vmdi', { vmDiskImageTemplate: templateOf(world, 'demo-vmdi') });
       await isOn(world, await untilMachine(world, 'vm', 'Ready'), image);
     },
   },
   [whatIfItDoes]: async (world) => {
-    const image = await isThere(world, 'demo-vmdi');
+    const image = await syncImage(world, 'demo-vmdi');
     const vmDiskImageTemplate = { ...templateOf(world, 'another'), diskSize: '128Mi' };
     await createMachine(world, 'vm', 'demo-vmdi', { vmDiskImageTemplate });
     await isOn(world, await untilMachine(world, 'vm', 'Ready'), image);
@@ -155,8 +146,8 @@ export const stories = byName<Story>({
       const image = await untilPhase(world, 'demo-vmdi', 'Succeeded');
       for (const name of names) await untilMachine(world, name, 'Ready');
       for (const name of names) await deleteMachine(world, name);
-      for (const name of names) await untilGone(world, DataVolume, refOf(world, `${name}-root`));
-      for (const name of names) await untilGone(world, VirtualMachine, refOf(world, name));
+      for (const name of names) await untilGone(world, DataVolume, refIn(world, `${name}-root`));
+      for (const name of names) await untilGone(world, VirtualMachine, refIn(world, name));
       expect((await untilCount(world, 'demo-vmdi', 0)).status?.unreferencedSince).toBeDefined();
       // prune runs when the policy changes, and is done by the time another lab is up.
       await setPolicy(world, { pruneAfter: '0s' });

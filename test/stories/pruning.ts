@@ -7,10 +7,9 @@ import { eventsAbout, untilEventAbout } from './events.ts';
 import { putImage, syncImage } from './images.ts';
 import { createMachine } from './machines.ts';
 import { deleteMachine, namesOf, untilCount } from './references.ts';
-import { byName, createImage, type Story, setPolicy, untilGone, type World } from './world.ts';
+import { byName, createImage, find, refIn, type Story, setPolicy, untilGone, type World } from './world.ts';
 
-const refOf = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
-const imageOf = (world: World, name: string) => world.kube.get(VMDiskImage, refOf(world, name));
+const imageOf = (world: World, name: string) => find(world, VMDiskImage, name);
 const keep = (value: string | null) => ({ metadata: { annotations: { [keepAnnotation]: value } } });
 
 /** The image just after its deletion. */
@@ -29,7 +28,7 @@ export const stories = byName<Story>({
     run: async (world) => {
       await putImage(world, 'unused');
       await createImage(world, 'unused');
-      await untilGone(world, VMDiskImage, refOf(world, 'unused'));
+      await untilGone(world, VMDiskImage, refIn(world, 'unused'));
       expect(await world.kube.list(VolumeSnapshot, { namespace: world.namespace })).toEqual([]);
       const { metadata, status } = deletedAs(world, 'unused') ?? {};
       const waitedMs = Date.parse(metadata?.deletionTimestamp ?? '') - Date.parse(status?.unreferencedSince ?? '');
@@ -46,10 +45,10 @@ export const stories = byName<Story>({
       await createImage(world, 'used');
       await createImage(world, 'other');
       await untilCount(world, 'used', 1);
-      await untilGone(world, VMDiskImage, refOf(world, 'other'));
+      await untilGone(world, VMDiskImage, refIn(world, 'other'));
       expect((await imageOf(world, 'used'))?.metadata.deletionTimestamp).toBeUndefined();
       await deleteMachine(world, 'user');
-      await untilGone(world, VMDiskImage, refOf(world, 'used'));
+      await untilGone(world, VMDiskImage, refIn(world, 'used'));
     },
   },
   'an image that is to be kept stays until that is withdrawn': {
@@ -59,10 +58,10 @@ export const stories = byName<Story>({
       await createImage(world, 'golden', {}, { annotations });
       await createImage(world, 'other');
       await untilCount(world, 'golden', 0);
-      await untilGone(world, VMDiskImage, refOf(world, 'other'));
+      await untilGone(world, VMDiskImage, refIn(world, 'other'));
       expect((await imageOf(world, 'golden'))?.metadata.deletionTimestamp).toBeUndefined();
-      await world.kube.patch(VMDiskImage, refOf(world, 'golden'), keep('false'));
-      await untilGone(world, VMDiskImage, refOf(world, 'golden'));
+      await world.kube.patch(VMDiskImage, refIn(world, 'golden'), keep('false'));
+      await untilGone(world, VMDiskImage, refIn(world, 'golden'));
     },
   },
   'under DryRun an Event says once what would go, and nothing goes; then the policy is switched on': {
@@ -77,7 +76,7 @@ export const stories = byName<Story>({
       for (const name of ['first', 'second'])
         expect((await imageOf(world, name))?.metadata.deletionTimestamp).toBe(undefined);
       await setPolicy(world, { prune: 'WhenUnreferenced' });
-      for (const name of ['first', 'second']) await untilGone(world, VMDiskImage, refOf(world, name));
+      for (const name of ['first', 'second']) await untilGone(world, VMDiskImage, refIn(world, name));
     },
   },
   'under a policy that does not parse nothing goes, until it is mended': {
@@ -93,7 +92,7 @@ export const stories = byName<Story>({
       await untilEventAbout(world, 'later', 'WouldBePruned');
       expect((await imageOf(world, 'unused'))?.metadata.deletionTimestamp).toBeUndefined();
       await setPolicy(world, { prune: 'WhenUnreferenced' });
-      await untilGone(world, VMDiskImage, refOf(world, 'unused'));
+      await untilGone(world, VMDiskImage, refIn(world, 'unused'));
     },
   },
   'a reference that comes at the last moment saves the image, and no image goes from under its machine': {
@@ -108,7 +107,7 @@ export const stories = byName<Story>({
       await Promise.all(images.filter(isUsed).map((name) => createMachine(world, `on-${name}`, name)));
       await setPolicy(world, { prune: 'WhenUnreferenced' });
       for (const name of images.filter((name, index) => !isUsed(name, index)))
-        await untilGone(world, VMDiskImage, refOf(world, name));
+        await untilGone(world, VMDiskImage, refIn(world, name));
       for (const name of images.filter(isUsed)) {
         await untilCount(world, name, 1);
         expect((await imageOf(world, name))?.metadata.deletionTimestamp).toBeUndefined();
@@ -130,7 +129,7 @@ export const stories = byName<Story>({
       }
       await createMachine(world, 'user', 'used');
       await setPolicy(world, { prune: 'WhenUnreferenced' });
-      await untilGone(world, VMDiskImage, refOf(world, 'other'));
+      await untilGone(world, VMDiskImage, refIn(world, 'other'));
       expect((await imageOf(world, 'used'))?.metadata.deletionTimestamp).toBeUndefined();
     },
   },

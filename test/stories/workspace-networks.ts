@@ -7,33 +7,32 @@ import { putImage } from './images.ts';
 import {
   aCluster,
   aLab,
-  comesBack,
   componentOf,
   conditionIn,
   controlNet,
   createWorkspace,
   deleteWorkspace,
+  inLab,
+  labNamespace,
   onControlNet,
-  policyOf,
   readyWorkspace,
   untilWorkspace,
+  workspaceStories,
 } from './workspaces.ts';
-import { byName, type Story, setPolicy, untilGone, type World } from './world.ts';
-
-const namespace = 'ws-lab1';
+import { comesBack, setPolicy, untilGone, type World } from './world.ts';
 
 const configsOf = async ({ kube }: World) =>
-  (await kube.list(NetworkAttachmentDefinition, { namespace }))
+  (await kube.list(NetworkAttachmentDefinition, { namespace: labNamespace }))
     .map(({ metadata, spec }) => ({
       name: metadata.name,
       ...(JSON.parse(spec?.config ?? '{}') as { bridge?: string }),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-export const stories = byName<Story>({
+export const stories = workspaceStories({
   'networks on bridges: two definitions on one bridge for machines and containers, which stay when the policy changes':
     {
-      policy: { ...policyOf, networkProvider: 'bridge' },
+      policy: { networkProvider: 'bridge' },
       run: async (world) => {
         const { kube } = world;
         await putImage(world, 'base');
@@ -47,7 +46,7 @@ export const stories = byName<Story>({
         ]);
         expect(new Set(configs.map(({ bridge }) => bridge)).size).toBe(1);
         expect(configs[0]?.bridge?.length).toBeLessThanOrEqual(15);
-        const deployment = await kube.get(Deployment, { namespace, name: 'app' });
+        const deployment = await kube.get(Deployment, inLab('app'));
         expect(JSON.stringify(deployment?.spec)).toContain('10.10.0.141/24');
         expect(
           [...(await kube.list(Vpc)), ...(await kube.list(Subnet))].filter(({ metadata }) =>
@@ -56,14 +55,14 @@ export const stories = byName<Story>({
         ).toEqual([]);
         // What is on it would lose its addresses.
         await setPolicy(world, { networkProvider: 'kube-ovn' });
-        await comesBack(world, NetworkAttachmentDefinition, { namespace, name: 'control-net-ip' });
+        await comesBack(world, NetworkAttachmentDefinition, inLab('control-net-ip'));
         expect(await configsOf(world)).toEqual(configs);
         await deleteWorkspace(world, 'lab1');
-        await untilGone(world, NetworkAttachmentDefinition, { namespace, name: 'control-net' });
+        await untilGone(world, NetworkAttachmentDefinition, inLab('control-net'));
       },
     },
   'a container without an address on a bridge, which gives none: the workspace reports it and begins nothing': {
-    policy: { ...policyOf, networkProvider: 'bridge' },
+    policy: { networkProvider: 'bridge' },
     run: async (world) => {
       await createWorkspace(world, 'lab1', {
         networks: [controlNet],
@@ -74,8 +73,7 @@ export const stories = byName<Story>({
         status: 'False',
         message: expect.stringContaining('expected an ipAddress on control-net: a bridge gives none'),
       });
-      expect(await world.kube.list(Deployment, { namespace })).toEqual([]);
-      await deleteWorkspace(world, 'lab1');
+      expect(await world.kube.list(Deployment, { namespace: labNamespace })).toEqual([]);
     },
   },
 });

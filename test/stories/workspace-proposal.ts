@@ -4,8 +4,17 @@ import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { madeForWorkspaces } from '../../shared/kinds/pelotech/workspace.ts';
 import { putImage, syncImage } from './images.ts';
 import type { Shown } from './proposal.ts';
-import { aCluster, aMachine, componentOf, deleteWorkspace, policyOf, readyWorkspace } from './workspaces.ts';
-import { byName, type Story, untilGone } from './world.ts';
+import {
+  aCluster,
+  aMachine,
+  baseImage,
+  componentOf,
+  deleteWorkspace,
+  inLab,
+  readyWorkspace,
+  workspaceStories,
+} from './workspaces.ts';
+import { untilGone } from './world.ts';
 
 const exist = '"VMDIs Exist": a workspace whose images exist is Ready on them, without another download';
 const missing = '"VMDIs Missing": the image is made from the template, says for whom, and is downloaded once';
@@ -75,37 +84,31 @@ const questions: readonly Shown[] = [
 /** Where all that the users drew and wrote of workspaces is shown; each of these stories exists, and runs on every cluster. */
 export const shown: readonly Shown[] = [...branches, ...questions];
 
-export const stories = byName<Story>({
-  [exist]: {
-    policy: policyOf,
-    run: async (world) => {
-      const { kube, namespace } = world;
-      const image = await syncImage(world, 'base');
-      const lab = await readyWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
-      expect(componentOf(lab, 'VMDiskImage', 'base')).toMatchObject({ phase: 'Ready', reason: 'Succeeded' });
-      const machine = await kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' });
-      expect(machine?.status?.rootDisk).toMatchObject({ image: image.metadata.uid, revision: 1 });
-      await deleteWorkspace(world, 'lab1');
-      const left = await kube.get(VMDiskImage, { namespace, name: 'base' });
-      expect(left?.metadata).toMatchObject({ uid: image.metadata.uid, generation: image.metadata.generation });
-      expect(left?.metadata.deletionTimestamp).toBeUndefined();
-      expect(world.history.starts().filter(({ image: of }) => of === 'base')).toHaveLength(1);
-    },
+export const stories = workspaceStories({
+  async [exist](world) {
+    const { kube } = world;
+    const image = await syncImage(world, 'base');
+    const lab = await readyWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base')] });
+    expect(componentOf(lab, 'VMDiskImage', 'base')).toMatchObject({ phase: 'Ready', reason: 'Succeeded' });
+    const machine = await kube.get(VirtualMachine, inLab('vm'));
+    expect(machine?.status?.rootDisk).toMatchObject({ image: image.metadata.uid, revision: 1 });
+    await deleteWorkspace(world, 'lab1');
+    const left = await kube.get(VMDiskImage, baseImage(world));
+    expect(left?.metadata).toMatchObject({ uid: image.metadata.uid, generation: image.metadata.generation });
+    expect(left?.metadata.deletionTimestamp).toBeUndefined();
+    expect(world.history.starts().filter(({ image: of }) => of === 'base')).toHaveLength(1);
   },
-  [missing]: {
-    policy: policyOf,
-    run: async (world) => {
-      const { kube, namespace } = world;
-      await putImage(world, 'base');
-      await readyWorkspace(world, 'lab1', {
-        vms: [aMachine(world, 'one', 'base'), aMachine(world, 'two', 'base')],
-        containerClusters: [aCluster('app')],
-      });
-      const image = await kube.get(VMDiskImage, { namespace, name: 'base' });
-      expect(image?.metadata.labels).toMatchObject({ ...madeForWorkspaces, 'pelotech.ot/requested-by': 'lab1' });
-      expect(world.history.starts().filter(({ image: of }) => of === 'base')).toHaveLength(1);
-      await deleteWorkspace(world, 'lab1');
-      await untilGone(world, VMDiskImage, { namespace, name: 'base' });
-    },
+  async [missing](world) {
+    const { kube } = world;
+    await putImage(world, 'base');
+    await readyWorkspace(world, 'lab1', {
+      vms: [aMachine(world, 'one', 'base'), aMachine(world, 'two', 'base')],
+      containerClusters: [aCluster('app')],
+    });
+    const image = await kube.get(VMDiskImage, baseImage(world));
+    expect(image?.metadata.labels).toMatchObject({ ...madeForWorkspaces, 'pelotech.ot/requested-by': 'lab1' });
+    expect(world.history.starts().filter(({ image: of }) => of === 'base')).toHaveLength(1);
+    await deleteWorkspace(world, 'lab1');
+    await untilGone(world, VMDiskImage, baseImage(world));
   },
 });

@@ -16,27 +16,21 @@ import {
   aCluster,
   changeWorkspace,
   controlNet,
-  deleteWorkspace,
-  policyOf,
+  inLab,
+  labNamespace,
+  listening,
   readyWorkspace,
   untilComponent,
   untilWorkspace,
-  workloadImage,
+  workspaceStories,
 } from './workspaces.ts';
-import { byName, type Story, until, untilGone, type World } from './world.ts';
-
-const namespace = 'ws-lab1';
-const here = (name: string): ObjectReference => ({ namespace, name });
+import { until, untilGone, type World } from './world.ts';
 
 /** All that a lab without machines is made of, with the names that its parts have. */
 const parts = {
   networks: [controlNet],
   volumes: [{ name: 'config', size: '1Gi' }],
-  containerClusters: [
-    aCluster('app', {
-      containers: [{ name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
-    }),
-  ],
+  containerClusters: [aCluster('app', {}, listening)],
 };
 
 /** The label is as the lab has it again. */
@@ -46,26 +40,25 @@ async function isMended(world: World, resource: Resource, ref: ObjectReference):
 }
 
 const children = async ({ kube }: World): Promise<[Resource, ObjectReference][]> => {
-  const [policy] = await kube.list(NetworkPolicy, { namespace });
-  const [grant] = await kube.list(RoleBinding, { namespace });
+  const [policy] = await kube.list(NetworkPolicy, { namespace: labNamespace });
+  const [grant] = await kube.list(RoleBinding, { namespace: labNamespace });
   return [
     // Of its changes no event tells: whatever wakes the function next mends it.
-    [NetworkAttachmentDefinition, here('control-net')],
-    [NetworkPolicy, here(policy?.metadata.name ?? '')],
-    [RoleBinding, here(grant?.metadata.name ?? '')],
-    [PersistentVolumeClaim, here('config')],
-    [Deployment, here('app')],
-    [Service, here('app')],
-    [Vpc, { name: namespace }],
+    [NetworkAttachmentDefinition, inLab('control-net')],
+    [NetworkPolicy, inLab(policy?.metadata.name ?? '')],
+    [RoleBinding, inLab(grant?.metadata.name ?? '')],
+    [PersistentVolumeClaim, inLab('config')],
+    [Deployment, inLab('app')],
+    [Service, inLab('app')],
+    [Vpc, { name: labNamespace }],
     [Subnet, { name: subnetName('lab1', 'control-net') }],
-    [Namespace, { name: namespace }],
+    [Namespace, { name: labNamespace }],
   ];
 };
 
-export const stories = byName<Story>({
+export const stories = workspaceStories({
   'a label that a user changes on any part of a workspace is as it was': {
     provesPermissions: {},
-    policy: policyOf,
     run: async (world) => {
       const { kube } = world;
       await readyWorkspace(world, 'lab1', parts);
@@ -75,27 +68,24 @@ export const stories = byName<Story>({
       for (const [resource, ref] of await children(world)) await isMended(world, resource, ref);
       const said = await kube.list(Event, { namespace: 'default' });
       expect(said).toContainEqual(expect.objectContaining({ reason: 'Ready', type: 'Normal' }));
-      await deleteWorkspace(world, 'lab1');
     },
   },
   'parts that a workspace says no more are taken away, whatever they are; a volume grows no sooner than it is bound': {
     provesPermissions: {},
-    policy: policyOf,
     run: async (world) => {
       await readyWorkspace(world, 'lab1', parts);
       await changeWorkspace(world, 'lab1', { volumes: [{ name: 'config', size: '2Gi' }] });
       // Nothing mounts it.
       await untilComponent(world, 'lab1', ['Volume', 'config'], 'Ready', 'GrowsWhenBound');
       await changeWorkspace(world, 'lab1', { networks: [], volumes: [], containerClusters: [aCluster('app')] });
-      await untilGone(world, Service, here('app'));
-      await untilGone(world, PersistentVolumeClaim, here('config'));
-      await untilGone(world, NetworkAttachmentDefinition, here('control-net'));
+      await untilGone(world, Service, inLab('app'));
+      await untilGone(world, PersistentVolumeClaim, inLab('config'));
+      await untilGone(world, NetworkAttachmentDefinition, inLab('control-net'));
       await untilGone(world, Subnet, { name: subnetName('lab1', 'control-net') });
-      await untilGone(world, Vpc, { name: namespace });
+      await untilGone(world, Vpc, { name: labNamespace });
       await changeWorkspace(world, 'lab1', { containerClusters: [] });
-      await untilGone(world, Deployment, here('app'));
+      await untilGone(world, Deployment, inLab('app'));
       expect((await untilWorkspace(world, 'lab1', 'Ready')).status?.ready).toBe('1/1');
-      await deleteWorkspace(world, 'lab1');
     },
   },
 });

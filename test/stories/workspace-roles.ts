@@ -11,12 +11,13 @@ import { putImage } from './images.ts';
 import {
   aMachine,
   changeWorkspace,
-  comesBack,
   componentOf,
   conditionIn,
   controlNet,
   createWorkspace,
   deleteWorkspace,
+  inLab,
+  labNamespace,
   onControlNet,
   policyOf,
   readyWorkspace,
@@ -25,10 +26,9 @@ import {
   untilCondition,
   untilWorkspace,
   workloadImage,
+  workspaceStories,
 } from './workspaces.ts';
-import { byName, type Story, setPolicy, until, untilGone, type World } from './world.ts';
-
-const namespace = 'ws-lab1';
+import { comesBack, setPolicy, until, untilGone, type World } from './world.ts';
 
 type Role = { role: string; variables?: Record<string, unknown> };
 
@@ -44,28 +44,24 @@ const withRoles = (world: World, ...deploy: Role[]): Spec => ({
 });
 
 const runner = { ...policyOf, ansibleRunnerImage: workloadImage };
-const jobsIn = ({ kube }: World) => kube.list(Job, { namespace });
+const jobsIn = ({ kube }: World) => kube.list(Job, { namespace: labNamespace });
 const nameOfJob = (workspace: Workspace) =>
   workspace.status?.components?.find(({ kind }) => kind === 'AnsibleRoles')?.name ?? '';
 
 /** What ansible-runner says at its end, of a role that failed. */
 const failedIn = (role: string) => JSON.stringify({ ok: 3, changed: 1, failed: 1, unreachable: 0, role });
 
-export const stories = byName<Story>({
-  'deploy roles without a runner: the workspace is Ready, and says that they were not run, and why': {
-    policy: policyOf,
-    run: async (world) => {
-      await putImage(world, 'base');
-      const lab = await readyWorkspace(world, 'lab1', withRoles(world, { role: 'runtimeChecks' }));
-      expect(conditionIn(lab, 'AnsibleSkipped')).toMatchObject({
-        status: 'True',
-        reason: 'NoRunnerImage',
-        message: expect.stringContaining('ansibleRunnerImage'),
-      });
-      expect(componentOf(lab, 'AnsibleRoles', 'vm')?.phase).toBe('Skipped');
-      expect(await jobsIn(world)).toEqual([]);
-      await deleteWorkspace(world, 'lab1');
-    },
+export const stories = workspaceStories({
+  async 'deploy roles without a runner: the workspace is Ready, and says that they were not run, and why'(world) {
+    await putImage(world, 'base');
+    const lab = await readyWorkspace(world, 'lab1', withRoles(world, { role: 'runtimeChecks' }));
+    expect(conditionIn(lab, 'AnsibleSkipped')).toMatchObject({
+      status: 'True',
+      reason: 'NoRunnerImage',
+      message: expect.stringContaining('ansibleRunnerImage'),
+    });
+    expect(componentOf(lab, 'AnsibleRoles', 'vm')?.phase).toBe('Skipped');
+    expect(await jobsIn(world)).toEqual([]);
   },
   'a runner that the policy names: deploy roles run once the machine is Ready, and once more for each change of them': {
     provesPermissions: {},
@@ -82,7 +78,7 @@ export const stories = byName<Story>({
       expect(conditionIn(first, 'AnsibleDeployed')).toMatchObject({ status: 'True' });
       expect(componentOf(first, 'AnsibleRoles', nameOfJob(first))).toMatchObject({ reason: 'RolesDeployed' });
       const [job] = await jobsIn(world);
-      const machine = await kube.get(VirtualMachine, { namespace, name: 'vm' });
+      const machine = await kube.get(VirtualMachine, inLab('vm'));
       const begun = Date.parse(job?.metadata.creationTimestamp ?? '');
       expect(begun).toBeGreaterThanOrEqual(Math.floor(Date.parse(machine?.status?.readyAt ?? '') / 1000) * 1000);
       // A change that is no role of the machine runs nothing again.
@@ -90,16 +86,15 @@ export const stories = byName<Story>({
       await untilComponent(world, 'lab1', ['Volume', 'more'], 'Ready');
       await untilWorkspace(world, 'lab1', 'Ready');
       expect((await jobsIn(world)).map(({ metadata }) => metadata.uid)).toEqual([job?.metadata.uid]);
-      const inventory = { namespace, name: 'ansible-inventory' };
+      const inventory = inLab('ansible-inventory');
       await kube.patch(ConfigMap, inventory, { data: { 'hosts.yml': 'all: {}' } });
       const variables = { enable_nat: false };
       await changeWorkspace(world, 'lab1', { vms: withRoles(world, { role: 'router', variables }).vms });
       const second = await untilWorkspace(world, 'lab1', 'Ready');
       expect(nameOfJob(second)).not.toBe(nameOfJob(first));
       expect((await kube.get(ConfigMap, inventory))?.data?.['hosts.yml']).toContain('10.10.0.161');
-      await untilGone(world, Job, { namespace, name: nameOfJob(first) });
-      await untilGone(world, ConfigMap, { namespace, name: nameOfJob(first) });
-      await deleteWorkspace(world, 'lab1');
+      await untilGone(world, Job, inLab(nameOfJob(first)));
+      await untilGone(world, ConfigMap, inLab(nameOfJob(first)));
     },
   },
   'deploy roles run again for a machine that was created again, and when a user asks': {
@@ -113,12 +108,11 @@ export const stories = byName<Story>({
         found?.status?.phase === 'Ready' &&
         conditionIn(found, 'AnsibleDeployed')?.status === 'True' &&
         nameOfJob(found) !== name;
-      await comesBack(world, VirtualMachine, { namespace, name: 'vm' });
+      await comesBack(world, VirtualMachine, inLab('vm'));
       const second = nameOfJob((await until(world, Workspace, { name: 'lab1' }, runsAnother(first))) as Workspace);
       const asked = { metadata: { annotations: { 'pelotech.ot/roles-requested': 'once more' } } };
       await kube.patch(Workspace, { name: 'lab1' }, asked);
       await until(world, Workspace, { name: 'lab1' }, runsAnother(second));
-      await deleteWorkspace(world, 'lab1');
     },
   },
   'a role that fails fails the workspace, which names it, and other roles heal it': {
@@ -137,7 +131,6 @@ export const stories = byName<Story>({
       expect(conditionIn(failed, 'AnsibleDeployed')).toMatchObject({ status: 'False', reason: 'RoleFailed' });
       await changeWorkspace(world, 'lab1', { vms: withRoles(world, { role: 'mendedRouter' }).vms });
       await untilWorkspace(world, 'lab1', 'Ready');
-      await deleteWorkspace(world, 'lab1');
     },
   },
   "a key of the workspace's own: its machine waits for the site's, gets the public one, and the private one goes when it is wanted no more":
@@ -153,22 +146,22 @@ export const stories = byName<Story>({
         expect(componentOf(waiting, 'VirtualMachine', 'vm')?.message).toContain(
           'kubectl create secret generic workspace-key',
         );
-        expect(await kube.list(VirtualMachine, { namespace })).toEqual([]);
+        expect(await kube.list(VirtualMachine, { namespace: labNamespace })).toEqual([]);
         await createSiteKey(kube);
         // A Secret has no event: the audit finds it.
         await untilWorkspace(world, 'lab1', 'Ready');
-        const key = { namespace, name: 'ansible-credentials' };
+        const key = inLab('ansible-credentials');
         const privateKey = Buffer.from(
           (await kube.get(Secret, key))?.data?.['ssh-privatekey'] ?? '',
           'base64',
         ).toString();
         expect(privateKey).toMatch(/^-----BEGIN OPENSSH PRIVATE KEY-----\n/);
-        const machine = await kube.get(VirtualMachine, { namespace, name: 'vm' });
+        const machine = await kube.get(VirtualMachine, inLab('vm'));
         expect(machine?.spec.users).toMatchObject([
           { name: 'ansible', ssh_authorized_keys: [expect.stringMatching(/^ssh-ed25519 /)] },
         ]);
         expect(machine?.spec.sshHostKeySecretRef).toEqual({ name: 'ssh-host-keys', key: 'vm' });
-        const cloudInit = await kube.get(Secret, { namespace, name: 'vm-cloud-init' });
+        const cloudInit = await kube.get(Secret, inLab('vm-cloud-init'));
         expect(Buffer.from(cloudInit?.data?.userdata ?? '', 'base64').toString()).toContain(
           'ed25519_private: "-----BEGIN',
         );
@@ -176,9 +169,8 @@ export const stories = byName<Story>({
         await until(world, Secret, key, (found) => found?.data?.['ssh-privatekey'] !== 'dHdv');
         await setPolicy(world, { ansibleCredentials: undefined });
         await untilGone(world, Secret, key);
-        await untilGone(world, Secret, { namespace, name: 'ssh-host-keys' });
+        await untilGone(world, Secret, inLab('ssh-host-keys'));
         await untilWorkspace(world, 'lab1', 'Ready');
-        await deleteWorkspace(world, 'lab1');
       },
     },
   'roles of the site: their tasks are in its ConfigMap, and an edit of it reaches the next run': {
@@ -190,7 +182,7 @@ export const stories = byName<Story>({
       await putImage(world, 'base');
       await createWorkspace(world, 'lab1', withRoles(world, { role: 'router' }));
       const first = nameOfJob(await untilWorkspace(world, 'lab1', 'Ready'));
-      const project = await kube.get(ConfigMap, { namespace, name: first });
+      const project = await kube.get(ConfigMap, inLab(first));
       expect(Object.values(project?.data ?? {}).join('\n')).toContain('first');
       await deleteWorkspace(world, 'lab1');
       await kube.delete(ConfigMap, site);
@@ -204,7 +196,6 @@ export const stories = byName<Story>({
       expect(conditionIn(lab, 'AnsibleSkipped')).toMatchObject({ reason: 'External' });
       await setPolicy(world, { ansible: undefined, ansibleRunnerImage: undefined });
       await untilCondition(world, 'lab1', 'AnsibleSkipped', 'NoRunnerImage');
-      await deleteWorkspace(world, 'lab1');
     },
   },
 });

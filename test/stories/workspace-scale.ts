@@ -7,10 +7,10 @@ import {
   componentOf,
   controlNet,
   createWorkspace,
+  listening,
   onControlNet,
   policyOf,
   untilWorkspace,
-  workloadImage,
 } from './workspaces.ts';
 import type { Story, World } from './world.ts';
 
@@ -28,10 +28,7 @@ const ofTen = (world: World) => ({
     aMachine(world, name, 'base', { interfaces: onControlNet(`10.10.0.${index + 11}/24`) }),
   ),
   containerClusters: ['dns', 'ansible'].map((name, index) =>
-    aCluster(name, {
-      interfaces: [{ network: 'capture-net', ipAddress: `10.10.1.${index + 11}/24` }],
-      containers: [{ name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
-    }),
+    aCluster(name, { interfaces: [{ network: 'capture-net', ipAddress: `10.10.1.${index + 11}/24` }] }, listening),
   ),
 });
 

@@ -17,6 +17,8 @@ import {
   controlNet,
   createWorkspace,
   deleteWorkspace,
+  inLab,
+  labNamespace,
   onControlNet,
   policyOf,
   readyWorkspace,
@@ -24,10 +26,10 @@ import {
   untilCondition,
   untilTrouble,
   workloadImage,
+  workspaceStories,
 } from './workspaces.ts';
-import { byName, type Story, until, untilGone, type World } from './world.ts';
+import { type Story, until, untilGone, type World } from './world.ts';
 
-const namespace = 'ws-lab1';
 const holder = 'example.com/held';
 
 const whole = (world: World): Spec => ({
@@ -62,62 +64,54 @@ const held = (kind: string, resource: Resource, ref: ObjectReference): Story => 
     await until(world, resource, ref, (found) => found?.metadata.finalizers?.join() === holder);
     await kube.patch(resource, ref, { metadata: { finalizers: null } });
     await untilGone(world, Workspace, { name: 'lab1' });
-    expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
-    expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
+    expect(await kube.get(Namespace, { name: labNamespace })).toBeUndefined();
+    expect(await kube.get(Vpc, { name: labNamespace })).toBeUndefined();
   },
 });
 
-const here = (name: string): ObjectReference => ({ namespace, name });
-
 export const stories: readonly Story[] = [
-  held('container cluster', Deployment, here('app')),
-  held('machine', VirtualMachine, here('vm')),
-  held('volume', PersistentVolumeClaim, here('config')),
-  held('definition of a network', NetworkAttachmentDefinition, here(controlNet.name)),
+  held('container cluster', Deployment, inLab('app')),
+  held('machine', VirtualMachine, inLab('vm')),
+  held('volume', PersistentVolumeClaim, inLab('config')),
+  held('definition of a network', NetworkAttachmentDefinition, inLab(controlNet.name)),
   held('Subnet', Subnet, { name: subnetName('lab1', controlNet.name) }),
-  held('Vpc', Vpc, { name: namespace }),
-  ...byName<Story>({
-    'a foreign object that holds the namespace of a deleted workspace: the workspace says which, and is deleted when it is released':
-      {
-        policy: policyOf,
-        run: async (world) => {
-          const { kube } = world;
-          await readyWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
-          const notes = here('notes');
-          await kube.create(ConfigMap, { metadata: { ...notes, finalizers: [holder] } } as never);
-          await kube.delete(Workspace, { name: 'lab1' });
-          await untilHeld(world, namespace, holder);
-          await kube.patch(ConfigMap, notes, { metadata: { finalizers: null } });
-          await untilGone(world, Workspace, { name: 'lab1' });
-          expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
-        },
-      },
+  held('Vpc', Vpc, { name: labNamespace }),
+  ...workspaceStories({
+    async 'a foreign object that holds the namespace of a deleted workspace: the workspace says which, and is deleted when it is released'(
+      world,
+    ) {
+      const { kube } = world;
+      await readyWorkspace(world, 'lab1', { containerClusters: [aCluster('app')] });
+      const notes = inLab('notes');
+      await kube.create(ConfigMap, { metadata: { ...notes, finalizers: [holder] } } as never);
+      await kube.delete(Workspace, { name: 'lab1' });
+      await untilHeld(world, labNamespace, holder);
+      await kube.patch(ConfigMap, notes, { metadata: { finalizers: null } });
+      await untilGone(world, Workspace, { name: 'lab1' });
+      expect(await kube.get(Namespace, { name: labNamespace })).toBeUndefined();
+    },
     'a workspace deleted while its network is being set up leaves nothing': {
-      policy: policyOf,
       simulators: { kubeOvn: { faults: [{ match: 'control-net', mode: 'refused' }] } },
       run: async (world) => {
         const { kube } = world;
         await createWorkspace(world, 'lab1', { networks: [controlNet], containerClusters: [aCluster('app')] });
         await untilTrouble(world, 'lab1', ['Network', controlNet.name], ['ValidateLogicalSwitchFailed']);
         await deleteWorkspace(world, 'lab1');
-        expect(await kube.get(Namespace, { name: namespace })).toBeUndefined();
-        expect(await kube.get(Vpc, { name: namespace })).toBeUndefined();
-        expect((await kube.list(Subnet)).filter(({ metadata }) => metadata.name.startsWith('ws-lab1'))).toEqual([]);
+        expect(await kube.get(Vpc, { name: labNamespace })).toBeUndefined();
+        expect((await kube.list(Subnet)).filter(({ metadata }) => metadata.name.startsWith(labNamespace))).toEqual([]);
       },
     },
     'a workspace deleted while its containers start leaves nothing': {
-      policy: policyOf,
       local: { workloads: { faults: [{ match: 'not-there', mode: 'imagePull' }] } },
       run: async (world) => {
-        const starting = aCluster('app', { containers: [{ name: 'main', image: 'localhost/not-there:1' }] });
+        const starting = aCluster('app', {}, { image: 'localhost/not-there:1' });
         await createWorkspace(world, 'lab1', { containerClusters: [starting] });
         await untilTrouble(world, 'lab1', ['ContainerCluster', 'app'], ['ErrImagePull', 'ImagePullBackOff']);
         await deleteWorkspace(world, 'lab1');
-        expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
       },
     },
     'a workspace deleted while its deploy roles run leaves nothing': {
-      policy: { ...policyOf, ansibleRunnerImage: workloadImage },
+      policy: { ansibleRunnerImage: workloadImage },
       local: { workloads: { faults: [{ match: 'vm-roles', mode: 'hangs' }] } },
       run: async (world) => {
         await putImage(world, 'base');
@@ -129,7 +123,6 @@ export const stories: readonly Story[] = [
         });
         await untilCondition(world, 'lab1', 'AnsibleDeployed', 'RolesRunning');
         await deleteWorkspace(world, 'lab1');
-        expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
       },
     },
   }),

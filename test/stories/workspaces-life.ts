@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { Deployment } from '../../shared/kinds/apps/deployment.ts';
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
-import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { Service } from '../../shared/kinds/core/service.ts';
 import { Subnet } from '../../shared/kinds/kube-ovn/subnet.ts';
@@ -17,23 +16,25 @@ import {
   aCluster,
   aLab,
   aMachine,
+  baseImage,
   changeWorkspace,
-  comesBack,
   componentOf,
   conditionIn,
   controlNet,
   createWorkspace,
   deleteWorkspace,
+  inLab,
+  labNamespace,
+  listening,
   onControlNet,
-  policyOf,
   readyWorkspace,
   untilComponent,
   untilCondition,
   untilSaid,
   untilWorkspace,
-  workloadImage,
+  workspaceStories,
 } from './workspaces.ts';
-import { byName, createImage, type Story, setPolicy, until, untilGone, untilPhase } from './world.ts';
+import { comesBack, createImage, setPolicy, until, untilGone, untilPhase } from './world.ts';
 
 /** The users' own lab; its containers ask for less cpu, of which one small node has no more to spare. */
 async function example(): Promise<Workspace> {
@@ -43,10 +44,9 @@ async function example(): Promise<Workspace> {
   return lab;
 }
 
-export const stories = byName<Story>({
+export const stories = workspaceStories({
   "the users' own workspace: each of its parts gets Ready, and the workspace with the last of them": {
     smoke: true,
-    policy: policyOf,
     run: async (world) => {
       const { kube, store } = world;
       await putImage(world, 'demo-vmdi');
@@ -77,7 +77,6 @@ export const stories = byName<Story>({
   },
   'from apply to Ready: machine, container and network of a workspace, with one status': {
     quick: true,
-    policy: policyOf,
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
@@ -86,16 +85,14 @@ export const stories = byName<Story>({
         expect(conditionIn(lab, type), type).toMatchObject({ status: 'True' });
       expect(lab.status?.readyAt).toEqual(expect.any(String));
       expect(lab.metadata.finalizers).toHaveLength(1);
-      const policies = await kube.list(NetworkPolicy, { namespace: 'ws-lab1' });
+      const policies = await kube.list(NetworkPolicy, { namespace: labNamespace });
       expect(policies).toHaveLength(1);
       const image = await untilPhase(world, 'base', 'Succeeded');
       expect(image.status?.references?.count).toBeGreaterThan(0);
-      await deleteWorkspace(world, 'lab1');
     },
   },
   'an image that is still syncing at apply: nothing of the workspace is begun before it exists': {
     provesPermissions: {},
-    policy: policyOf,
     run: async (world) => {
       const { kube, store } = world;
       store.limitTo(64 * 1024);
@@ -106,82 +103,69 @@ export const stories = byName<Story>({
       await untilComponent(world, 'lab1', ['VMDiskImage', 'base'], 'Provisioning');
       const waiting = await untilSaid(world, 'lab1', 'base');
       expect(waiting.status?.phase).toBe('Provisioning');
-      expect(await kube.list(VirtualMachine, { namespace: 'ws-lab1' })).toEqual([]);
-      expect(await kube.list(NetworkAttachmentDefinition, { namespace: 'ws-lab1' })).toEqual([]);
+      expect(await kube.list(VirtualMachine, { namespace: labNamespace })).toEqual([]);
+      expect(await kube.list(NetworkAttachmentDefinition, { namespace: labNamespace })).toEqual([]);
       store.limitTo(undefined);
       await untilWorkspace(world, 'lab1', 'Ready');
-      const image = await kube.get(VMDiskImage, { namespace: world.namespace, name: 'base' });
-      const machine = await kube.get(VirtualMachine, { namespace: 'ws-lab1', name: 'vm' });
+      const image = await kube.get(VMDiskImage, baseImage(world));
+      const machine = await kube.get(VirtualMachine, inLab('vm'));
       expect(Date.parse(machine?.metadata.creationTimestamp ?? '')).toBeGreaterThanOrEqual(
         Math.floor(Date.parse(image?.status?.completedAt ?? '') / 1000) * 1000,
       );
-      await deleteWorkspace(world, 'lab1');
     },
   },
-  'an image that cannot be created: the workspace says which is missing, and continues as soon as a user creates it': {
-    policy: policyOf,
-    run: async (world) => {
-      const { vmDiskImageTemplate: _, ...machine } = aMachine(world, 'vm', 'base');
-      await createWorkspace(world, 'lab1', { vms: [machine] });
-      await untilCondition(world, 'lab1', 'VMDiskImagesReady', 'ImageMissing');
-      expect((await untilSaid(world, 'lab1', 'base')).status?.phase).toBe('Provisioning');
-      await putImage(world, 'base');
-      await createImage(world, 'base');
-      await untilWorkspace(world, 'lab1', 'Ready');
-      await deleteWorkspace(world, 'lab1');
-      // People made it: it stays.
-      expect(await world.kube.get(VMDiskImage, { namespace: world.namespace, name: 'base' })).toBeDefined();
-    },
+  async 'an image that cannot be created: the workspace says which is missing, and continues as soon as a user creates it'(
+    world,
+  ) {
+    const { vmDiskImageTemplate: _, ...machine } = aMachine(world, 'vm', 'base');
+    await createWorkspace(world, 'lab1', { vms: [machine] });
+    await untilCondition(world, 'lab1', 'VMDiskImagesReady', 'ImageMissing');
+    expect((await untilSaid(world, 'lab1', 'base')).status?.phase).toBe('Provisioning');
+    await putImage(world, 'base');
+    await createImage(world, 'base');
+    await untilWorkspace(world, 'lab1', 'Ready');
+    await deleteWorkspace(world, 'lab1');
+    // People made it: it stays.
+    expect(await world.kube.get(VMDiskImage, baseImage(world))).toBeDefined();
   },
-  'two copies of one workspace side by side: the same addresses, the same image, nothing of the other': {
-    policy: policyOf,
-    run: async (world) => {
-      const { kube } = world;
-      await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', aLab(world));
-      await createWorkspace(world, 'lab2', aLab(world));
-      await untilWorkspace(world, 'lab1', 'Ready');
-      await untilWorkspace(world, 'lab2', 'Ready');
-      expect(await kube.list(VMDiskImage)).toHaveLength(1);
-      await deleteWorkspace(world, 'lab1');
-      const left = await kube.get(Workspace, { name: 'lab2' });
-      expect(left?.status?.phase).toBe('Ready');
-      expect(await kube.get(VMDiskImage, { namespace: world.namespace, name: 'base' })).toBeDefined();
-      await deleteWorkspace(world, 'lab2');
-      // Made for workspaces, and of the last one.
-      await untilGone(world, VMDiskImage, { namespace: world.namespace, name: 'base' });
-    },
+  async 'two copies of one workspace side by side: the same addresses, the same image, nothing of the other'(world) {
+    const { kube } = world;
+    await putImage(world, 'base');
+    await createWorkspace(world, 'lab1', aLab(world));
+    await createWorkspace(world, 'lab2', aLab(world));
+    await untilWorkspace(world, 'lab1', 'Ready');
+    await untilWorkspace(world, 'lab2', 'Ready');
+    expect(await kube.list(VMDiskImage)).toHaveLength(1);
+    await deleteWorkspace(world, 'lab1');
+    const left = await kube.get(Workspace, { name: 'lab2' });
+    expect(left?.status?.phase).toBe('Ready');
+    expect(await kube.get(VMDiskImage, baseImage(world))).toBeDefined();
+    await deleteWorkspace(world, 'lab2');
+    // Made for workspaces, and of the last one.
+    await untilGone(world, VMDiskImage, baseImage(world));
   },
-  'whatever is deleted comes back': {
-    policy: policyOf,
-    run: async (world) => {
-      await putImage(world, 'base');
-      const app = aCluster('app', {
-        containers: [{ name: 'main', image: workloadImage, portMappings: [{ containerPort: 53, protocol: 'udp' }] }],
-      });
-      await createWorkspace(world, 'lab1', {
-        networks: [controlNet],
-        volumes: [{ name: 'config', size: '1Gi' }],
-        vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
-        containerClusters: [app],
-      });
-      const namespace = 'ws-lab1';
-      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
-      await comesBack(world, Deployment, { namespace, name: 'app' });
-      await comesBack(world, Service, { namespace, name: 'app' });
-      await comesBack(world, VirtualMachine, { namespace, name: 'vm' });
-      await comesBack(world, PersistentVolumeClaim, { namespace, name: 'config' });
-      const [policy] = await world.kube.list(NetworkPolicy, { namespace });
-      await comesBack(world, NetworkPolicy, { namespace, name: policy?.metadata.name ?? '' });
-      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
-      await untilComponent(world, 'lab1', ['ContainerCluster', 'app'], 'Ready');
-      await deleteWorkspace(world, 'lab1');
-      expect(await world.kube.get(Namespace, { name: namespace })).toBeUndefined();
-    },
+  async 'whatever is deleted comes back'(world) {
+    await putImage(world, 'base');
+    const app = aCluster('app', {}, listening);
+    await createWorkspace(world, 'lab1', {
+      networks: [controlNet],
+      volumes: [{ name: 'config', size: '1Gi' }],
+      vms: [aMachine(world, 'vm', 'base', { interfaces: onControlNet('10.10.0.161/24') })],
+      containerClusters: [app],
+    });
+    await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
+    await comesBack(world, Deployment, inLab('app'));
+    await comesBack(world, Service, inLab('app'));
+    await comesBack(world, VirtualMachine, inLab('vm'));
+    await comesBack(world, PersistentVolumeClaim, inLab('config'));
+    const [policy] = await world.kube.list(NetworkPolicy, { namespace: labNamespace });
+    await comesBack(world, NetworkPolicy, inLab(policy?.metadata.name ?? ''));
+    await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
+    await untilComponent(world, 'lab1', ['ContainerCluster', 'app'], 'Ready');
+    await deleteWorkspace(world, 'lab1');
   },
   'whatever is edited is as the workspace says again': {
     provesPermissions: {},
-    policy: policyOf,
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
@@ -190,32 +174,29 @@ export const stories = byName<Story>({
         vms: [aMachine(world, 'vm', 'base')],
         containerClusters: [aCluster('app')],
       });
-      const namespace = 'ws-lab1';
-      await kube.patch(Deployment, { namespace, name: 'app' }, { spec: { replicas: 0 } });
+      await kube.patch(Deployment, inLab('app'), { spec: { replicas: 0 } });
       const isOne = (found: Deployment | undefined) => found?.spec?.replicas === 1;
-      await until(world, Deployment, { namespace, name: 'app' }, isOne);
-      await kube.patch(VirtualMachine, { namespace, name: 'vm' }, { spec: { resources: { memory: '1Gi' } } });
-      const [policy] = await kube.list(NetworkPolicy, { namespace });
-      const ref = { namespace, name: policy?.metadata.name ?? '' };
+      await until(world, Deployment, inLab('app'), isOne);
+      await kube.patch(VirtualMachine, inLab('vm'), { spec: { resources: { memory: '1Gi' } } });
+      const [policy] = await kube.list(NetworkPolicy, { namespace: labNamespace });
+      const ref = inLab(policy?.metadata.name ?? '');
       await kube.patch(NetworkPolicy, ref, { spec: { podSelector: { matchLabels: { never: 'here' } } } });
       const isWhole = (found: NetworkPolicy | undefined) => !JSON.stringify(found?.spec).includes('never');
       await until(world, NetworkPolicy, ref, isWhole);
       const is512 = (found: VirtualMachine | undefined) => found?.spec.resources?.memory === '512Mi';
-      await until(world, VirtualMachine, { namespace, name: 'vm' }, is512);
+      await until(world, VirtualMachine, inLab('vm'), is512);
       await untilWorkspace(world, 'lab1', 'Ready');
-      await deleteWorkspace(world, 'lab1');
     },
   },
   'a changed workspace: parts are added, changed and taken away': {
     provesPermissions: {},
-    policy: policyOf,
     run: async (world) => {
       const { kube } = world;
       await putImage(world, 'base');
       const vm = aMachine(world, 'vm', 'base');
       await readyWorkspace(world, 'lab1', { vms: [vm], containerClusters: [aCluster('app')] });
       const env = [{ name: 'DEBUG', value: 'true' }];
-      const changed = aCluster('app', { containers: [{ name: 'main', image: workloadImage, env }] });
+      const changed = aCluster('app', {}, { env });
       await changeWorkspace(world, 'lab1', {
         networks: [controlNet],
         vms: [vm, aMachine(world, 'second', 'base', { interfaces: onControlNet('10.10.0.7/24') })],
@@ -223,12 +204,12 @@ export const stories = byName<Story>({
       });
       const grown = await untilWorkspace(world, 'lab1', 'Ready');
       expect(componentOf(grown, 'VirtualMachine', 'second')?.phase).toBe('Ready');
-      const deployment = await kube.get(Deployment, { namespace: 'ws-lab1', name: 'app' });
+      const deployment = await kube.get(Deployment, inLab('app'));
       expect(JSON.stringify(deployment?.spec)).toContain('"DEBUG"');
       await changeWorkspace(world, 'lab1', { networks: [], vms: [vm], containerClusters: [] });
-      await untilGone(world, VirtualMachine, { namespace: 'ws-lab1', name: 'second' });
-      await untilGone(world, Deployment, { namespace: 'ws-lab1', name: 'app' });
-      await untilGone(world, NetworkAttachmentDefinition, { namespace: 'ws-lab1', name: controlNet.name });
+      await untilGone(world, VirtualMachine, inLab('second'));
+      await untilGone(world, Deployment, inLab('app'));
+      await untilGone(world, NetworkAttachmentDefinition, inLab(controlNet.name));
       const small = await untilWorkspace(world, 'lab1', 'Ready');
       expect(componentOf(small, 'VirtualMachine', 'vm')?.phase).toBe('Ready');
       expect(small.status?.components?.map(({ kind }) => kind)).not.toContain('Network');
@@ -237,28 +218,24 @@ export const stories = byName<Story>({
       expect((await kube.list(Vpc)).filter(({ metadata }) => metadata.name.includes('lab1'))).toEqual([]);
     },
   },
-  'what is to be ignored at deployment is halted, left out, or started, as the policy says': {
-    policy: policyOf,
-    run: async (world) => {
-      await putImage(world, 'base');
-      await createWorkspace(world, 'lab1', {
-        vms: [aMachine(world, 'vm', 'base', { ignoreOnDeploy: true })],
-        containerClusters: [aCluster('app', { ignoreOnDeploy: true })],
-      });
-      const ref = { namespace: 'ws-lab1', name: 'app' };
-      const replicas = (found: Deployment | undefined) => found?.spec?.replicas;
-      const halted = await untilWorkspace(world, 'lab1', 'Ready');
-      expect(halted.status?.components?.some(({ reason, message }) => /halt/i.test(`${reason} ${message}`))).toBe(true);
-      expect(replicas(await world.kube.get(Deployment, ref))).toBe(0);
-      await setPolicy(world, { ignoreOnDeploy: 'Skip' });
-      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Skipped');
-      await untilGone(world, Deployment, ref);
-      await untilGone(world, VirtualMachine, { namespace: 'ws-lab1', name: 'vm' });
-      await setPolicy(world, { ignoreOnDeploy: 'Start' });
-      await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
-      await untilComponent(world, 'lab1', ['ContainerCluster', 'app'], 'Ready');
-      expect(replicas(await world.kube.get(Deployment, ref))).toBe(1);
-      await deleteWorkspace(world, 'lab1');
-    },
+  async 'what is to be ignored at deployment is halted, left out, or started, as the policy says'(world) {
+    await putImage(world, 'base');
+    await createWorkspace(world, 'lab1', {
+      vms: [aMachine(world, 'vm', 'base', { ignoreOnDeploy: true })],
+      containerClusters: [aCluster('app', { ignoreOnDeploy: true })],
+    });
+    const ref = inLab('app');
+    const replicas = (found: Deployment | undefined) => found?.spec?.replicas;
+    const halted = await untilWorkspace(world, 'lab1', 'Ready');
+    expect(halted.status?.components?.some(({ reason, message }) => /halt/i.test(`${reason} ${message}`))).toBe(true);
+    expect(replicas(await world.kube.get(Deployment, ref))).toBe(0);
+    await setPolicy(world, { ignoreOnDeploy: 'Skip' });
+    await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Skipped');
+    await untilGone(world, Deployment, ref);
+    await untilGone(world, VirtualMachine, inLab('vm'));
+    await setPolicy(world, { ignoreOnDeploy: 'Start' });
+    await untilComponent(world, 'lab1', ['VirtualMachine', 'vm'], 'Ready');
+    await untilComponent(world, 'lab1', ['ContainerCluster', 'app'], 'Ready');
+    expect(replicas(await world.kube.get(Deployment, ref))).toBe(1);
   },
 });

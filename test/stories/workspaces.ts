@@ -1,20 +1,41 @@
+import { Namespace } from '../../shared/kinds/core/namespace.ts';
 import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace, type WorkspaceCondition, type WorkspacePhase } from '../../shared/kinds/pelotech/workspace.ts';
-import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { templateOf } from './machines.ts';
-import { until, untilGone, type World } from './world.ts';
+import { type ByName, byName, type Story, until, untilGone, type World } from './world.ts';
 
 export type Spec = Workspace['spec'];
 type Machine = NonNullable<Spec['vms']>[number];
 type Cluster = NonNullable<Spec['containerClusters']>[number];
+type Container = Cluster['containers'][number];
 type Where = Pick<World, 'kube'>;
 
 /** The image that stories run in containers, and deploy roles by: on a real cluster that of test/cluster/workload-container.mjs. */
 export const workloadImage = process.env.OT_WORKLOAD_IMAGE ?? 'example.com/workload:1';
 
+/** The namespace of workspace `lab1`, which most stories create. */
+export const labNamespace = 'ws-lab1';
+
+/** An object of that workspace. */
+export const inLab = (name: string) => ({ namespace: labNamespace, name });
+
+/** The image that most workspaces boot from. */
+export const baseImage = ({ namespace }: Pick<World, 'namespace'>) => ({ namespace, name: 'base' });
+
 /** The policy of stories with workspaces: images are made, and looked for, in the story's own namespace. */
 export const policyOf = { imageNamespaces: 'lab', workspaceImagesKeptFor: '0s' };
+
+/** Stories with that policy; workspace `lab1`, if it remains, is deleted at their end. */
+export const workspaceStories = (stories: ByName<Story>): readonly Story[] =>
+  byName<Story>(stories).map((story) => ({
+    ...story,
+    policy: { ...policyOf, ...story.policy },
+    run: async (world) => {
+      await story.run(world);
+      await deleteWorkspace(world, 'lab1');
+    },
+  }));
 
 /** The network of stories that need one. */
 export const controlNet = { name: 'control-net', cidr: '10.10.0.0/24' };
@@ -36,12 +57,15 @@ export const aMachine = (
   ...more,
 });
 
-/** A container cluster of one container that does nothing. */
-export const aCluster = (name: string, more: Partial<Cluster> = {}): Cluster => ({
+/** A container cluster of one container, which does nothing if `container` does not say more. */
+export const aCluster = (name: string, more: Partial<Cluster> = {}, container: Partial<Container> = {}): Cluster => ({
   name,
-  containers: [{ name: 'main', image: workloadImage, resources: { cpu: '10m', memory: '64Mi' } }],
+  containers: [{ name: 'main', image: workloadImage, resources: { cpu: '10m', memory: '64Mi' }, ...container }],
   ...more,
 });
+
+/** A container that listens, for which its cluster has a Service. */
+export const listening: Partial<Container> = { portMappings: [{ containerPort: 53, protocol: 'udp' }] };
 
 /** A lab of one machine and one container cluster on that network. */
 export const aLab = (world: Pick<World, 'store'>): Spec => ({
@@ -51,11 +75,11 @@ export const aLab = (world: Pick<World, 'store'>): Spec => ({
 });
 
 /** Creates a workspace like an admin would. */
-export const createWorkspace = ({ kube }: Where, name: string, spec: Spec, metadata: object = {}) =>
+export const createWorkspace = ({ kube }: Where, name: string, spec: Spec) =>
   kube.create(Workspace, {
     apiVersion: Workspace.apiVersion,
     kind: Workspace.kind,
-    metadata: { name, ...metadata },
+    metadata: { name },
     spec,
   });
 
@@ -132,21 +156,11 @@ export const componentOf = (workspace: Workspace | undefined, kind: string, name
 export const conditionIn = (workspace: Workspace | undefined, type: WorkspaceCondition): Condition | undefined =>
   conditionOf(workspace?.status?.conditions, type);
 
-/** Deletes the workspace and waits until it, and all it was made of, is gone. */
+/** Deletes the workspace and waits until it is gone, which has to be after its Namespace. */
 export async function deleteWorkspace(world: Where, name: string): Promise<void> {
   await world.kube.delete(Workspace, { name });
   await untilGone(world, Workspace, { name });
-}
-
-/** Deletes a child and resolves with its successor. */
-export async function comesBack<T extends KubernetesObject>(
-  { kube }: Where,
-  resource: Resource<T>,
-  ref: { namespace?: string; name: string },
-): Promise<T> {
-  const before = await kube.get(resource, ref);
-  if (!before) throw new Error(`expected ${resource.kind} ${ref.name} to be there, found none`);
-  await kube.delete(resource, ref);
-  const isAnother = (found: T | undefined) => found !== undefined && found.metadata.uid !== before.metadata.uid;
-  return (await until({ kube }, resource, ref, isAnother)) as T;
+  const namespace = `ws-${name}`;
+  if (await world.kube.get(Namespace, { name: namespace }))
+    throw new Error(`expected Namespace ${namespace} to be gone with its workspace, found it`);
 }

@@ -160,6 +160,40 @@ export async function until<T extends KubernetesObject>(
 const formatObject = (object: unknown) =>
   object ? JSON.stringify((object as { status?: unknown }).status) : 'not there';
 
+/** An object in the story's namespace. */
+export const refIn = ({ namespace }: Pick<World, 'namespace'>, name: string) => ({ namespace, name });
+
+/** The object of that name in the story's namespace, if it exists. */
+export const find = <T extends KubernetesObject>(
+  world: Pick<World, 'kube' | 'namespace'>,
+  resource: Resource<T>,
+  name: string,
+) => world.kube.get(resource, refIn(world, name));
+
+/** Resolves with the object once it is another than the one with this uid, and `isSo`. */
+export async function untilAnother<T extends KubernetesObject>(
+  world: Pick<World, 'kube'>,
+  resource: Resource<T>,
+  ref: ObjectReference,
+  uid: string | undefined,
+  isSo: (object: T) => boolean = () => true,
+): Promise<T> {
+  const isAnother = (found: T | undefined) => found !== undefined && found.metadata.uid !== uid && isSo(found);
+  return (await until(world, resource, ref, isAnother)) as T;
+}
+
+/** Deletes an object and resolves with its successor. */
+export async function comesBack<T extends KubernetesObject>(
+  world: Pick<World, 'kube'>,
+  resource: Resource<T>,
+  ref: ObjectReference,
+): Promise<T> {
+  const before = await world.kube.get(resource, ref);
+  if (!before) throw new Error(`expected ${resource.kind} ${ref.name} to be there, found none`);
+  await world.kube.delete(resource, ref);
+  return untilAnother(world, resource, ref, before.metadata.uid);
+}
+
 /** Resolves when the image has that phase, and where a history is kept, when that has it, too. */
 export async function untilPhase(
   world: Pick<World, 'kube' | 'namespace'> & Partial<Pick<World, 'history'>>,

@@ -7,8 +7,7 @@ import { untilEventAbout } from '../events.ts';
 import { putImage } from '../images.ts';
 import { leaked } from '../leaked.ts';
 import { onLocalCluster } from '../local-world.ts';
-import { untilReason } from '../machine-conditions.ts';
-import { createMachine, templateOf, untilMachine } from '../machines.ts';
+import { createMachine, templateOf, untilMachine, untilReason } from '../machines.ts';
 import { type Story, until, type World } from '../world.ts';
 
 type Intercept = NonNullable<NonNullable<Story['local']>['intercept']>;
