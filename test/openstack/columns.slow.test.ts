@@ -9,12 +9,12 @@ import { type OpenStack, startOpenStack } from '../../deploy/local/openstack/sta
 import { type LocalCluster, startLocal } from '../../deploy/local/start.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { hasKubectl, kubectl } from '../stories/local-world.ts';
-import { isReady } from '../stories/openstack/changes.ts';
 import { serveImages, sourcesAt } from '../stories/openstack/run.ts';
 import {
   createMachine,
   createNetwork,
   createVolume,
+  isReady,
   isWaitingFor,
   type OpenStackWorld,
   untilGone,

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
@@ -6,18 +6,22 @@ import { Flavor, listFlavors } from '../../../shared/kinds/openstack/flavor.ts';
 import { uidKey, uidTag } from '../../../shared/kinds/openstack/request.ts';
 import type { Session } from '../../../shared/runtime/openstack/session.ts';
 import { byName } from '../world.ts';
-import { isReady, runningMachine } from './changes.ts';
 import {
+  byHand,
   changeMachine,
   contentOf,
+  createByHand,
   createNetwork,
   createVolume,
   flavorsOf,
   isPhase,
+  isReady,
   isWaitingFor,
   makeBootable,
   type OpenStackStory,
+  polling,
   projectOf,
+  runningMachine,
   untilMachine,
   untilSo,
 } from './world.ts';
@@ -55,9 +59,9 @@ export const stories = byName<OpenStackStory>({
     });
     const found = await untilMachine(world, 'vm', isWaitingFor('NotUnique'));
     expect(found.status?.message).toContain(String(first?.id));
-    expect(found.status?.message).toContain(server.id);
-    await untilIs('ACTIVE', async () => (await contentOf(project)).servers, server.id);
-    await project.send({ service: 'compute', operation: 'byHand', method: 'DELETE', path: `/servers/${server.id}` });
+    expect(found.status?.message).toContain(server);
+    await untilIs('ACTIVE', project, 'servers', server);
+    await byHand(project, 'compute', 'DELETE', `/servers/${server}`);
     await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.id === status?.id);
   },
   'a flavor that an unmanaged server still has stays until that is deleted': {
@@ -68,11 +72,11 @@ export const stories = byName<OpenStackStory>({
       const volume = await makeBootable(world, 'other');
       const project = await projectOf(world);
       const server = await serverByHand(project, volume, 'kup-11c-64m-0s');
-      await untilIs('ACTIVE', async () => (await contentOf(project)).servers, server.id);
+      await untilIs('ACTIVE', project, 'servers', server);
       await changeMachine(world, 'vm', { vcpu: 12 });
       await untilMachine(world, 'vm', isReady);
       expect(await flavorsOf(project)).toContain('kup-11c-64m-0s');
-      await project.send({ service: 'compute', operation: 'byHand', method: 'DELETE', path: `/servers/${server.id}` });
+      await byHand(project, 'compute', 'DELETE', `/servers/${server}`);
       await untilSo(world, Volume, 'other', isPhase('Available'));
       await changeMachine(world, 'vm', { vcpu: 13 });
       await untilMachine(world, 'vm', isReady);
@@ -90,43 +94,29 @@ export const stories = byName<OpenStackStory>({
     const volume = await untilSo(world, Volume, 'disk', isPhase('Available'));
     const project = await projectOf(world);
     const { project: of } = await project.login();
-    const made = (await project.send({
-      service: 'network',
-      operation: 'byHand',
-      method: 'POST',
-      path: '/v2.0/networks',
-      body: { network: { name: 'twin', project_id: of.id, description: uidTag(network.metadata.uid) } },
-    })) as { network: { id: string } };
-    const disk = (await project.send({
-      service: 'volume',
-      operation: 'byHand',
-      method: 'POST',
-      path: '/volumes',
-      body: { volume: { name: 'twin', size: 1, metadata: { [uidKey]: volume.metadata.uid } } },
-    })) as { volume: { id: string } };
+    const twinNetwork = await createByHand(project, 'network', '/v2.0/networks', 'network', {
+      name: 'twin',
+      project_id: of.id,
+      description: uidTag(network.metadata.uid),
+    });
+    const twinVolume = await createByHand(project, 'volume', '/volumes', 'volume', {
+      name: 'twin',
+      size: 1,
+      metadata: { [uidKey]: volume.metadata.uid },
+    });
     const twins = [
       await untilSo(world, VirtualNetwork, 'net', isWaitingFor('NotUnique')),
       await untilSo(world, Volume, 'disk', isWaitingFor('NotUnique')),
     ];
     expect(twins.map(({ status }) => status?.message)).toEqual([
-      describeTwins('network', network.status?.id, made.network.id),
-      describeTwins('volume', volume.status?.id, disk.volume.id),
+      describeTwins('network', network.status?.id, twinNetwork),
+      describeTwins('volume', volume.status?.id, twinVolume),
     ]);
     const { networks, volumes } = await contentOf(project);
     expect([networks.length, volumes.length]).toEqual([2, 2]);
-    await project.send({
-      service: 'network',
-      operation: 'byHand',
-      method: 'DELETE',
-      path: `/v2.0/networks/${made.network.id}`,
-    });
-    await untilIs('available', async () => (await contentOf(project)).volumes, disk.volume.id);
-    await project.send({
-      service: 'volume',
-      operation: 'byHand',
-      method: 'DELETE',
-      path: `/volumes/${disk.volume.id}`,
-    });
+    await byHand(project, 'network', 'DELETE', `/v2.0/networks/${twinNetwork}`);
+    await untilIs('available', project, 'volumes', twinVolume);
+    await byHand(project, 'volume', 'DELETE', `/volumes/${twinVolume}`);
     const healed = [
       await untilSo(world, VirtualNetwork, 'net', isPhase('Available')),
       await untilSo(world, Volume, 'disk', isPhase('Available')),
@@ -135,36 +125,25 @@ export const stories = byName<OpenStackStory>({
   },
 });
 
-/** A server that a person makes, on that volume and with the flavor of that name. */
+/** A server that a person makes, on that volume and with the flavor of that name; its id. */
 async function serverByHand(project: Session, volume: string, flavorName: string, more: object = {}) {
   const flavor = (await project.list(listFlavors(), 'flavors', Flavor)).find(({ name }) => name === flavorName);
   const disk = { uuid: volume, source_type: 'volume', destination_type: 'volume', boot_index: 0 };
-  const { server } = (await project.send({
-    service: 'compute',
-    operation: 'byHand',
-    method: 'POST',
-    path: '/servers',
-    body: {
-      server: {
-        name: 'twin',
-        flavorRef: flavor?.id,
-        networks: 'none',
-        block_device_mapping_v2: [{ ...disk, delete_on_termination: false }],
-        ...more,
-      },
-    },
-  })) as { server: { id: string } };
-  return server;
+  return createByHand(project, 'compute', '/servers', 'server', {
+    name: 'twin',
+    flavorRef: flavor?.id,
+    networks: 'none',
+    block_device_mapping_v2: [{ ...disk, delete_on_termination: false }],
+    ...more,
+  });
 }
 
 const describeTwins = (what: string, ...ids: (string | undefined)[]) =>
   `Expected one ${what} of this object in OpenStack, found ${ids.sort().join(', ')}: delete those that are not wanted.`;
 
 /** Cinder deletes no volume that it is still making, and Nova may leave the volume of a server that it is still making attached to it permanently. */
-async function untilIs(state: string, list: () => Promise<{ id: string; status?: string }[]>, id: string) {
-  for (const over = AbortSignal.timeout(30_000); !over.aborted; ) {
-    if ((await list()).find((one) => one.id === id)?.status === state) return;
-    await new Promise((next) => setTimeout(next, 200));
-  }
-  throw new Error(`expected ${id} to be ${state}`);
-}
+const untilIs = (status: string, project: Session, kind: 'servers' | 'volumes', id: string) =>
+  vi.waitFor(
+    async () => expect((await contentOf(project))[kind]).toContainEqual(expect.objectContaining({ id, status })),
+    polling,
+  );

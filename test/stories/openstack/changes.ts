@@ -10,28 +10,16 @@ import {
   createVolume,
   flavorsOf,
   isPhase,
+  isReady,
   isWaitingFor,
   makeBootable,
   type OpenStackStory,
-  type OpenStackWorld,
   projectOf,
-  untilGone,
+  remove,
+  runningMachine,
   untilMachine,
   untilSo,
 } from './world.ts';
-
-/** A machine that runs, on one bootable disk. */
-export async function runningMachine(world: OpenStackWorld, spec: object = {}) {
-  await createVolume(world, 'disk');
-  await createMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }], ...spec });
-  await makeBootable(world, 'disk');
-  return untilMachine(world, 'vm', isReady);
-}
-
-/** Ready of the generation that was written last. */
-export const isReady = ({ metadata, status }: KupenStackMachine) =>
-  status?.observedGeneration === metadata.generation &&
-  status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
 
 /** What a person changes of a machine that runs. */
 export const stories = byName<OpenStackStory>({
@@ -113,11 +101,9 @@ export const stories = byName<OpenStackStory>({
       const project = await projectOf(world);
       const shared = async () => (await flavorsOf(project)).filter((name) => name === 'kup-7c-77m-0s').length;
       expect(await shared()).toBe(1);
-      await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
-      await untilGone(world, KupenStackMachine, 'vm');
+      await remove(world, KupenStackMachine, 'vm');
       expect(await shared()).toBe(1);
-      await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'second' });
-      await untilGone(world, KupenStackMachine, 'second');
+      await remove(world, KupenStackMachine, 'second');
       expect(await shared()).toBe(0);
     },
   },

@@ -6,7 +6,6 @@ import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-mach
 import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { setPolicy } from '../world.ts';
-import { isReady } from './changes.ts';
 import { publicKey } from './machines-life.ts';
 import { leaveNothing, quickPolicy, sourcesAt, worldIn } from './run.ts';
 import { type Services, schedules } from './services.ts';
@@ -16,6 +15,7 @@ import {
   createMachine,
   createNetwork,
   createVolume,
+  isReady,
   type OpenStackWorld,
   projectOf,
   untilMachine,

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import * as z from 'zod';
 import { cloudsYaml } from '../../../deploy/local/openstack/account.ts';
 import { Event } from '../../../shared/kinds/core/event.ts';
@@ -13,59 +13,54 @@ import { uidTag } from '../../../shared/kinds/openstack/request.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 import { byName, until } from '../world.ts';
-import { isReady } from './changes.ts';
 import { sessionOf } from './services.ts';
 import {
+  byHand,
   contentOf,
+  createByHand,
   createMachine,
   createNetwork,
   createVolume,
   isPhase,
+  isReady,
   isWaitingFor,
   type OpenStackStory,
   type OpenStackWorld,
-  untilGone,
+  polling,
+  remove,
   untilMachine,
   untilSo,
 } from './world.ts';
 
-const created = (key: string) => z.looseObject({ [key]: z.looseObject({ id: z.string() }) });
-
 /** A project of the story's own, and a person with the role `member` in it, made by OpenStack's administrator. */
 async function aMember({ admin, namespace, login }: OpenStackWorld) {
-  const identity = { service: 'identity', operation: 'byHand' } as const;
-  const make = async (what: string, body: object) => {
-    const answer = await admin.send({ ...identity, method: 'POST', path: `/${what}s`, body: { [what]: body } });
-    return created(what).parse(answer)[what]?.id ?? '';
-  };
+  const make = (what: string, body: object) => createByHand(admin, 'identity', `/${what}s`, what, body);
   const password = `pw-of-${namespace}-4711`;
   const project = await make('project', { name: `own-${namespace}`, domain_id: 'default' });
   const user = await make('user', { name: `user-${namespace}`, password, domain_id: 'default' });
   const roles = await admin.list(
-    { ...identity, method: 'GET', path: '/roles' },
+    { service: 'identity', operation: 'byHand', method: 'GET', path: '/roles' },
     'roles',
     z.looseObject({ id: z.string(), name: z.string() }),
   );
   const member = roles.find(({ name }) => name === 'member')?.id;
-  await admin.send({ ...identity, method: 'PUT', path: `/projects/${project}/users/${user}/roles/${member}` });
+  await byHand(admin, 'identity', 'PUT', `/projects/${project}/users/${user}/roles/${member}`);
   const own = { authUrl: login.authUrl, userName: `user-${namespace}`, password, projectName: `own-${namespace}` };
   return {
     login: own,
     session: sessionOf(own),
     leave: async () => {
-      await admin.send({ ...identity, method: 'DELETE', path: `/users/${user}` });
-      await admin.send({ ...identity, method: 'DELETE', path: `/projects/${project}` });
+      await byHand(admin, 'identity', 'DELETE', `/users/${user}`);
+      await byHand(admin, 'identity', 'DELETE', `/projects/${project}`);
     },
   };
 }
 
 /** A flavor that OpenStack's administrator makes, for who may make none; what is handed back deletes it. */
 async function flavorByHand({ admin, namespace }: OpenStackWorld, vcpus: number) {
-  const compute = { service: 'compute', operation: 'byHand' } as const;
-  const body = { flavor: { name: `of-${namespace}`, vcpus, ram: 64, disk: 0 } };
-  const answer = await admin.send({ ...compute, method: 'POST', path: '/flavors', body });
-  const id = created('flavor').parse(answer).flavor?.id;
-  return () => admin.send({ ...compute, method: 'DELETE', path: `/flavors/${id}` });
+  const flavor = { name: `of-${namespace}`, vcpus, ram: 64, disk: 0 };
+  const id = await createByHand(admin, 'compute', '/flavors', 'flavor', flavor);
+  return () => byHand(admin, 'compute', 'DELETE', `/flavors/${id}`);
 }
 
 const secretOf = ({ namespace }: OpenStackWorld, text: string) => ({
@@ -88,10 +83,7 @@ async function expectProjectToGo({ kube, namespace, admin }: OpenStackWorld) {
   expect(await projects()).toHaveLength(1);
   await kube.delete(Namespace, { name: namespace });
   await until({ kube }, Namespace, { name: namespace }, (found) => found === undefined, 90_000);
-  for (const over = AbortSignal.timeout(60_000); (await projects()).length > 0; ) {
-    over.throwIfAborted();
-    await new Promise((next) => setTimeout(next, 300));
-  }
+  await vi.waitFor(async () => expect(await projects()).toEqual([]), { ...polling, timeout: 60_000 });
 }
 
 /** Whose account makes things, and what becomes of it. */
@@ -113,8 +105,7 @@ export const stories = byName<OpenStackStory>({
         const ref = { namespace, name: credentialsName };
         expect((await kube.get(Secret, ref))?.metadata.finalizers).toEqual([credentialsFinalizer]);
         await kube.delete(Secret, ref);
-        await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
-        await untilGone(world, KupenStackMachine, 'vm');
+        await remove(world, KupenStackMachine, 'vm');
         expect(await kube.get(Secret, ref)).toBeDefined();
         await kube.delete(Volume, { namespace, name: 'disk' });
         await until({ kube }, Secret, ref, (secret) => secret === undefined, 60_000);
@@ -173,22 +164,16 @@ export const stories = byName<OpenStackStory>({
     await expectUnsaid(world, login.password);
     await mend(cloudsYaml(login));
     await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
-    await kube.delete(VirtualNetwork, { namespace, name: 'net' });
-    await untilGone(world, VirtualNetwork, 'net');
+    await remove(world, VirtualNetwork, 'net');
     await leave();
   },
   async 'an application credential will do as well as a password'(world) {
     const { kube, namespace } = world;
     const { login, session, leave } = await aMember(world);
     const { user } = await session.login();
-    const identity = { service: 'identity', operation: 'byHand' } as const;
     const path = `/users/${user.id}/application_credentials`;
-    const answer = await session.send({
-      ...identity,
-      method: 'POST',
-      path,
-      body: { application_credential: { name: 'of the story' } },
-    });
+    const body = { application_credential: { name: 'of the story' } };
+    const answer = await byHand(session, 'identity', 'POST', path, body);
     const credential = z
       .looseObject({ application_credential: z.looseObject({ id: z.string(), secret: z.string() }) })
       .parse(answer).application_credential;
@@ -205,12 +190,11 @@ export const stories = byName<OpenStackStory>({
     await untilSo(world, VirtualNetwork, 'second', isPhase('Available'));
     await expectUnsaid(world, credential.secret);
     for (const name of ['net', 'second']) {
-      await kube.delete(VirtualNetwork, { namespace, name });
-      await untilGone(world, VirtualNetwork, name);
+      await remove(world, VirtualNetwork, name);
     }
     await kube.delete(Secret, { namespace, name: credentialsName });
     // Keystone on SQLite leaves its roles behind when its user goes (keystone 22), and the next credential would be a second one.
-    await session.send({ ...identity, method: 'DELETE', path: `${path}/${credential.id}` });
+    await byHand(session, 'identity', 'DELETE', `${path}/${credential.id}`);
     await leave();
   },
   'a namespace that is deleted with its own account in it: the Secret goes last, and nothing is left in the project': {

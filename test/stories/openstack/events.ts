@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { Event } from '../../../shared/kinds/core/event.ts';
 import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
+import { untilEvent } from '../events.ts';
 import { byName } from '../world.ts';
 import {
   createMachine,
@@ -10,30 +10,9 @@ import {
   isPhase,
   makeBootable,
   type OpenStackStory,
-  type OpenStackWorld,
   untilMachine,
   untilSo,
 } from './world.ts';
-
-/** An Event as it is read. */
-interface Told {
-  involvedObject: { uid: string };
-  type: string;
-  reason: string;
-  source: { component: string };
-}
-
-/** Resolves with the Event about the object. */
-async function untilTold({ kube, namespace }: OpenStackWorld, uid: string): Promise<Told> {
-  const over = AbortSignal.timeout(30_000);
-  for (;;) {
-    const events = (await kube.list(Event, { namespace })) as unknown as Told[];
-    const found = events.find(({ involvedObject }) => involvedObject.uid === uid);
-    if (found) return found;
-    over.throwIfAborted();
-    await new Promise((next) => setTimeout(next, 100));
-  }
-}
 
 /** What `kubectl describe` shows of an object's life. */
 export const stories = byName<OpenStackStory>({
@@ -53,7 +32,9 @@ export const stories = byName<OpenStackStory>({
         await untilSo(world, Volume, 'disk', isPhase('Available')),
         await untilMachine(world, 'vm', isPhase('Stopped')),
       ];
-      const told = await Promise.all(ready.map(({ metadata }) => untilTold(world, metadata.uid)));
+      const told = await Promise.all(
+        ready.map(({ metadata }) => untilEvent(world, `involvedObject.uid=${metadata.uid}`)),
+      );
       expect(told).toMatchObject([
         { type: 'Normal', reason: 'Available', source: { component: 'provision-network' } },
         { type: 'Normal', reason: 'Available', source: { component: 'provision-volume' } },

@@ -1,45 +1,30 @@
-import { expect } from 'vitest';
-import { Namespace } from '../../../shared/kinds/core/namespace.ts';
+import { expect, vi } from 'vitest';
 import { KupenStackMachine } from '../../../shared/kinds/kupenstack/virtual-machine.ts';
 import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network.ts';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
-import { listProjects, Project } from '../../../shared/kinds/openstack/project.ts';
-import { uidTag } from '../../../shared/kinds/openstack/request.ts';
-import type { Session } from '../../../shared/runtime/openstack/session.ts';
 import { byName } from '../world.ts';
-import { isReady, runningMachine } from './changes.ts';
 import {
+  byHand,
   changeMachine,
   contentOf,
+  createByHand,
   createMachine,
   createNetwork,
   createVolume,
   flavorsOf,
   isPhase,
+  isReady,
   isWaitingFor,
   makeBootable,
   type OpenStackStory,
-  type OpenStackWorld,
+  polling,
   projectOf,
+  remove,
+  runningMachine,
   untilGone,
   untilMachine,
   untilSo,
 } from './world.ts';
-
-const asAdministrator = (
-  project: Session,
-  service: 'compute' | 'network' | 'volume' | 'identity',
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  path: string,
-  body?: unknown,
-) => project.send({ service, operation: 'byHand', method, path, ...(body === undefined ? {} : { body }) });
-
-/** The id of the namespace's project, which exists as soon as anything of it was reconciled. */
-async function projectId({ kube, namespace, admin }: OpenStackWorld): Promise<string> {
-  const found = await kube.get(Namespace, { name: namespace });
-  const [project] = await admin.list(listProjects(uidTag(found?.metadata.uid ?? '')), 'projects', Project);
-  return project?.id ?? '';
-}
 
 /** What goes wrong in OpenStack, or is done to it behind our back. */
 export const stories = byName<OpenStackStory>({
@@ -48,11 +33,11 @@ export const stories = byName<OpenStackStory>({
     async run(world) {
       const before = await runningMachine(world);
       const project = await projectOf(world);
-      await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
+      await byHand(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
         reboot: { type: 'HARD' },
       });
       await untilMachine(world, 'vm', (machine) => isReady(machine) && machine.status?.restartCount === 1);
-      await asAdministrator(project, 'compute', 'DELETE', `/servers/${before.status?.id}`);
+      await byHand(project, 'compute', 'DELETE', `/servers/${before.status?.id}`);
       const after = await untilMachine(
         world,
         'vm',
@@ -65,7 +50,7 @@ export const stories = byName<OpenStackStory>({
   async 'a server in ERROR for longer than the policy allows is created again'(world) {
     const before = await runningMachine(world);
     const project = await projectOf(world);
-    await asAdministrator(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
+    await byHand(project, 'compute', 'POST', `/servers/${before.status?.id}/action`, {
       'os-resetState': { state: 'error' },
     });
     await untilMachine(world, 'vm', isWaitingFor('ServerError'));
@@ -84,7 +69,7 @@ export const stories = byName<OpenStackStory>({
     const before = await untilSo(world, Volume, 'disk', isPhase('Available'));
     const project = await projectOf(world);
     const set = (status: string) =>
-      asAdministrator(project, 'volume', 'POST', `/volumes/${before.status?.id}/action`, {
+      byHand(project, 'volume', 'POST', `/volumes/${before.status?.id}/action`, {
         'os-reset_status': { status },
       });
     await set('error');
@@ -150,43 +135,46 @@ export const stories = byName<OpenStackStory>({
       await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
       const project = await projectOf(world);
       const { project: of } = await project.login();
-      const made = (await asAdministrator(project, 'network', 'POST', '/v2.0/networks', {
-        network: { name: 'by hand', project_id: of.id },
-      })) as { network: { id: string } };
-      await asAdministrator(project, 'network', 'POST', '/v2.0/subnets', {
-        subnet: { network_id: made.network.id, cidr: '10.77.0.0/24', ip_version: 4 },
+      const network = await createByHand(project, 'network', '/v2.0/networks', 'network', {
+        name: 'by hand',
+        project_id: of.id,
       });
-      const disk = (await asAdministrator(project, 'volume', 'POST', '/volumes', {
-        volume: { name: 'disk by hand', size: 1 },
-      })) as { volume: { id: string } };
+      await byHand(project, 'network', 'POST', '/v2.0/subnets', {
+        subnet: { network_id: network, cidr: '10.77.0.0/24', ip_version: 4 },
+      });
+      const disk = await createByHand(project, 'volume', '/volumes', 'volume', { name: 'disk by hand', size: 1 });
       await createMachine(world, 'vm', { virtualNetworks: ['by hand'], diskAttachments: [{ name: 'disk by hand' }] });
       await untilMachine(world, 'vm', isWaitingFor('NoBootableDisk'));
-      await asAdministrator(project, 'volume', 'POST', `/volumes/${disk.volume.id}/action`, {
+      await byHand(project, 'volume', 'POST', `/volumes/${disk}/action`, {
         'os-set_bootable': { bootable: true },
       });
       const { status } = await untilMachine(world, 'vm', isReady);
       expect(status?.ip).toMatch(/^by hand\(10\.77\.0\.\d+\)$/);
-      await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
-      await untilGone(world, KupenStackMachine, 'vm');
+      await remove(world, KupenStackMachine, 'vm');
       const left = await contentOf(project);
-      expect(left.volumes).toMatchObject([{ id: disk.volume.id, status: 'available' }]);
+      expect(left.volumes).toMatchObject([{ id: disk, status: 'available' }]);
       expect(left.networks.map(({ name }) => name).sort()).toEqual(['by hand', 'net']);
-      await asAdministrator(project, 'volume', 'DELETE', `/volumes/${disk.volume.id}`);
-      await asAdministrator(project, 'network', 'DELETE', `/v2.0/networks/${made.network.id}`);
+      await byHand(project, 'volume', 'DELETE', `/volumes/${disk}`);
+      await byHand(project, 'network', 'DELETE', `/v2.0/networks/${network}`);
       // Cinder takes its time, and the story's end looks whether anything is left.
-      await untilEmpty(project);
+      await vi.waitFor(async () => {
+        const { volumes, networks } = await contentOf(project);
+        expect([volumes.length, networks.length]).toEqual([0, 1]);
+      }, polling);
     },
   },
   async 'over quota in each of the three services: each is reported, and heals with another quota'(world) {
     await createVolume(world, 'disk');
     await createNetwork(world, 'net');
     await makeBootable(world, 'disk');
-    const id = await projectId(world);
+    const {
+      project: { id },
+    } = await (await projectOf(world)).login();
     const { admin } = world;
     const quota = async (networks: number, volumes: number, instances: number) => {
-      await asAdministrator(admin, 'network', 'PUT', `/v2.0/quotas/${id}`, { quota: { network: networks } });
-      await asAdministrator(admin, 'volume', 'PUT', `/os-quota-sets/${id}`, { quota_set: { volumes } });
-      await asAdministrator(admin, 'compute', 'PUT', `/os-quota-sets/${id}`, { quota_set: { instances } });
+      await byHand(admin, 'network', 'PUT', `/v2.0/quotas/${id}`, { quota: { network: networks } });
+      await byHand(admin, 'volume', 'PUT', `/os-quota-sets/${id}`, { quota_set: { volumes } });
+      await byHand(admin, 'compute', 'PUT', `/os-quota-sets/${id}`, { quota_set: { instances } });
     };
     await quota(1, 1, 0);
     await createNetwork(world, 'second');
@@ -212,8 +200,7 @@ export const stories = byName<OpenStackStory>({
       await kube.delete(Volume, { namespace, name: 'disk' });
       await untilSo(world, VirtualNetwork, 'net', isWaitingFor('InUse'));
       await untilSo(world, Volume, 'disk', isWaitingFor('InUse'));
-      await kube.delete(KupenStackMachine, { namespace, name: 'vm' });
-      await untilGone(world, KupenStackMachine, 'vm');
+      await remove(world, KupenStackMachine, 'vm');
       await untilGone(world, VirtualNetwork, 'net');
       await untilGone(world, Volume, 'disk');
     },
@@ -224,8 +211,7 @@ export const stories = byName<OpenStackStory>({
     await makeBootable(world, 'disk');
     await createMachine(world, 'vm', { virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
     await untilMachine(world, 'vm', ({ metadata }) => (metadata.finalizers ?? []).length > 0);
-    await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
-    await untilGone(world, KupenStackMachine, 'vm');
+    await remove(world, KupenStackMachine, 'vm');
     expect(await contentOf(await projectOf(world))).toMatchObject({ servers: [], ports: [], keyPairs: [] });
   },
   'twenty machines, five at a time': {
@@ -249,13 +235,3 @@ export const stories = byName<OpenStackStory>({
     },
   },
 });
-
-/** Polls what only OpenStack knows. */
-async function untilEmpty(project: Session) {
-  for (const over = AbortSignal.timeout(30_000); !over.aborted; ) {
-    const { volumes, networks } = await contentOf(project);
-    if (volumes.length === 0 && networks.length <= 1) return;
-    await new Promise((next) => setTimeout(next, 200));
-  }
-  throw new Error('expected what was made by hand to be gone');
-}

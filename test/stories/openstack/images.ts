@@ -1,14 +1,16 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { Volume } from '../../../shared/kinds/kupenstack/volume.ts';
 import { byName } from '../world.ts';
-import { isReady } from './changes.ts';
 import {
+  byHand,
   contentOf,
   createMachine,
   createVolume,
   isPhase,
+  isReady,
   isWaitingFor,
   type OpenStackStory,
+  polling,
   projectOf,
   untilMachine,
   untilSo,
@@ -41,7 +43,9 @@ export const stories = byName<OpenStackStory>({
       attempts: 3,
       message: expect.stringMatching(/^Glance could not download https?:\/\/[^?\s]+, 3 times/),
     });
-    await untilNoImage(world);
+    // Its last one is deleted after it was written down that it failed.
+    const project = await projectOf(world);
+    await vi.waitFor(async () => expect((await contentOf(project)).images).toEqual([]), polling);
   },
   async 'a disk that is smaller than its image reports it in the words of Cinder, and heals once it is large enough'(
     world,
@@ -58,20 +62,10 @@ export const stories = byName<OpenStackStory>({
     await createVolume(world, 'by-name', { source: { image: `cirros of ${world.namespace}` } });
     await untilSo(world, Volume, 'by-name', isWaitingFor('ImageMissing'));
     const project = await projectOf(world);
-    const image = (await project.send({
-      service: 'image',
-      operation: 'byHand',
-      method: 'POST',
-      path: '/v2/images',
-      body: { name: `cirros of ${world.namespace}`, disk_format: 'raw', container_format: 'bare' },
-    })) as { id: string };
-    await project.send({
-      service: 'image',
-      operation: 'byHand',
-      method: 'POST',
-      path: `/v2/images/${image.id}/import`,
-      body: { method: { name: 'web-download', uri: world.imageUrl('disk.raw') } },
-    });
+    const empty = { name: `cirros of ${world.namespace}`, disk_format: 'raw', container_format: 'bare' };
+    const image = (await byHand(project, 'image', 'POST', '/v2/images', empty)) as { id: string };
+    const method = { name: 'web-download', uri: world.imageUrl('disk.raw') };
+    await byHand(project, 'image', 'POST', `/v2/images/${image.id}/import`, { method });
     await createVolume(world, 'by-id', { source: { image: image.id } });
     for (const name of ['by-name', 'by-id']) {
       const { status } = await untilSo(world, Volume, name, isPhase('Available'));
@@ -79,16 +73,6 @@ export const stories = byName<OpenStackStory>({
     }
     const { images } = await contentOf(project);
     expect(images).toMatchObject([{ id: image.id, status: 'active' }]);
-    await project.send({ service: 'image', operation: 'byHand', method: 'DELETE', path: `/v2/images/${image.id}` });
+    await byHand(project, 'image', 'DELETE', `/v2/images/${image.id}`);
   },
 });
-
-/** Its last one is deleted after it was written down that it failed. */
-async function untilNoImage(world: Parameters<typeof projectOf>[0]): Promise<void> {
-  const project = await projectOf(world);
-  for (const over = AbortSignal.timeout(20_000); !over.aborted; ) {
-    if ((await contentOf(project)).images.length === 0) return;
-    await new Promise((next) => setTimeout(next, 200));
-  }
-  throw new Error('expected no image of the volume to be left');
-}

@@ -15,7 +15,8 @@ import {
   makeBootable,
   type OpenStackStory,
   projectOf,
-  untilGone,
+  remove,
+  runningMachine,
   untilMachine,
   untilSo,
 } from './world.ts';
@@ -59,17 +60,13 @@ export const stories = byName<OpenStackStory>({
   },
   async 'a machine that goes leaves its volumes and networks, and takes port, key and flavor along'(world) {
     await createNetwork(world, 'net');
-    await createVolume(world, 'disk');
-    await createMachine(world, 'vm', { publicKey, virtualNetworks: ['net'], diskAttachments: [{ name: 'disk' }] });
-    await makeBootable(world, 'disk');
-    const { metadata } = await untilMachine(world, 'vm', isPhase('Running'));
+    const { metadata } = await runningMachine(world, { publicKey, virtualNetworks: ['net'] });
     const project = await projectOf(world);
     // Key pairs are a user's: those of all namespaces are in one list.
     const ownKeys = async () =>
       (await contentOf(project)).keyPairs.filter(({ keypair }) => keypair.name === keyPairName(metadata.uid));
     expect(await ownKeys()).toHaveLength(1);
-    await world.kube.delete(KupenStackMachine, { namespace: world.namespace, name: 'vm' });
-    await untilGone(world, KupenStackMachine, 'vm');
+    await remove(world, KupenStackMachine, 'vm');
     expect(await ownKeys()).toEqual([]);
     const left = await contentOf(project);
     expect(left).toMatchObject({ servers: [], ports: [], volumes: [{ name: 'disk', status: 'available' }] });
@@ -80,10 +77,7 @@ export const stories = byName<OpenStackStory>({
     });
   },
   async 'running stops and starts it, and each start counts'(world) {
-    await createVolume(world, 'disk');
-    await createMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }] });
-    await makeBootable(world, 'disk');
-    await untilMachine(world, 'vm', isPhase('Running'));
+    await runningMachine(world);
     await changeMachine(world, 'vm', { running: false });
     const stopped = await untilMachine(world, 'vm', isPhase('Stopped'));
     expect(stopped.status).toMatchObject({

@@ -4,7 +4,16 @@ import { VirtualNetwork } from '../../../shared/kinds/kupenstack/virtual-network
 import { listSubnets, Subnet } from '../../../shared/kinds/openstack/network.ts';
 import { byName } from '../world.ts';
 import { leaveNothing } from './run.ts';
-import { contentOf, createNetwork, isPhase, newNamespace, type OpenStackStory, projectOf, untilSo } from './world.ts';
+import {
+  byHand,
+  contentOf,
+  createNetwork,
+  isPhase,
+  newNamespace,
+  type OpenStackStory,
+  projectOf,
+  untilSo,
+} from './world.ts';
 
 /** Networks, said in full or not at all, and changed. */
 export const stories = byName<OpenStackStory>({
@@ -76,12 +85,7 @@ export const stories = byName<OpenStackStory>({
     await createNetwork(world, 'net', { cidr: '10.5.0.0/24' });
     const { status } = await untilSo(world, VirtualNetwork, 'net', isPhase('Available'));
     const project = await projectOf(world);
-    await project.send({
-      service: 'network',
-      operation: 'byHand',
-      method: 'DELETE',
-      path: `/v2.0/networks/${status?.id}`,
-    });
+    await byHand(project, 'network', 'DELETE', `/v2.0/networks/${status?.id}`);
     await untilSo(
       world,
       VirtualNetwork,

@@ -1,15 +1,16 @@
 import { expect } from 'vitest';
 import { byName, setPolicy } from '../world.ts';
-import { isReady, runningMachine } from './changes.ts';
 import { quickPolicy } from './run.ts';
 import {
   contentOf,
   createMachine,
   createVolume,
+  isReady,
   isWaitingFor,
   makeBootable,
   type OpenStackStory,
   projectOf,
+  runningMachine,
   untilMachine,
 } from './world.ts';
 

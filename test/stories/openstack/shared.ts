@@ -9,16 +9,17 @@ import { operatorNamespace } from '../../../shared/operator.ts';
 import { policyRef } from '../../../shared/policy.ts';
 import { credentialsName } from '../../../shared/runtime/openstack/clouds.ts';
 import { byName, setPolicy } from '../world.ts';
-import { isReady } from './changes.ts';
 import { sourcesAt } from './run.ts';
 import {
   createMachine,
   createNetwork,
   createVolume,
   isPhase,
+  isReady,
   isWaitingFor,
   makeBootable,
   type OpenStackStory,
+  runningMachine,
   untilGone,
   untilMachine,
   untilSo,
@@ -58,10 +59,7 @@ export const stories = byName<OpenStackStory>({
     world,
   ) {
     const { kube } = world;
-    await createVolume(world, 'disk');
-    await createMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }] });
-    await makeBootable(world, 'disk');
-    const before = await untilMachine(world, 'vm', isReady);
+    const before = await runningMachine(world);
     await kube.delete(Secret, { namespace: operatorNamespace, name: credentialsName });
     try {
       const { status } = await untilMachine(world, 'vm', isWaitingFor('CredentialsMissing'));

@@ -8,7 +8,7 @@ import { GlanceImage } from '../../../shared/kinds/openstack/image.ts';
 import { KeyPair } from '../../../shared/kinds/openstack/key-pair.ts';
 import { listNetworks, listPorts, Network, Port } from '../../../shared/kinds/openstack/network.ts';
 import { listProjects, Project } from '../../../shared/kinds/openstack/project.ts';
-import { uidTag } from '../../../shared/kinds/openstack/request.ts';
+import { type OpenStackRequest, uidTag } from '../../../shared/kinds/openstack/request.ts';
 import { listServers, Server } from '../../../shared/kinds/openstack/server.ts';
 import { CinderVolume, listVolumes } from '../../../shared/kinds/openstack/volume.ts';
 import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.ts';
@@ -99,6 +99,9 @@ export async function untilSo<T extends KubernetesObject>(
 
 const waitMs = 90_000;
 
+/** How vi.waitFor asks for what only OpenStack knows. */
+export const polling = { timeout: 30_000, interval: 200 };
+
 export const untilGone = <T extends KubernetesObject>(
   { kube, namespace }: OpenStackWorld,
   resource: Resource<T>,
@@ -119,6 +122,17 @@ export const isWaitingFor =
     status?: { conditions?: { type: string; reason: string; status: string }[] | undefined } | undefined;
   }) =>
     status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'False' && one.reason === reason) ?? false;
+
+/** Deletes the object and waits until it is gone. */
+export async function remove<T extends KubernetesObject>(world: OpenStackWorld, resource: Resource<T>, name: string) {
+  await world.kube.delete(resource, { namespace: world.namespace, name });
+  await untilGone(world, resource, name);
+}
+
+/** Ready of the generation that was written last. */
+export const isReady = ({ metadata, status }: KupenStackMachine) =>
+  status?.observedGeneration === metadata.generation &&
+  status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
 
 export const changeMachine = ({ kube, namespace }: OpenStackWorld, name: string, spec: object) =>
   kube.patch(KupenStackMachine, { namespace, name }, { spec });
@@ -156,17 +170,40 @@ export async function contentOf(project: Session) {
   return { servers, volumes, networks, ports, images, keyPairs };
 }
 
+/** What a person asks of OpenStack, behind our back. */
+export const byHand = (
+  session: Session,
+  service: OpenStackRequest['service'],
+  method: OpenStackRequest['method'],
+  path: string,
+  body?: object,
+) => session.send({ service, operation: 'byHand', method, path, ...(body ? { body } : {}) });
+
+/** Creates what a person would; hands back its id. */
+export async function createByHand(
+  session: Session,
+  service: OpenStackRequest['service'],
+  path: string,
+  what: string,
+  body: object,
+): Promise<string> {
+  const answer = await byHand(session, service, 'POST', path, { [what]: body });
+  return (answer as Record<string, { id: string }>)[what]?.id ?? '';
+}
+
 /** Makes a bootable volume as a person would who has no image: an empty one, set bootable. */
 export async function makeBootable(world: InProject, name: string): Promise<string> {
   const volume = await untilSo(world, Volume, name, isPhase('Available'));
-  const project = await projectOf(world);
   const id = volume.status?.id ?? '';
-  await project.send({
-    service: 'volume',
-    operation: 'setBootable',
-    method: 'POST',
-    path: `/volumes/${id}/action`,
-    body: { 'os-set_bootable': { bootable: true } },
-  });
+  const body = { 'os-set_bootable': { bootable: true } };
+  await byHand(await projectOf(world), 'volume', 'POST', `/volumes/${id}/action`, body);
   return id;
+}
+
+/** A machine that runs, on one bootable disk. */
+export async function runningMachine(world: OpenStackWorld, spec: object = {}): Promise<KupenStackMachine> {
+  await createVolume(world, 'disk');
+  await createMachine(world, 'vm', { diskAttachments: [{ name: 'disk' }], ...spec });
+  await makeBootable(world, 'disk');
+  return untilMachine(world, 'vm', isReady);
 }
