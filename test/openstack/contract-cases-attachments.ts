@@ -5,10 +5,9 @@ import { type Cases, only, type Step } from './contract-step.ts';
 const told = () => '';
 const second: Step[] = [{ ...volume({}, 'second'), pick: told }, volumeIs('available', 'second')];
 const attachments = 'compute /servers/{server}/os-volume_attachments';
-const attach = (name: string, more: Partial<Step> = {}): Step => ({
+const attach = (name: string): Step => ({
   ask: `POST ${attachments}`,
   body: { volumeAttachment: { volumeId: `{${name}}` } },
-  ...more,
 });
 const interfaces = 'compute /servers/{server}/os-interface';
 const newPort: Step = {

@@ -9,10 +9,10 @@ export const volumeIs = (status: string, name = 'volume'): Step => ({
   ask: `GET volume /volumes/{${name}}`,
   until: { paths: ['volume.status'], are: [status] },
 });
-export const volumeGone = (name = 'volume'): Step => ({
-  ask: `GET volume /volumes/{${name}}`,
+export const volumeGone: Step = {
+  ask: 'GET volume /volumes/{volume}',
   until: { status: 404, paths: ['volume.status'] },
-});
+};
 const refused = (more: object): Step => ({ ...volume(more), save: {} });
 const act = (body: object, more: Partial<Step> = {}): Step => ({
   ask: 'POST volume /volumes/{volume}/action',
@@ -40,7 +40,7 @@ export const volumeCases: Cases = {
     },
     { ask: 'GET volume /volumes' },
     { ask: 'DELETE volume /volumes/{volume}' },
-    volumeGone(),
+    volumeGone,
     { ask: 'GET volume /volumes/{volume}' },
     { ask: 'DELETE volume /volumes/{volume}' },
     act({ 'os-set_bootable': { bootable: true } }),
@@ -108,7 +108,7 @@ export const volumeCases: Cases = {
     { ask: 'GET volume /volumes/{volume}', until: { paths: ['volume.status'], areNot: ['extending'] } },
     { ask: 'GET volume /volumes/{volume}', pick: only('volume.status', 'volume.size') },
     { ask: 'DELETE volume /volumes/{volume}' },
-    volumeGone(),
+    volumeGone,
   ],
   'an administrator deletes by force what cannot be deleted': [
     volume(),
@@ -117,7 +117,7 @@ export const volumeCases: Cases = {
     { ask: 'DELETE volume /volumes/{volume}' },
     act({ 'os-force_delete': {} }),
     act({ 'os-force_delete': {} }, { as: 'owner' }),
-    volumeGone(),
+    volumeGone,
   ],
   'quotas of volumes are an administrator’s, and end with 413': [
     { ask: 'PUT volume /os-quota-sets/{project}', body: { quota_set: { volumes: 1 } } },

@@ -69,10 +69,10 @@ export const serverIs = (status: string, vmState: string, name = 'server'): Step
   until: { paths: shown, are: [status, vmState, null] },
 });
 export const isActive = serverIs('ACTIVE', 'active');
-export const serverGone = (name = 'server'): Step => ({
-  ask: `GET compute /servers/{${name}}`,
+export const serverGone: Step = {
+  ask: 'GET compute /servers/{server}',
   until: { status: 404, paths: shown },
-});
+};
 
 /** A server that runs, and what it is made of. */
 export const running: Step[] = [...parts, { ...server(), pick: told }, isActive];

@@ -51,8 +51,8 @@ const deployment = containers(
   }),
 );
 
-const strategic = (spec: unknown, status = 200) =>
-  containers(patched(`${deployments}/d`, 'strategic', { spec: { template: { spec } } }, status));
+const strategic = (spec: unknown) =>
+  containers(patched(`${deployments}/d`, 'strategic', { spec: { template: { spec } } }));
 
 export const patchCases: Cases = {
   'a merge patch merges objects, replaces lists and removes what is null': [

@@ -6,7 +6,7 @@ const bindings = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic
 
 const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'] };
 
-const policy = (spec: object, status = 201, more: Partial<Step> = {}) =>
+const policy = (spec: object, status = 201) =>
   step(`POST ${policies}`, status, {
     body: {
       metadata: { name: 'fence-{ns}' },
@@ -17,7 +17,6 @@ const policy = (spec: object, status = 201, more: Partial<Step> = {}) =>
         ...spec,
       },
     },
-    ...more,
   });
 
 const binding = (spec: object = {}, status = 201) =>

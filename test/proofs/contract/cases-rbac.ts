@@ -12,8 +12,10 @@ const account = step(`POST ${core}/serviceaccounts`, 201, { body: { metadata: { 
 const role = (...rules: unknown[]) => step(`POST ${rbac}/roles`, 201, { body: { metadata: { name: 'r' }, rules } });
 
 const subject = { kind: 'ServiceAccount', name: 'robot', namespace: '{ns}' };
-const bound = (subjects: unknown[] = [subject], roleRef: unknown = { kind: 'Role', name: 'r' }) =>
-  step(`POST ${rbac}/rolebindings`, 201, { body: { metadata: { name: 'b' }, roleRef, subjects } });
+const bound = (subjects: unknown[] = [subject]) =>
+  step(`POST ${rbac}/rolebindings`, 201, {
+    body: { metadata: { name: 'b' }, roleRef: { kind: 'Role', name: 'r' }, subjects },
+  });
 
 const configMap = step(`POST ${configMaps}`, 201, { body: { metadata: { name: 'a' } } });
 

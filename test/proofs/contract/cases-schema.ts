@@ -2,8 +2,8 @@ import { type Cases, type Step, step } from './case.ts';
 import { aGadget } from './gadget.ts';
 import { gadgets, merge } from './paths.ts';
 
-const posted = (name: string, spec: unknown, status = 201, query = '') =>
-  step(`POST ${gadgets}${query}`, status, { body: aGadget({ name }, spec as object) });
+const posted = (name: string, spec: unknown, status = 201) =>
+  step(`POST ${gadgets}`, status, { body: aGadget({ name }, spec as object) });
 const made = (spec: unknown = {}): Step => posted('g', { spec });
 const patched = (spec: unknown, status = 200) => step(`PATCH ${gadgets}/g`, status, { type: merge, body: { spec } });
 const refused = (...specs: unknown[]): Step[] => specs.map((spec) => posted('g', { spec }, 422));

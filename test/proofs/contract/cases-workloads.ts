@@ -10,8 +10,8 @@ const template = (spec: object = {}, metadata: object = {}) => ({
 });
 
 /** A dry run, so that no controller starts to run it. */
-const job = (spec: object, status = 201, more: Partial<Step> = {}) =>
-  step(`POST ${jobs}?dryRun=All`, status, { body: { metadata: { name: 'j' }, spec }, ...more });
+const job = (spec: object, status = 201) =>
+  step(`POST ${jobs}?dryRun=All`, status, { body: { metadata: { name: 'j' }, spec } });
 
 /** The answer with addresses, which a server chooses, by one name. */
 const withoutAddresses = (body: unknown): unknown =>

@@ -4,7 +4,7 @@ import { configMaps, merge, widgets } from './paths.ts';
 const jsonPatch = 'application/json-patch+json';
 const strategic = 'application/strategic-merge-patch+json';
 
-const widget = (name: string, spec: unknown = { size: 3 }, more: object = {}) => aWidget({ name }, { spec, ...more });
+const widget = (name: string, spec: unknown = { size: 3 }) => aWidget({ name }, { spec });
 
 const createA = step(`POST ${configMaps}`, 201, {
   body: { metadata: { name: 'a' }, data: { x: 'y' } },

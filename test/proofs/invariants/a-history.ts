@@ -22,11 +22,7 @@ export const by = (writer: string, object: KubernetesObject, more: Omit<Written,
   ...more,
 });
 
-export const gone = (object: KubernetesObject, more: Omit<Written, 'object'> = {}): Written => ({
-  object,
-  isGone: true,
-  ...more,
-});
+export const gone = (object: KubernetesObject): Written => ({ object, isGone: true });
 
 /** A history with one change a second, at the resourceVersions 101, 102, …; it ends with the last. */
 export function aHistory(

@@ -23,8 +23,8 @@ import { s7Backoff } from './s7-backoff.ts';
 import { s8Evidence } from './s8-evidence.ts';
 import { s9Phases } from './s9-phases.ts';
 
-const condition = (status: 'True' | 'False', second = 0, reason = 'Some') => ({
-  conditions: [{ type: 'Ready', status, reason, message: '', lastTransitionTime: at(second) }],
+const condition = (status: 'True' | 'False', second = 0) => ({
+  conditions: [{ type: 'Ready', status, reason: 'Some', message: '', lastTransitionTime: at(second) }],
 });
 const image = (status: VMDiskImageStatus) => aVMDiskImage({ status: { revision: 1, ...status } });
 const queued = (attempt = 0, more: VMDiskImageStatus = {}) =>

@@ -6,7 +6,7 @@ const namespace = 'sync-operator';
 const sample = (metric: string, labels = '', pod = 'start-sync-a') =>
   `${metric}{namespace="${namespace}",pod="${pod}"${labels && `,${labels}`}}`;
 
-const waits = (reason: string, pod?: string) => sample('ot_image_waits', `reason="${reason}"`, pod);
+const waits = (reason: string) => sample('ot_image_waits', `reason="${reason}"`);
 const bytes = (result: string) =>
   sample('ot_image_download_estimated_bytes_total', `result="${result}"`, 'follow-sync-a');
 const missed = (pod: string) => sample('ot_events_missed_total', 'function="count-refs",timer="audit"', pod);

@@ -154,13 +154,12 @@ export interface Account {
 }
 
 /** A clouds.yaml for an account, with the region of the simulated OpenStack. */
-export const cloudsYamlOf = ({ authUrl, userName, password, projectName }: Account, more: object = {}): string =>
+export const cloudsYamlOf = ({ authUrl, userName, password, projectName }: Account): string =>
   stringify({
     clouds: {
       openstack: {
         auth: { auth_url: authUrl, username: userName, password, project_name: projectName },
         region_name: 'RegionOne',
-        ...more,
       },
     },
   });

@@ -54,7 +54,7 @@ export const aSite = (letter = 'k', length = 32): Site => ({
   hostKeys: undefined,
 });
 
-export const aMachine = (name = 'demo-vm', uid = `uid-${name}`): Machine => ({ metadata: { name, uid } });
+export const aMachine = (name = 'demo-vm'): Machine => ({ metadata: { name, uid: `uid-${name}` } });
 
 /** The roles of a workspace whose machines are all there. */
 export const allRoles = (workspace: Workspace, data: Record<string, string> = {}, roles: Record<string, string> = {}) =>
