@@ -6,7 +6,18 @@ import { RoleBinding } from '../../shared/kinds/rbac/role-binding.ts';
 import { inImagesRole, operatorNamespace } from '../../shared/operator.ts';
 import { untilWarning } from './events.ts';
 import { putImage, syncImage } from './images.ts';
-import { byName, createImage, type Spec, type Story, setPolicy, until, untilPhase, type World } from './world.ts';
+import {
+  type ByName,
+  byName,
+  createImage,
+  refIn,
+  type Spec,
+  type Story,
+  setPolicy,
+  until,
+  untilPhase,
+  type World,
+} from './world.ts';
 
 const conditionOf = (image: VMDiskImage | undefined, type: string) =>
   image?.status?.conditions?.find((condition) => condition.type === type);
@@ -22,6 +33,17 @@ export async function letInspect({ kube, namespace }: Pick<World, 'kube' | 'name
 }
 
 const localOnly = 'the store of the stories listens on loopback, which no Pod of a real cluster reaches';
+
+/** Stories in whose namespace sources are inspected. */
+export const inspected = (stories: ByName<Story>): readonly Story[] =>
+  byName<Story>(stories).map((story) => ({
+    localOnly,
+    ...story,
+    run: async (world) => {
+      await letInspect(world);
+      await story.run(world);
+    },
+  }));
 
 /** What an image fails for before it gets a slot: what is at its url, what its spec says, and the words of the message. */
 const refused: readonly [
@@ -102,34 +124,30 @@ export const stories: readonly Story[] = [
       },
     }),
   ),
-  ...byName<Story>({
-    'a Secret with a line break at its end is named before a download, and the image syncs once it is corrected': {
-      localOnly,
-      run: async (world) => {
-        await letInspect(world);
-        await putImage(world, 'pasted');
-        const Secret = (await import('../../shared/kinds/core/secret.ts')).Secret;
-        const good = await world.kube.get(Secret, { namespace: world.namespace, name: 's3-reader' });
-        const { accessKeyId = '', secretKey = '' } = good?.data ?? {};
-        const broken = Buffer.from(`${Buffer.from(secretKey, 'base64')}\n`).toString('base64');
-        const metadata = { name: 'pasted', namespace: world.namespace };
-        await world.kube.create(Secret, { metadata, data: { accessKeyId, secretKey: broken } });
-        await createImage(world, 'pasted', { secretRef: 'pasted' });
-        const failed = await untilPhase(world, 'pasted', 'Failed');
-        expect(conditionOf(failed, 'Ready')?.reason).toBe('SecretInvalid');
-        expect(failed.status?.message).toContain('line break at the end of secretKey in Secret lab/pasted');
-        await world.kube.patch(Secret, metadata, { data: { secretKey } });
-        const image = await untilPhase(world, 'pasted', 'Succeeded');
-        expect(image.status?.attempts).toBe(1);
-        expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'True', reason: 'Inspected' });
-      },
+  ...inspected({
+    async 'a Secret with a line break at its end is named before a download, and the image syncs once it is corrected'(
+      world,
+    ) {
+      await putImage(world, 'pasted');
+      const Secret = (await import('../../shared/kinds/core/secret.ts')).Secret;
+      const good = await world.kube.get(Secret, { namespace: world.namespace, name: 's3-reader' });
+      const { accessKeyId = '', secretKey = '' } = good?.data ?? {};
+      const broken = Buffer.from(`${Buffer.from(secretKey, 'base64')}\n`).toString('base64');
+      const metadata = { name: 'pasted', namespace: world.namespace };
+      await world.kube.create(Secret, { metadata, data: { accessKeyId, secretKey: broken } });
+      await createImage(world, 'pasted', { secretRef: 'pasted' });
+      const failed = await untilPhase(world, 'pasted', 'Failed');
+      expect(conditionOf(failed, 'Ready')?.reason).toBe('SecretInvalid');
+      expect(failed.status?.message).toContain('line break at the end of secretKey in Secret lab/pasted');
+      await world.kube.patch(Secret, metadata, { data: { secretKey } });
+      const image = await untilPhase(world, 'pasted', 'Succeeded');
+      expect(image.status?.attempts).toBe(1);
+      expect(conditionOf(image, 'SourceInspected')).toMatchObject({ status: 'True', reason: 'Inspected' });
     },
     'a golden image to which an HTML page is published keeps its good revision': {
       quick: true,
-      localOnly,
       run: async (world) => {
-        await letInspect(world);
-        const ref = { namespace: world.namespace, name: 'golden' };
+        const ref = refIn(world, 'golden');
         const publish = async (content: string) =>
           world.kube.patch(VMDiskImage, ref, {
             metadata: { annotations: { 'pelotech.ot/published-content': content } },
@@ -149,10 +167,8 @@ export const stories: readonly Story[] = [
     },
     'an object that is replaced behind its url is the next revision, once, and the one before serves meanwhile': {
       quick: true,
-      localOnly,
       run: async (world) => {
-        await letInspect(world);
-        const ref = { namespace: world.namespace, name: 'fresh' };
+        const ref = refIn(world, 'fresh');
         const first = await syncImage(world, 'fresh', { refresh: 'OnChange' });
         await putImage(world, 'another', { key: 'fresh.qcow2' });
         const stale = await until(world, VMDiskImage, ref, (image) => conditionOf(image, 'Stale')?.status === 'True');
@@ -168,42 +184,35 @@ export const stories: readonly Story[] = [
         expect(world.history.starts()).toHaveLength(2);
       },
     },
-    'a source that cannot be reached keeps no other image waiting, and its image syncs once it can': {
-      localOnly,
-      run: async (world) => {
-        await letInspect(world);
-        await putImage(world, 'away');
-        await putImage(world, 'other');
-        world.store.faults.push({ match: 'away', mode: 'status', status: 503, times: 1 });
-        await createImage(world, 'away');
-        await until(
-          world,
-          VMDiskImage,
-          { namespace: world.namespace, name: 'away' },
-          (image) => conditionOf(image, 'Ready')?.reason === 'SourceUnreachable',
-        );
-        await createImage(world, 'other');
-        await untilPhase(world, 'other', 'Syncing');
-        const image = await untilPhase(world, 'away', 'Succeeded');
-        expect(image.status?.attempts).toBe(1);
-        expect(conditionOf(image, 'SourceInspected')?.reason).toBe('Inspected');
-      },
+    async 'a source that cannot be reached keeps no other image waiting, and its image syncs once it can'(world) {
+      await putImage(world, 'away');
+      await putImage(world, 'other');
+      world.store.faults.push({ match: 'away', mode: 'status', status: 503, times: 1 });
+      await createImage(world, 'away');
+      await until(
+        world,
+        VMDiskImage,
+        refIn(world, 'away'),
+        (image) => conditionOf(image, 'Ready')?.reason === 'SourceUnreachable',
+      );
+      await createImage(world, 'other');
+      await untilPhase(world, 'other', 'Syncing');
+      const image = await untilPhase(world, 'away', 'Succeeded');
+      expect(image.status?.attempts).toBe(1);
+      expect(conditionOf(image, 'SourceInspected')?.reason).toBe('Inspected');
     },
     'with every fact lost the sweep alone inspects a source': {
       provesPermissions: { byTimers: true },
       localOnly: 'a real Broker drops nothing on demand',
       local: { faults: { drop: ({ event }) => String(event.attributes.type).startsWith('ot.pelotech.') } },
       run: async (world) => {
-        await letInspect(world);
         await createImage(world, 'lost');
         expect(conditionOf(await untilPhase(world, 'lost', 'Failed'), 'Ready')?.reason).toBe('SourceMissing');
       },
     },
     'a raw disk of no known format is downloaded, with a Warning': {
       provesPermissions: {},
-      localOnly,
       run: async (world) => {
-        await letInspect(world);
         await world.store.put('images', 'raw.qcow2', Buffer.alloc(1 << 20));
         await createImage(world, 'raw');
         const image = await untilPhase(world, 'raw', 'Succeeded');
@@ -214,6 +223,8 @@ export const stories: readonly Story[] = [
         });
       },
     },
+  }),
+  ...byName<Story>({
     'what no function may look at is downloaded uninspected, and its image reports it': {
       localOnly,
       run: async (world) => {

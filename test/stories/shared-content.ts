@@ -2,10 +2,8 @@ import { expect } from 'vitest';
 import { qcow2Buffer } from '../../deploy/local/object-store/qcow2.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { letInspect } from './inspection.ts';
-import { byName, createImage, type Spec, type Story, untilGone, untilPhase, type World } from './world.ts';
-
-const localOnly = 'the store of the stories listens on loopback, which no Pod of a real cluster reaches';
+import { inspected } from './inspection.ts';
+import { createImage, refIn, type Spec, untilGone, untilPhase, type World } from './world.ts';
 
 /** Some times what an inspection reads, so that it cannot be taken for a download. */
 const dataBytes = 1024 * 1024;
@@ -39,12 +37,10 @@ async function downloadsOfBoth(world: World, specs: readonly Partial<Spec>[]): P
   return downloads(world, names, bytes);
 }
 
-export const stories = byName<Story>({
+export const stories = inspected({
   'an image waits for another of the same content that downloads, and is cloned from it': {
     quick: true,
-    localOnly,
     run: async (world) => {
-      await letInspect(world);
       const names = ['first', 'second'];
       const bytes = await putContent(world, 'same', names);
       await createImage(world, 'first');
@@ -62,10 +58,8 @@ export const stories = byName<Story>({
     },
   },
   'forty images of five contents are downloaded five times': {
-    localOnly,
     policy: { concurrency: '10' },
     run: async (world) => {
-      await letInspect(world);
       const names = Array.from({ length: 40 }, (_, index) => `image-${index}`);
       let bytes = 0;
       for (let content = 0; content < 5; content++)
@@ -80,43 +74,32 @@ export const stories = byName<Story>({
       expect(sharers(images)).toHaveLength(35);
     },
   },
-  'an image that was cloned stays Ready and usable when the other is deleted': {
-    localOnly,
-    run: async (world) => {
-      await letInspect(world);
-      const names = ['donor', 'heir', 'later'];
-      const bytes = await putContent(world, 'same', names);
-      await createImage(world, 'donor');
-      const donor = await untilPhase(world, 'donor', 'Succeeded');
-      await createImage(world, 'heir');
-      const heir = await untilPhase(world, 'heir', 'Succeeded');
-      expect(heir.status?.sharedFrom?.image).toBe('donor');
-      const { namespace } = world;
-      await world.kube.delete(VMDiskImage, { namespace, name: 'donor' });
-      await untilGone(world, VMDiskImage, { namespace, name: 'donor' });
-      await untilGone(world, VolumeSnapshot, { namespace, name: donor.status?.snapshot?.name ?? '' });
-      // What is cloned from it shows that it is usable.
-      await createImage(world, 'later');
-      const later = await untilPhase(world, 'later', 'Succeeded');
-      expect(later.status?.sharedFrom).toEqual({ image: 'heir', snapshot: heir.status?.snapshot?.name });
-      expect((await untilPhase(world, 'heir', 'Succeeded')).status?.conditions).toContainEqual(
-        expect.objectContaining({ type: 'Ready', status: 'True' }),
-      );
-      expect(downloads(world, names, bytes)).toBe(1);
-    },
+  async 'an image that was cloned stays Ready and usable when the other is deleted'(world) {
+    const names = ['donor', 'heir', 'later'];
+    const bytes = await putContent(world, 'same', names);
+    await createImage(world, 'donor');
+    const donor = await untilPhase(world, 'donor', 'Succeeded');
+    await createImage(world, 'heir');
+    const heir = await untilPhase(world, 'heir', 'Succeeded');
+    expect(heir.status?.sharedFrom?.image).toBe('donor');
+    await world.kube.delete(VMDiskImage, refIn(world, 'donor'));
+    await untilGone(world, VMDiskImage, refIn(world, 'donor'));
+    await untilGone(world, VolumeSnapshot, refIn(world, donor.status?.snapshot?.name ?? ''));
+    // What is cloned from it shows that it is usable.
+    await createImage(world, 'later');
+    const later = await untilPhase(world, 'later', 'Succeeded');
+    expect(later.status?.sharedFrom).toEqual({ image: 'heir', snapshot: heir.status?.snapshot?.name });
+    expect((await untilPhase(world, 'heir', 'Succeeded')).status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'True' }),
+    );
+    expect(downloads(world, names, bytes)).toBe(1);
   },
-  'the same content is downloaded again for a disk of another size': {
-    localOnly,
-    run: async (world) => {
-      await letInspect(world);
-      expect(await downloadsOfBoth(world, [{ diskSize: '64Mi' }, { diskSize: '128Mi' }])).toBe(2);
-    },
+  async 'the same content is downloaded again for a disk of another size'(world) {
+    expect(await downloadsOfBoth(world, [{ diskSize: '64Mi' }, { diskSize: '128Mi' }])).toBe(2);
   },
   'an image of a content that fails to be downloaded keeps no other waiting': {
-    localOnly,
     policy: { retryLimit: '0' },
     run: async (world) => {
-      await letInspect(world);
       const names = ['broken', 'sound'];
       await putContent(world, 'same', names);
       await createImage(world, 'broken');
@@ -129,11 +112,9 @@ export const stories = byName<Story>({
     },
   },
   'an image whose clone fails is downloaded by its next attempt': {
-    localOnly,
     policy: { retryBackoffDuration: '1s' },
     simulators: { cdi: { faults: [{ match: 'heir-', mode: 'cloneError', forMs: 600_000 }] } },
     run: async (world) => {
-      await letInspect(world);
       const names = ['donor', 'heir'];
       const bytes = await putContent(world, 'same', names);
       await createImage(world, 'donor');
