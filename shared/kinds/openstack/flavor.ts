@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import type { OpenStackRequest } from './request.ts';
-import { step } from './request.ts';
+import { requestTo, step } from './request.ts';
 
 /** What a machine may use of a host; `ram` and `swap` are MiB, `disk` is GiB. */
 export const Flavor = z.object({
@@ -34,31 +33,17 @@ export const isOurs = (flavor: Flavor) => flavor.name === flavorName(flavor);
 export const hasSize = ({ vcpus, ram, swap }: Size, of: Size) =>
   of.vcpus === vcpus && of.ram === ram && of.swap === swap;
 
-const compute = { service: 'compute' } as const;
+const request = requestTo('compute');
 
 /** All that the project may use. */
-export const listFlavors = (): OpenStackRequest => ({
-  ...compute,
-  operation: 'listFlavors',
-  method: 'GET',
-  path: '/flavors/detail',
-});
+export const listFlavors = () => request('listFlavors', 'GET', '/flavors/detail');
 
 /** For administrators only (nova 26: 403 for a member). */
-export const createFlavor = (size: Size): OpenStackRequest => ({
-  ...compute,
-  operation: 'createFlavor',
-  method: 'POST',
-  path: '/flavors',
-  body: { flavor: { name: flavorName(size), ...size, disk: 0, 'os-flavor-access:is_public': true } },
-  about: flavorName(size),
-});
+export const createFlavor = (size: Size) =>
+  request('createFlavor', 'POST', '/flavors', {
+    body: { flavor: { name: flavorName(size), ...size, disk: 0, 'os-flavor-access:is_public': true } },
+    about: flavorName(size),
+  });
 
 /** Also while servers use it: Nova copies its numbers into each. */
-export const deleteFlavor = (id: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'deleteFlavor',
-  method: 'DELETE',
-  path: `/flavors/${step(id)}`,
-  about: id,
-});
+export const deleteFlavor = (id: string) => request('deleteFlavor', 'DELETE', `/flavors/${step(id)}`, { about: id });

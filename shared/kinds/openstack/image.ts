@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type OpenStackRequest, queryOf, step } from './request.ts';
+import { queryOf, requestTo, step } from './request.ts';
 
 /** What a volume is filled from, in Glance. */
 export const GlanceImage = z.object({
@@ -19,50 +19,33 @@ export const GlanceImage = z.object({
 });
 export type GlanceImage = z.infer<typeof GlanceImage>;
 
-const image = { service: 'image' } as const;
+const request = requestTo('image');
 
 /** What images are asked for by. */
 type By = { name: string } | { id: string } | { uid: string; owner: string } | { owner: string };
 
 /** The images of that name, id or owning project, or the project's image created for this uid; an administrator sees all projects. */
-export const listImages = (by: By): OpenStackRequest => ({
-  ...image,
-  operation: 'listImages',
-  method: 'GET',
-  path: `/v2/images${queryOf('id' in by ? { id: `in:${by.id}` } : 'uid' in by ? { kupenstack_uid: by.uid, owner: by.owner } : by)}`,
-});
+export const listImages = (by: By) =>
+  request(
+    'listImages',
+    'GET',
+    `/v2/images${queryOf('id' in by ? { id: `in:${by.id}` } : 'uid' in by ? { kupenstack_uid: by.uid, owner: by.owner } : by)}`,
+  );
 
 /** A project that an image is shared with, and whether it accepted. */
 export const ImageMember = z.object({ member_id: z.string(), status: z.string() });
 
-export const listMembers = (id: string): OpenStackRequest => ({
-  ...image,
-  operation: 'listMembers',
-  method: 'GET',
-  path: `/v2/images/${step(id)}/members`,
-});
+export const listMembers = (id: string) => request('listMembers', 'GET', `/v2/images/${step(id)}/members`);
 
-export const createImage = (uid: string, name: string, diskFormat: string): OpenStackRequest => ({
-  ...image,
-  operation: 'createImage',
-  method: 'POST',
-  path: '/v2/images',
-  body: { name, disk_format: diskFormat, container_format: 'bare', visibility: 'private', kupenstack_uid: uid },
-});
+export const createImage = (uid: string, name: string, diskFormat: string) =>
+  request('createImage', 'POST', '/v2/images', {
+    body: { name, disk_format: diskFormat, container_format: 'bare', visibility: 'private', kupenstack_uid: uid },
+  });
 
 /** Has Glance download it. */
-export const importImage = (id: string, url: string): OpenStackRequest => ({
-  ...image,
-  operation: 'importImage',
-  method: 'POST',
-  path: `/v2/images/${step(id)}/import`,
-  body: { method: { name: 'web-download', uri: url } },
-});
+export const importImage = (id: string, url: string) =>
+  request('importImage', 'POST', `/v2/images/${step(id)}/import`, {
+    body: { method: { name: 'web-download', uri: url } },
+  });
 
-export const deleteImage = (id: string): OpenStackRequest => ({
-  ...image,
-  operation: 'deleteImage',
-  method: 'DELETE',
-  path: `/v2/images/${step(id)}`,
-  about: id,
-});
+export const deleteImage = (id: string) => request('deleteImage', 'DELETE', `/v2/images/${step(id)}`, { about: id });

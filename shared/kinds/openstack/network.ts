@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type ListFilter, type OpenStackRequest, queryOf, step, uidTag } from './request.ts';
+import { type ListFilter, queryOf, requestTo, step, uidTag } from './request.ts';
 
 /** A network of Neutron. */
 export const Network = z.object({
@@ -37,58 +37,33 @@ export const Port = z.object({
 });
 export type Port = z.infer<typeof Port>;
 
-const network = { service: 'network' } as const;
+const request = requestTo('network');
 
 /** The project is always part of the query: an administrator's token lists all projects. */
 const ofProject = (project: string, { uids, names }: ListFilter = {}) =>
   queryOf({ project_id: project, name: names, description: uids?.map(uidTag) });
 
-export const listNetworks = (project: string, filter?: ListFilter): OpenStackRequest => ({
-  ...network,
-  operation: 'listNetworks',
-  method: 'GET',
-  path: `/v2.0/networks${ofProject(project, filter)}`,
-});
+export const listNetworks = (project: string, filter?: ListFilter) =>
+  request('listNetworks', 'GET', `/v2.0/networks${ofProject(project, filter)}`);
 
-export const listSubnets = (project: string, filter?: ListFilter): OpenStackRequest => ({
-  ...network,
-  operation: 'listSubnets',
-  method: 'GET',
-  path: `/v2.0/subnets${ofProject(project, filter)}`,
-});
+export const listSubnets = (project: string, filter?: ListFilter) =>
+  request('listSubnets', 'GET', `/v2.0/subnets${ofProject(project, filter)}`);
 
-export const listPorts = (project: string, filter?: ListFilter): OpenStackRequest => ({
-  ...network,
-  operation: 'listPorts',
-  method: 'GET',
-  path: `/v2.0/ports${ofProject(project, filter)}`,
-});
+export const listPorts = (project: string, filter?: ListFilter) =>
+  request('listPorts', 'GET', `/v2.0/ports${ofProject(project, filter)}`);
 
 /** The uid is in the description, which is set at creation; tags need a second request. */
-export const createNetwork = (uid: string, name: string, mtu: number | undefined): OpenStackRequest => ({
-  ...network,
-  operation: 'createNetwork',
-  method: 'POST',
-  path: '/v2.0/networks',
-  body: { network: { name, description: uidTag(uid), admin_state_up: true, ...(mtu ? { mtu } : {}) } },
-});
+export const createNetwork = (uid: string, name: string, mtu: number | undefined) =>
+  request('createNetwork', 'POST', '/v2.0/networks', {
+    body: { network: { name, description: uidTag(uid), admin_state_up: true, ...(mtu ? { mtu } : {}) } },
+  });
 
-export const updateNetwork = (id: string, changes: { mtu: number }): OpenStackRequest => ({
-  ...network,
-  operation: 'updateNetwork',
-  method: 'PUT',
-  path: `/v2.0/networks/${step(id)}`,
-  body: { network: changes },
-});
+export const updateNetwork = (id: string, changes: { mtu: number }) =>
+  request('updateNetwork', 'PUT', `/v2.0/networks/${step(id)}`, { body: { network: changes } });
 
 /** Takes its subnets along; refused while ports are on it (neutron 21: 409 NetworkInUse). */
-export const deleteNetwork = (id: string): OpenStackRequest => ({
-  ...network,
-  operation: 'deleteNetwork',
-  method: 'DELETE',
-  path: `/v2.0/networks/${step(id)}`,
-  about: id,
-});
+export const deleteNetwork = (id: string) =>
+  request('deleteNetwork', 'DELETE', `/v2.0/networks/${step(id)}`, { about: id });
 
 export interface SubnetShape {
   gateway_ip?: string | null;
@@ -99,44 +74,27 @@ export interface SubnetShape {
 export const createSubnet = (
   { uid, name, networkId, cidr }: { uid: string; name: string; networkId: string; cidr: string },
   shape: SubnetShape,
-): OpenStackRequest => ({
-  ...network,
-  operation: 'createSubnet',
-  method: 'POST',
-  path: '/v2.0/subnets',
-  body: {
-    subnet: {
-      network_id: networkId,
-      name,
-      description: uidTag(uid),
-      cidr,
-      ip_version: cidr.includes(':') ? 6 : 4,
-      ...shape,
+) =>
+  request('createSubnet', 'POST', '/v2.0/subnets', {
+    body: {
+      subnet: {
+        network_id: networkId,
+        name,
+        description: uidTag(uid),
+        cidr,
+        ip_version: cidr.includes(':') ? 6 : 4,
+        ...shape,
+      },
     },
-  },
-});
+  });
 
-export const updateSubnet = (id: string, shape: SubnetShape): OpenStackRequest => ({
-  ...network,
-  operation: 'updateSubnet',
-  method: 'PUT',
-  path: `/v2.0/subnets/${step(id)}`,
-  body: { subnet: shape },
-});
+export const updateSubnet = (id: string, shape: SubnetShape) =>
+  request('updateSubnet', 'PUT', `/v2.0/subnets/${step(id)}`, { body: { subnet: shape } });
 
-export const createPort = (uid: string, name: string, networkId: string): OpenStackRequest => ({
-  ...network,
-  operation: 'createPort',
-  method: 'POST',
-  path: '/v2.0/ports',
-  body: { port: { network_id: networkId, name, description: uidTag(uid) } },
-  about: networkId,
-});
+export const createPort = (uid: string, name: string, networkId: string) =>
+  request('createPort', 'POST', '/v2.0/ports', {
+    body: { port: { network_id: networkId, name, description: uidTag(uid) } },
+    about: networkId,
+  });
 
-export const deletePort = (id: string): OpenStackRequest => ({
-  ...network,
-  operation: 'deletePort',
-  method: 'DELETE',
-  path: `/v2.0/ports/${step(id)}`,
-  about: id,
-});
+export const deletePort = (id: string) => request('deletePort', 'DELETE', `/v2.0/ports/${step(id)}`, { about: id });

@@ -18,6 +18,16 @@ export interface OpenStackRequest {
   about?: string;
 }
 
+/** How one of the services is asked. */
+export const requestTo =
+  (service: OpenStackService) =>
+  (
+    operation: string,
+    method: OpenStackRequest['method'],
+    path: string,
+    more: Pick<OpenStackRequest, 'body' | 'showsAfterMs' | 'about'> = {},
+  ): OpenStackRequest => ({ service, operation, method, path, ...more });
+
 /** `?a=1&b=2&b=3`, without what is undefined. */
 export function queryOf(parameters: Readonly<Record<string, string | readonly string[] | undefined>>): string {
   const entries = Object.entries(parameters).flatMap(([name, value = []]) =>

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type ListFilter, type OpenStackRequest, queryOf, step, uidKey, uidTag } from './request.ts';
+import { type ListFilter, queryOf, requestTo, step, uidKey, uidTag } from './request.ts';
 
 /** A server as Nova reports it at microversion 2.79; an administrator also sees its host. */
 export const Server = z.object({
@@ -39,47 +39,26 @@ export const InstanceAction = z.object({
 });
 export type InstanceAction = z.infer<typeof InstanceAction>;
 
-const compute = { service: 'compute' } as const;
+const request = requestTo('compute');
 const asked = (id: string) => `/servers/${step(id)}`;
 
 /** Of the project. */
-export const listServers = ({ uids }: Pick<ListFilter, 'uids'> = {}): OpenStackRequest => ({
-  ...compute,
-  operation: 'listServers',
-  method: 'GET',
-  path: `/servers/detail${queryOf({ 'tags-any': uids?.map(uidTag).join() })}`,
-});
+export const listServers = ({ uids }: Pick<ListFilter, 'uids'> = {}) =>
+  request('listServers', 'GET', `/servers/detail${queryOf({ 'tags-any': uids?.map(uidTag).join() })}`);
 
 /** One server; of one in ERROR that never got to a host, the lists do not say why, and this does (nova 26: it is in cell0). */
-export const showServer = (id: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'showServer',
-  method: 'GET',
-  path: asked(id),
-});
+export const showServer = (id: string) => request('showServer', 'GET', asked(id));
 
 /** Of another project, for administrators. */
-export const listServersOf = (project: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'listServers',
-  method: 'GET',
-  path: `/servers${queryOf({ all_tenants: '1', project_id: project })}`,
-});
+export const listServersOf = (project: string) =>
+  request('listServers', 'GET', `/servers${queryOf({ all_tenants: '1', project_id: project })}`);
 
 /** Whether any server of any project has this flavor; for administrators. */
-export const listServersWith = (flavor: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'listServers',
-  method: 'GET',
-  path: `/servers${queryOf({ all_tenants: '1', flavor, limit: '1' })}`,
-});
+export const listServersWith = (flavor: string) =>
+  request('listServers', 'GET', `/servers${queryOf({ all_tenants: '1', flavor, limit: '1' })}`);
 
-export const listInstanceActions = (id: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'listInstanceActions',
-  method: 'GET',
-  path: `${asked(id)}/os-instance-actions`,
-});
+export const listInstanceActions = (id: string) =>
+  request('listInstanceActions', 'GET', `${asked(id)}/os-instance-actions`);
 
 interface NewServer {
   uid: string;
@@ -93,46 +72,32 @@ interface NewServer {
 }
 
 /** Boots from the first volume, never from an image; the volumes stay when the server goes. */
-export const createServer = ({ uid, name, flavor, keyPair, ports, volumes }: NewServer): OpenStackRequest => ({
-  ...compute,
-  operation: 'createServer',
-  method: 'POST',
-  path: '/servers',
-  body: {
-    server: {
-      name,
-      flavorRef: flavor,
-      ...(keyPair ? { key_name: keyPair } : {}),
-      // From microversion 2.37 on "none" has to be said.
-      networks: ports.length > 0 ? ports.map((port) => ({ port })) : 'none',
-      metadata: { [uidKey]: uid },
-      tags: [uidTag(uid)],
-      block_device_mapping_v2: volumes.map((volume, index) => ({
-        uuid: volume,
-        source_type: 'volume',
-        destination_type: 'volume',
-        boot_index: index === 0 ? 0 : -1,
-        delete_on_termination: false,
-      })),
+export const createServer = ({ uid, name, flavor, keyPair, ports, volumes }: NewServer) =>
+  request('createServer', 'POST', '/servers', {
+    body: {
+      server: {
+        name,
+        flavorRef: flavor,
+        ...(keyPair ? { key_name: keyPair } : {}),
+        // From microversion 2.37 on "none" has to be said.
+        networks: ports.length > 0 ? ports.map((port) => ({ port })) : 'none',
+        metadata: { [uidKey]: uid },
+        tags: [uidTag(uid)],
+        block_device_mapping_v2: volumes.map((volume, index) => ({
+          uuid: volume,
+          source_type: 'volume',
+          destination_type: 'volume',
+          boot_index: index === 0 ? 0 : -1,
+          delete_on_termination: false,
+        })),
+      },
     },
-  },
-});
+  });
 
-export const deleteServer = (id: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'deleteServer',
-  method: 'DELETE',
-  path: asked(id),
-  about: id,
-});
+export const deleteServer = (id: string) => request('deleteServer', 'DELETE', asked(id), { about: id });
 
-const action = (operation: string, id: string, body: unknown): OpenStackRequest => ({
-  ...compute,
-  operation,
-  method: 'POST',
-  path: `${asked(id)}/action`,
-  body,
-});
+const action = (operation: string, id: string, body: unknown) =>
+  request(operation, 'POST', `${asked(id)}/action`, { body });
 
 export const startServer = (id: string) => action('startServer', id, { 'os-start': null });
 export const stopServer = (id: string) => action('stopServer', id, { 'os-stop': null });
@@ -140,41 +105,25 @@ export const resizeServer = (id: string, flavor: string) =>
   action('resizeServer', id, { resize: { flavorRef: flavor } });
 
 /** Until it is done the server looks as before, and a second one is refused (nova 26: 400). */
-export const confirmResize = (id: string): OpenStackRequest => ({
+export const confirmResize = (id: string) => ({
   ...action('confirmResize', id, { confirmResize: null }),
   showsAfterMs: 2000,
 });
 
-export const attachVolume = (id: string, volume: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'attachVolume',
-  method: 'POST',
-  path: `${asked(id)}/os-volume_attachments`,
-  body: { volumeAttachment: { volumeId: volume } },
-  about: volume,
-});
+export const attachVolume = (id: string, volume: string) =>
+  request('attachVolume', 'POST', `${asked(id)}/os-volume_attachments`, {
+    body: { volumeAttachment: { volumeId: volume } },
+    about: volume,
+  });
 
-export const detachVolume = (id: string, volume: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'detachVolume',
-  method: 'DELETE',
-  path: `${asked(id)}/os-volume_attachments/${step(volume)}`,
-  about: volume,
-});
+export const detachVolume = (id: string, volume: string) =>
+  request('detachVolume', 'DELETE', `${asked(id)}/os-volume_attachments/${step(volume)}`, { about: volume });
 
-export const attachPort = (id: string, port: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'attachPort',
-  method: 'POST',
-  path: `${asked(id)}/os-interface`,
-  body: { interfaceAttachment: { port_id: port } },
-  about: port,
-});
+export const attachPort = (id: string, port: string) =>
+  request('attachPort', 'POST', `${asked(id)}/os-interface`, {
+    body: { interfaceAttachment: { port_id: port } },
+    about: port,
+  });
 
-export const detachPort = (id: string, port: string): OpenStackRequest => ({
-  ...compute,
-  operation: 'detachPort',
-  method: 'DELETE',
-  path: `${asked(id)}/os-interface/${step(port)}`,
-  about: port,
-});
+export const detachPort = (id: string, port: string) =>
+  request('detachPort', 'DELETE', `${asked(id)}/os-interface/${step(port)}`, { about: port });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type OpenStackRequest, queryOf, step, type UidOrName, uidKey } from './request.ts';
+import { queryOf, requestTo, step, type UidOrName, uidKey } from './request.ts';
 
 /** A disk of Cinder; its size is GiB. */
 export const CinderVolume = z.object({
@@ -16,57 +16,34 @@ export const CinderVolume = z.object({
 });
 export type CinderVolume = z.infer<typeof CinderVolume>;
 
-const volume = { service: 'volume' } as const;
+const request = requestTo('volume');
 
 /** Of the project, or those of it that carry this uid or have this name: Cinder takes one of each. */
-export const listVolumes = ({ uid, name }: UidOrName = {}): OpenStackRequest => ({
-  ...volume,
-  operation: 'listVolumes',
-  method: 'GET',
-  path: `/volumes/detail${queryOf({ name, metadata: uid && JSON.stringify({ [uidKey]: uid }) })}`,
-});
+export const listVolumes = ({ uid, name }: UidOrName = {}) =>
+  request(
+    'listVolumes',
+    'GET',
+    `/volumes/detail${queryOf({ name, metadata: uid && JSON.stringify({ [uidKey]: uid }) })}`,
+  );
 
 /** Of any project, for an administrator. */
-export const showVolume = (id: string): OpenStackRequest => ({
-  ...volume,
-  operation: 'showVolume',
-  method: 'GET',
-  path: `/volumes/${step(id)}`,
-});
+export const showVolume = (id: string) => request('showVolume', 'GET', `/volumes/${step(id)}`);
 
 /** Of another project, for administrators. */
-export const listVolumesOf = (project: string): OpenStackRequest => ({
-  ...volume,
-  operation: 'listVolumes',
-  method: 'GET',
-  path: `/volumes${queryOf({ all_tenants: '1', project_id: project })}`,
-});
+export const listVolumesOf = (project: string) =>
+  request('listVolumes', 'GET', `/volumes${queryOf({ all_tenants: '1', project_id: project })}`);
 
 export const createVolume = (
   uid: string,
   { name, size, image }: { name: string; size: number; image: string | undefined },
-): OpenStackRequest => ({
-  ...volume,
-  operation: 'createVolume',
-  method: 'POST',
-  path: '/volumes',
-  body: { volume: { name, size, metadata: { [uidKey]: uid }, ...(image ? { imageRef: image } : {}) } },
-});
+) =>
+  request('createVolume', 'POST', '/volumes', {
+    body: { volume: { name, size, metadata: { [uidKey]: uid }, ...(image ? { imageRef: image } : {}) } },
+  });
 
 /** Also while a server has it, from microversion 3.42 on. */
-export const extendVolume = (id: string, size: number): OpenStackRequest => ({
-  ...volume,
-  operation: 'extendVolume',
-  method: 'POST',
-  path: `/volumes/${step(id)}/action`,
-  body: { 'os-extend': { new_size: size } },
-});
+export const extendVolume = (id: string, size: number) =>
+  request('extendVolume', 'POST', `/volumes/${step(id)}/action`, { body: { 'os-extend': { new_size: size } } });
 
 /** Refused while a server has it (cinder 21: 400, not 409). */
-export const deleteVolume = (id: string): OpenStackRequest => ({
-  ...volume,
-  operation: 'deleteVolume',
-  method: 'DELETE',
-  path: `/volumes/${step(id)}`,
-  about: id,
-});
+export const deleteVolume = (id: string) => request('deleteVolume', 'DELETE', `/volumes/${step(id)}`, { about: id });
