@@ -16,15 +16,20 @@ const condition = (type: string, status: 'True' | 'False', reason: string) => ({
   message: `${reason}.`,
   lastTransitionTime: at(0),
 });
-const knownOf = (more: Partial<Known> = {}, data: Record<string, string> = {}): Known => {
-  const images = more.images ?? [];
+const knownOf = (
+  { lease, ...more }: Partial<Known> & { lease?: ReturnType<typeof aLease> } = {},
+  data: Record<string, string> = {},
+): Known => {
+  const { images = [], nowMs = start } = more;
   const policy = parsePolicy({ data });
-  const queue = queueOf({ images, lease: undefined, policy }, start);
-  return { machines: [], images, parts: [], secrets: new Map(), policy, queue, nowMs: start, ...more };
+  const queue = queueOf({ images, lease, policy }, nowMs);
+  return { machines: [], images, parts: [], secrets: new Map(), policy, queue, nowMs, ...more };
 };
+const queued = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
+const notReady = (reason: string) => [condition('Ready', 'False', reason)];
 const failed = (reason: string) =>
   aVMDiskImage({
-    status: { phase: 'Failed', message: `${reason}!`, conditions: [condition('Ready', 'False', reason)] },
+    status: { phase: 'Failed', message: `${reason}!`, conditions: notReady(reason) },
   });
 const machine = aVirtualMachine({
   name: 'vm',
@@ -100,7 +105,7 @@ test.each([
   ['SnapshotTooLarge', 'kubectl edit vmdi ubuntu -n vmdi-farm'],
   ['SnapshotNotReady', 'ot-functions wait image/vmdi-farm/ubuntu'],
 ])('an image that adopts a snapshot with %s is advised: %s', (reason, command) => {
-  const conditions = [condition('Ready', 'False', reason)];
+  const conditions = notReady(reason);
   const image = aVMDiskImage({ status: { phase: 'Snapshotting', message: `${reason}.`, conditions } });
   expect(whyOf(image, knownOf()).commands).toContain(command);
 });
@@ -109,8 +114,7 @@ test.each([
   ['paused', { concurrency: '0' }, 'the queue is paused (concurrency 0).', 'ot-functions resume'],
   ['at fault', { retryLimit: 'x' }, 'retryLimit: expected', 'ot-functions policy set retryLimit VALUE'],
 ])('the cause of an image in the queue is the policy while that is %s', (_, data, says, command) => {
-  const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
-  const cause = whyOf(image, knownOf({ images: [image] }, data));
+  const cause = whyOf(queued, knownOf({ images: [queued] }, data));
   expect(whyLines(cause, [])).toEqual([
     'VMDiskImage vmdi-farm/ubuntu is Queued: Waiting.',
     expect.stringContaining('  because the queue is stopped: '),
@@ -122,17 +126,15 @@ test.each([
 });
 
 test('for an image in the queue, why reports its place', () => {
-  const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
-  expect(whyOf(image, knownOf({ images: [image] })).help).toMatch(/number 1 in the queue; 0 of 4 slots held/);
+  expect(whyOf(queued, knownOf({ images: [queued] })).help).toMatch(/number 1 in the queue; 0 of 4 slots held/);
 });
 
 test.each(['30s', '0s'])(
   'why forecasts no start at any moment before an inspection (inspectTimeout %s)',
   (inspectTimeout) => {
-    const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
     const status = { phase: 'Succeeded', startedAt: at(-60), snapshottingAt: at(-30), completedAt: at(-20) } as const;
-    const images = [image, aVMDiskImage({ name: 'past', status })];
-    const { help } = whyOf(image, knownOf({ images }, { inspectTimeout }));
+    const images = [queued, aVMDiskImage({ name: 'past', status })];
+    const { help } = whyOf(queued, knownOf({ images }, { inspectTimeout }));
     expect(/at any moment/.test(help)).toBe(inspectTimeout === '0s');
   },
 );
@@ -208,7 +210,7 @@ test.each([
 ])('the remedy for a machine whose image does not exist is to create it %s', (_, name, data, help, command) => {
   const lost = aVirtualMachine({
     spec: { mode: 'FailIfNotExist', vmDiskImageRef: { namespace: 'vmdi-farm', name } },
-    status: { phase: 'Failed', message: 'None.', conditions: [condition('Ready', 'False', 'ImageMissing')] },
+    status: { phase: 'Failed', message: 'None.', conditions: notReady('ImageMissing') },
   });
   const cause = whyOf(lost, knownOf({ images: [failed('NotFound')] }, data));
   expect(cause.help).toMatch(help);
@@ -219,14 +221,14 @@ test.each([
 test('a machine is not deleted first if another version of its image exists', () => {
   const lost = aVirtualMachine({
     spec: { mode: 'FailIfNotExist', vmDiskImageRef: { namespace: 'vmdi-farm', name: 'win11' } },
-    status: { phase: 'Failed', message: 'None.', conditions: [condition('Ready', 'False', 'ImageMissing')] },
+    status: { phase: 'Failed', message: 'None.', conditions: notReady('ImageMissing') },
   });
   const images = [aVMDiskImage({ name: 'win10' })];
   expect(whyOf(lost, knownOf({ images })).commands[0]).toMatch(/preload win11/);
 });
 
 test('a machine on OpenStack is followed to its volume, and that to the account', () => {
-  const because = [condition('Ready', 'False', 'CredentialsMissing')];
+  const because = notReady('CredentialsMissing');
   const disk = aVolume({ status: { phase: 'Pending', message: 'Expected a Secret.', conditions: because } });
   const server = aKupenStackMachine({
     status: {
@@ -244,7 +246,7 @@ test('a machine on OpenStack is followed to its volume, and that to the account'
 });
 
 test('a machine on OpenStack that waits for a missing network is not followed to a volume', () => {
-  const disk = aVolume({ status: { phase: 'Failed', conditions: [condition('Ready', 'False', 'SourceNotAllowed')] } });
+  const disk = aVolume({ status: { phase: 'Failed', conditions: notReady('SourceNotAllowed') } });
   const conditions = [
     condition('NetworksReady', 'False', 'NetworkMissing'),
     condition('VolumesReady', 'False', 'VolumeNotReady'),
@@ -263,7 +265,7 @@ test.each([
   ['QuotaExceeded', /quota raised/],
   ['DownloadFailed', /where Glance runs/],
 ] as const)('why tells what would help a volume with %s, not that it is in progress', (reason, help) => {
-  const volume = aVolume({ status: { phase: 'Pending', conditions: [condition('Ready', 'False', reason)] } });
+  const volume = aVolume({ status: { phase: 'Pending', conditions: notReady(reason) } });
   expect(whyOf(volume, knownOf()).help).toMatch(help);
 });
 
@@ -283,7 +285,7 @@ test.each([
   ['Creating', 'Creating', /^ot-functions wait virtualmachine\.kupenstack\.io\/lab\/demo$/],
 ] as const)('a machine on OpenStack with %s has a remedy', (reason, phase, command) => {
   const server = aKupenStackMachine({
-    status: { phase, message: 'No.', conditions: [condition('Ready', 'False', reason)] },
+    status: { phase, message: 'No.', conditions: notReady(reason) },
   });
   expect(whyOf(server, knownOf()).commands[0]).toMatch(command);
 });
@@ -308,7 +310,7 @@ test('why and wait report what holds a deleted image, and why reports what would
 
 test('an object on OpenStack gets no remedy of an image', () => {
   const server = aKupenStackMachine({
-    status: { phase: 'Failed', message: 'Nova: not found.', conditions: [condition('Ready', 'False', 'NotFound')] },
+    status: { phase: 'Failed', message: 'Nova: not found.', conditions: notReady('NotFound') },
   });
   const volume = aVolume({
     status: { phase: 'Terminating', conditions: [condition('DeletionHeld', 'True', 'InUse')] },
@@ -337,7 +339,7 @@ test('an image that was made of a misspelt name leads to the image of nearly tha
     status: {
       phase: 'Failed',
       message: 'No such key.',
-      conditions: [condition('Ready', 'False', 'SourceMissing')],
+      conditions: notReady('SourceMissing'),
     },
   });
   const part = { kind: 'VMDiskImage', name: 'ubunto', phase: 'Failed', reason: 'ImageFailed', message: 'No.' } as const;
@@ -423,7 +425,7 @@ test.each([
   ['Other', /^Correct what its message names/, 'kubectl describe otvm vm -n lab'],
 ])('a machine that is not Ready for %s has the cure of that', (reason, help, command) => {
   const rootDisk = { name: 'vm-root', image: 'vmdi-farm/ubuntu', revision: 1 };
-  const conditions = [condition('Ready', 'False', reason)];
+  const conditions = notReady(reason);
   const status = { phase: 'Failed' as const, message: `${reason}.`, conditions, rootDisk };
   const found = whyOf(aVirtualMachine({ name: 'vm', namespace: 'lab', status }), knownOf());
   expect(found.help).toMatch(help);
@@ -445,7 +447,7 @@ test('a machine without a password or a host key has commands with the names and
     const status = {
       phase: 'Failed' as const,
       message: `${reason}.`,
-      conditions: [condition('Ready', 'False', reason)],
+      conditions: notReady(reason),
     };
     return whyOf(aVirtualMachine({ name: 'vm', namespace: 'lab', spec, status }), knownOf()).commands;
   };
@@ -509,10 +511,9 @@ test.each([
   const status = { phase: 'Queued', queuedAt, message: 'Waiting.', conditions } as const;
   const image = aVMDiskImage({ status: 'reason' in found ? { ...status, source } : status });
   const busy = aVMDiskImage({ name: 'busy', status: { phase: 'Syncing' } });
-  const policy = parsePolicy({ data: { inspectTimeout: '30s', ...data } });
   const nowMs = 'reason' in found ? start + 60_000 : start;
-  const queue = queueOf({ images: [image, busy], lease: aLease([aHolder(busy)]), policy }, nowMs);
-  const cause = whyOf(image, { ...knownOf(), images: [image, busy], policy, queue, nowMs });
+  const given = { images: [image, busy], lease: aLease([aHolder(busy)]), nowMs };
+  const cause = whyOf(image, knownOf(given, { inspectTimeout: '30s', ...data }));
   expect(cause.help).toMatch(help);
   expect(cause.commands).toContain(command);
   expect(/raise concurrency/.test(cause.help)).toBe(/concurrency/.test(command));
@@ -533,18 +534,14 @@ test.each([
   const lease = aLease([aHolder(busy)]);
   const spent = JSON.stringify({ [at(0).slice(0, 10)]: { 'vmdi-farm': 2 ** 31 } });
   Object.assign(lease.metadata.annotations ?? {}, { [egressAnnotation]: spent });
-  const [images, policy] = [[image, busy], parsePolicy({ data })];
-  const queue = queueOf({ images, lease, policy }, start);
-  const { help, commands } = whyOf(image, { ...knownOf(), images, policy, queue });
+  const { help, commands } = whyOf(image, knownOf({ images: [image, busy], lease }, data));
   expect(help).toContain(advice);
   expect(commands).toContain(command);
 });
 
 test('a queued image whose earlier attempt still has a slot waits for the end of that, not for a slot', () => {
-  const image = aVMDiskImage({ status: { phase: 'Queued', queuedAt: at(0), message: 'Waiting.' } });
-  const policy = parsePolicy({ data: { concurrency: '1' } });
-  const queue = queueOf({ images: [image], lease: aLease([aHolder(image)]), policy }, start);
-  const { help, commands } = whyOf(image, { ...knownOf(), images: [image], policy, queue });
+  const known = knownOf({ images: [queued], lease: aLease([aHolder(queued)]) }, { concurrency: '1' });
+  const { help, commands } = whyOf(queued, known);
   expect(help).toBe('Its last attempt still has the slot; it starts when the DataVolume and the Pod of that are gone.');
   expect(commands).toEqual(['kubectl get dv,pods,pvc -n vmdi-farm']);
 });

@@ -19,11 +19,8 @@ export interface GatewaySettings {
   rereadMs: number;
 }
 
-/** A running gateway. */
-export interface Gateway extends Listening {
-  /** Looks now whether the configuration or the certificate is a new one. */
-  renew(): Promise<boolean>;
-}
+/** A running gateway; `renew` looks at the configuration, too. */
+export type Gateway = Listening;
 
 const inPod = '/etc/gateway';
 

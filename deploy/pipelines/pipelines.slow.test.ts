@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,19 +7,15 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
-import { verified } from '../../functions/preload/index.ts';
 import { ImagePublished } from '../../shared/events.ts';
 import { publicationKeysRef } from '../../shared/images/signature.ts';
 import { Secret } from '../../shared/kinds/core/secret.ts';
-import { telemetryOf } from '../../shared/runtime/telemetry/telemetry.ts';
 import { putImage } from '../../test/stories/images.ts';
 import { onLocalCluster } from '../../test/stories/local-world.ts';
 import { hasCurl } from '../../test/stories/preload.ts';
 import { setPolicy, untilPhase, type World } from '../../test/stories/world.ts';
 import { publicationKey } from '../../test/support/builders/publications.ts';
-import { startTestIssuer } from '../../test/support/tools/token-issuer.ts';
-import { imageMaker } from '../gateway/make-image.ts';
-import { startGateway } from '../gateway/start.ts';
+import { withGatewayBefore } from '../../test/support/harness/gateway.ts';
 
 interface Step {
   name?: string;
@@ -339,24 +335,8 @@ async function throughWayIn(
   use: (variables: Record<string, string>) => Promise<void>,
 ): Promise<void> {
   if (url === 'OT_BROKER_URL') return use({ OT_BROKER_URL: broker });
-  const issuer = await startTestIssuer('ot-preload');
-  const configFile = join(tokenFile, '..', 'gateway.yaml');
-  const rule = { name: 'labs', claims: { repository: 'labs/images', ref: 'refs/tags/v*' }, images: 'lab-*' };
-  const ci = { name: 'ci', issuer: issuer.url, caFile: issuer.caFile, audience: 'ot-preload', rules: [rule] };
-  await writeFile(configFile, JSON.stringify({ issuers: [ci] }));
-  const where = { port: 0, host: '127.0.0.1', rereadMs: 3_600_000 };
-  const keysFolder = join(tokenFile, '../keys');
-  await mkdir(keysFolder, { recursive: true });
-  await writeFile(join(keysFolder, 'tests'), publicationKey);
-  const address = { url: broker, tokenFile: undefined, keysFolder };
-  const settings = { configFile, tls: 'plain-http', broker: address, ...where } as const;
-  const images = imageMaker(verified, { kube, telemetry: telemetryOf('gateway') });
-  const gateway = await startGateway(settings, images, () => undefined);
-  const token = await issuer.token();
-  const github = await listener({ token });
-  try {
-    await use({ ...github.variables, OT_GATEWAY_URL: gateway.url, OT_ID_TOKEN: token });
-  } finally {
-    await Promise.all([github.close(), gateway.close(), issuer.close()]);
-  }
+  return withGatewayBefore({ kube, broker }, async (gateway) => {
+    const github = await listener({ token: gateway.token });
+    await use({ ...github.variables, OT_GATEWAY_URL: gateway.url, OT_ID_TOKEN: gateway.token }).finally(github.close);
+  });
 }

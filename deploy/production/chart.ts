@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { parseAllDocuments } from 'yaml';
 import { files as definitionFiles } from '../../crds/definitions.ts';
 import { isByDefault } from '../../knative/functions.ts';
 import { labelled, type Manifest } from '../../knative/manifest.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../knative/network-policies.ts';
 import type { FunctionDeclaration } from '../../shared/function.ts';
 import { partLabel, partOf } from '../../shared/operator.ts';
+import { documents } from '../manifests.ts';
 import { alerts } from '../monitoring/alerts.ts';
 import { header as monitoringHeader } from '../monitoring/files.ts';
 import { podMonitor } from '../monitoring/pod-monitor.ts';
@@ -102,7 +102,7 @@ const withConditions = (objects: readonly Manifest[], known?: string) =>
 
 const hasSource = (name: string) => `.Values.sources.${valueOfSource(name)}`;
 
-const objectsOf = (text: string) => parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+const objectsOf = (text: string) => documents(text) as Manifest[];
 
 /** The objects of the component console/, which is written by hand. */
 const consoleObjects = () =>

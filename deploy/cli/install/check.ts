@@ -197,13 +197,7 @@ async function classes({ kube }: Cluster): Promise<Requirement> {
     expected: 'a StorageClass and a VolumeSnapshotClass of one driver, and those that the policy names',
     remedy: 'create them, or name existing ones in the policy (imageStorageClass, imageSnapshotClass) or in each image',
   };
-  const [storage, snapshot, policy] = await Promise.all([
-    listOf(kube, StorageClass),
-    listOf(kube, VolumeSnapshotClass),
-    readPolicyMap(kube),
-  ]);
-  const drivers = new Set(snapshot.map((object) => (object as { driver?: string }).driver));
-  const pairs = storage.filter((object) => drivers.has((object as { provisioner?: string }).provisioner));
+  const [{ storage, snapshot, pairs }, policy] = await Promise.all([readClasses(kube), readPolicyMap(kube)]);
   const named = policy?.data ?? {};
   const isThere = (name: string | undefined, among: readonly AnyObject[]) =>
     name === undefined || among.some(({ metadata }) => metadata.name === name);
@@ -212,20 +206,24 @@ async function classes({ kube }: Cluster): Promise<Requirement> {
   return (pairs.length > 0 && isFit ? ok : warning)(of, found);
 }
 
+/** The classes, and those StorageClasses of whose driver there is a VolumeSnapshotClass. */
+async function readClasses(kube: Cluster['kube']) {
+  const [storage, snapshot] = await Promise.all([listOf(kube, StorageClass), listOf(kube, VolumeSnapshotClass)]);
+  const drivers = new Set(snapshot.map((object) => (object as { driver?: string }).driver));
+  const pairs = storage.filter((object) => drivers.has((object as { provisioner?: string }).provisioner));
+  return { storage, snapshot, pairs };
+}
+
 const namesOf = (objects: readonly AnyObject[]) => objects.map(({ metadata }) => metadata.name).join(', ') || 'none';
 
 /** A line only if something is missing: CDI creates no claim in a class whose profile has no access mode, so its images wait. */
 async function profiles(cluster: Cluster): Promise<Requirement | undefined> {
   if (!(await servedAt(cluster, 'storageprofiles.cdi.kubevirt.io', 'v1beta1'))) return undefined;
-  const [found, storage, snapshot] = await Promise.all(
-    [StorageProfile, StorageClass, VolumeSnapshotClass].map((kind) => listOf(cluster.kube, kind)),
-  );
-  const drivers = new Set(snapshot?.map((object) => (object as { driver?: string }).driver));
-  const fit = storage?.filter((object) => drivers.has((object as { provisioner?: string }).provisioner));
-  const isFit = ({ metadata: { name } }: AnyObject) => fit?.some(({ metadata }) => metadata.name === name);
+  const [found, { pairs }] = await Promise.all([listOf(cluster.kube, StorageProfile), readClasses(cluster.kube)]);
+  const isFit = ({ metadata: { name } }: AnyObject) => pairs.some(({ metadata }) => metadata.name === name);
   const hasNone = ({ status }: AnyObject) =>
     !(status as { claimPropertySets?: unknown[] } | undefined)?.claimPropertySets?.length;
-  const [first, ...more] = (found ?? []).filter((profile) => isFit(profile) && hasNone(profile));
+  const [first, ...more] = found.filter((profile) => isFit(profile) && hasNone(profile));
   if (!first) return undefined;
   const set = '{"accessModes":["ReadWriteOnce"],"volumeMode":"Block"}';
   return warning(

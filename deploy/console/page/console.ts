@@ -7,11 +7,10 @@ import { drawObject } from './object.ts';
 import { workspacePanel } from './picture.ts';
 import { imageColumns, machineColumns, serverColumns, states, tableOf } from './table.ts';
 import { drawTimeline, pastIn, pastOptions } from './timeline.ts';
-import { duration, formatShare, nameLink, phaseSpan, since } from './words.ts';
+import { duration, formatShare, kindOf, nameLink, phaseSpan, since } from './words.ts';
 
 let view: View = { cluster: {}, images: {}, machines: {}, servers: {}, workspaces: {}, pruned: {} };
 
-const kindOf = { workspaces: 'Workspace', machines: 'Machine', images: 'Image', servers: 'Machine on OpenStack' };
 const objectKinds = ['workspaces', 'machines', 'images', 'servers'] as const;
 
 /** How many of each state there are, each a link that shows only these. */

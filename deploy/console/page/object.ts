@@ -1,12 +1,10 @@
 import type { Explanation, ObjectAt, View } from '../view.ts';
 import { byId, h, put, text } from './dom.ts';
 import { workspacePanel } from './picture.ts';
-import { duration, imageLink, nameLink, objectIn, phaseSpan, size } from './words.ts';
+import { duration, imageLink, kindOf, nameLink, objectIn, phaseSpan, size } from './words.ts';
 
 const dialog = byId<HTMLDialogElement>('object');
 let shown: ObjectAt | undefined;
-
-const kindOf = { images: 'Image', machines: 'Machine', servers: 'Machine on OpenStack', workspaces: 'Workspace' };
 
 /** Shows the object that the address names, or none; what is asked of the server for it is asked once, and at each change of its phase. */
 export function drawObject(view: View): void {

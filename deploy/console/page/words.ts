@@ -71,6 +71,14 @@ export const shape = (tone: Tone, of: Record<string, string | number> = {}) =>
 export const phaseSpan = (phase: string) =>
   h('span', { class: `phase ${toneOf(phase)}` }, shape(toneOf(phase)), phase || 'New');
 
+/** What the objects of a section are called. */
+export const kindOf = {
+  workspaces: 'Workspace',
+  machines: 'Machine',
+  images: 'Image',
+  servers: 'Machine on OpenStack',
+};
+
 export const urlOf = ({ section, key }: ObjectAt) => `#/${section}/${key.split('/').map(encodeURIComponent).join('/')}`;
 
 /** The object that the address of the page names; undefined if it names none. */

@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Images, LogLine } from '../../../deploy/gateway/app.ts';
+import { imageMaker } from '../../../deploy/gateway/make-image.ts';
 import { type Gateway, type GatewaySettings, startGateway } from '../../../deploy/gateway/start.ts';
+import { verified } from '../../../functions/preload/index.ts';
+import type { Kube } from '../../../shared/runtime/kube.ts';
+import { telemetryOf } from '../../../shared/runtime/telemetry/telemetry.ts';
+import { publicationKey } from '../builders/publications.ts';
 import { startTestIssuer } from '../tools/token-issuer.ts';
 
 /** The headers of a publication, binary. */
@@ -35,8 +40,7 @@ export async function startTestWorld(images: Images = { make: async () => undefi
   const lines: LogLine[] = [];
   const path = (name: string) => join(folder, name);
   const write = (name: string, text: string) => writeFile(path(name), text);
-  const rule = { name: 'labs', claims: { repository: 'labs/images', ref: 'refs/tags/v*' }, images: 'lab-*' };
-  const usual = { name: 'ci', issuer: issuer.url, audience: 'ot-preload', caFile: issuer.caFile, rules: [rule] };
+  const usual = tagsOf(issuer);
   const config = (more: object = {}, ofIssuer: object = {}) =>
     JSON.stringify({ requestsPerMinute: 1000, issuers: [{ ...usual, ...ofIssuer }], ...more });
   const start = (more: Partial<GatewaySettings> = {}, its = images): Promise<Gateway> => {
@@ -86,6 +90,37 @@ export async function startTestWorld(images: Images = { make: async () => undefi
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** An issuer in the configuration of a gateway: tags of labs/images may publish lab-*. */
+const tagsOf = ({ url, caFile }: { url: string; caFile: string }) => ({
+  ...{ name: 'ci', issuer: url, audience: 'ot-preload', caFile },
+  rules: [{ name: 'labs', claims: { repository: 'labs/images', ref: 'refs/tags/v*' }, images: 'lab-*' }],
+});
+
+/** Runs with a gateway before that cluster, which makes images there, and with a token that it takes. */
+export async function withGatewayBefore(
+  { kube, broker }: { kube: Kube; broker: string },
+  use: (gateway: { url: string; token: string }) => Promise<void>,
+): Promise<void> {
+  const issuer = await startTestIssuer('ot-preload');
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-'));
+  const [configFile, keysFolder] = [join(folder, 'gateway.yaml'), join(folder, 'keys')];
+  await writeFile(configFile, JSON.stringify({ issuers: [tagsOf(issuer)] }));
+  await mkdir(keysFolder);
+  await writeFile(join(keysFolder, 'tests'), publicationKey);
+  const images = imageMaker(verified, { kube, telemetry: telemetryOf('gateway') });
+  const where = { port: 0, host: '127.0.0.1', rereadMs: 3_600_000, tls: 'plain-http' } as const;
+  const address = { url: broker, tokenFile: undefined, keysFolder };
+  const gateway = await startGateway({ configFile, broker: address, ...where }, images, () => undefined);
+  try {
+    await use({ url: gateway.url, token: await issuer.token() });
+  } finally {
+    await gateway.close();
+    await images.drain();
+    await issuer.close();
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** A Broker with a configurable answer, and the events that it received. */
