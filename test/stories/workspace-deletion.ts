@@ -11,6 +11,7 @@ import { Workspace } from '../../shared/kinds/pelotech/workspace.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { putImage } from './images.ts';
 import { createMachine, untilMachine } from './machines.ts';
+import { untilCount } from './references.ts';
 import {
   aCluster,
   aLab,
@@ -22,6 +23,7 @@ import {
   labNamespace,
   readyWorkspace,
   untilComponent,
+  untilSaid,
   untilWorkspace,
   workspaceStories,
 } from './workspaces.ts';
@@ -125,8 +127,7 @@ export const stories = workspaceStories({
         for (const name of ['base', 'second']) {
           await putImage(world, name);
           await createImage(world, name);
-          const isCounted = (found: VMDiskImage | undefined) => found?.status?.references?.count === 0;
-          await until(world, VMDiskImage, { namespace: world.namespace, name }, isCounted);
+          await untilCount(world, name, 0);
         }
         const { vmDiskImageTemplate: _, ...missing } = aMachine(world, 'other', 'missing');
         await createWorkspace(world, 'lab1', { vms: [aMachine(world, 'vm', 'base'), missing] });
@@ -146,9 +147,8 @@ export const stories = workspaceStories({
       const ref = inLab('app');
       await kube.patch(Deployment, ref, { metadata: { finalizers: ['example.com/held'] } });
       await kube.delete(Workspace, { name: 'lab1' });
-      const isSaid = (found: Workspace | undefined) => found?.status?.message?.includes('example.com/held') === true;
-      const held = await until(world, Workspace, { name: 'lab1' }, isSaid);
-      expect(held?.metadata.deletionTimestamp).toBeDefined();
+      const held = await untilSaid(world, 'lab1', 'example.com/held');
+      expect(held.metadata.deletionTimestamp).toBeDefined();
       await kube.patch(Deployment, ref, { metadata: { finalizers: null } });
       await untilGone(world, Workspace, { name: 'lab1' });
       await expectNothingLeft(world);
