@@ -30,7 +30,7 @@ interface Changes {
   selector?: LabelSelector;
   /** Only the object of this name. */
   name?: string;
-  /** Only what is in a workspace's Namespace, or, of a kind that is in none, has a name as it has; or only what is not. */
+  /** Only (or only not) objects in the Namespace of a workspace; objects of a cluster-scoped kind are matched by name. */
   namespace?: 'workspace' | 'outsideWorkspaces';
   /** Only these changes of the object; a deletion proves nothing, like any event. */
   verbs?: readonly ChangeVerb[];
@@ -45,7 +45,7 @@ export type Subscription =
       schema: z.ZodType;
       /** Only with these extension attributes. */
       attributes?: Readonly<Record<string, string>>;
-      /** The Broker delivers it for hours, not for a minute: what it says, no sweep finds again. */
+      /** The Broker delivers it again for hours, not for a minute, because no sweep recovers it. */
       forHours?: boolean;
     }
   | { on: 'deadLetter' }

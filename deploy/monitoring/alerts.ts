@@ -110,9 +110,9 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: `(${missed} > 5) unless (${missed} <= 0.05 * ${sum('namespace, function', handledRecording)})`,
     for: '10m',
-    summary: 'Timers find what events should have told.',
+    summary: 'Timers do work that events should have triggered.',
     description:
-      'What {{ $labels.function }} found within an hour that no event had told it of: {{ $value | humanize }}.',
+      '{{ $labels.function }} did work within an hour that no event had triggered: {{ $value | humanize }} times.',
   },
   {
     name: 'OtDeadLetters',

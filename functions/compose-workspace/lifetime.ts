@@ -167,6 +167,6 @@ export const annotationFaults = (workspace: Workspace): Action[] =>
   ].flatMap(({ key, isValid, form }) => {
     const text = workspace.metadata.annotations?.[key];
     if (text === undefined || isValid(text)) return [];
-    const message = `Annotation ${key}: expected ${form}, found ${JSON.stringify(text.slice(0, 64))}; it counts for nothing.`;
+    const message = `Annotation ${key}: expected ${form}, found ${JSON.stringify(text.slice(0, 64))}; it is ignored.`;
     return [recordEvent(workspace, true, 'AnnotationInvalid', message, digestOf([key, text]))];
   });

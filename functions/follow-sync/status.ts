@@ -64,7 +64,7 @@ export function downloaded({ image, nowMs, policy }: Observed, { metadata: { nam
 }
 
 export const keptUntil =
-  'The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.';
+  'The volume is kept; the snapshot is retried every ten minutes, and when annotation pelotech.ot/sync-requested changes.';
 
 /** Reports the snapshotter's error while it lasts: the snapshotter retries, and no error is final. */
 export function reportError({ image, nowMs }: Observed, { status }: VolumeSnapshot): Action[] {
@@ -133,7 +133,7 @@ export function withLost({ metadata, status }: VMDiskImage, isLost: boolean, mes
 /** Waits for a snapshot again. The same write reports a loss, because start-sync downloads a lost snapshot again if it is in use. */
 export function waitAgain({ image, nowMs }: Observed, name: string, why: 'lost' | 'not ready'): Action[] {
   const isLost = why === 'lost';
-  const message = `The snapshot ${name} is ${why}; waiting for ${isLost ? 'another' : 'one that is ready'} of the volume that is kept. Nothing is downloaded.`;
+  const message = `The snapshot ${name} is ${why}; waiting for ${isLost ? 'a new one' : 'one that is ready'} of the kept volume. Nothing is downloaded.`;
   const fields = { snapshottingAt: toTime(nowMs), completedAt: null };
   if (!isLost) {
     // Machines cannot be cloned from a snapshot that is not ready, so the status names none until it is.

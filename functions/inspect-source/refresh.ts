@@ -96,9 +96,9 @@ function verdictOf(image: VMDiskImage, inspection: Refreshed['inspection'], agai
   }
   const known = knownOf(image);
   if (found === known || isUnknown(image) || isOfSameDate(image, inspection))
-    return { status: 'False', reason: 'UpToDate', message: `Revision ${revision} is what is at ${url}.` };
+    return { status: 'False', reason: 'UpToDate', message: `Revision ${revision} matches the object at ${url}.` };
   if (again && identityIn(again) !== found) {
-    const message = `${url} is another object at each look: it is not downloaded again. Correct the server, or remove spec.refresh.`;
+    const message = `${url} returns a different object each time: it is not downloaded again. Correct the server, or remove spec.refresh.`;
     return { status: 'Unknown', reason: 'SourceUnstable', message };
   }
   const message = `${url} has changed since revision ${revision} was inspected (${known ?? 'nothing'}, now ${found}); the next revision is downloaded in turn.`;

@@ -45,7 +45,7 @@ export const noRoom = (network: VirtualNetwork, own: Network | undefined) =>
     network,
     {
       reason: 'NoFreeAddresses',
-      message: 'Expected a 10.x.y.0/24 that no network of the project overlaps with, found none: say a cidr.',
+      message: 'Expected a 10.x.y.0/24 that no network of the project overlaps with, found none: set spec.cidr.',
     },
     own,
   );

@@ -279,13 +279,13 @@ describe('a resize that Nova took and gave up', () => {
     expect(done.filter((one) => one.includes('resize'))).toEqual([]);
     expect(conditions).toMatchObject({ Ready: 'False ResizeFailed' });
     expect(status?.message).toContain(
-      `gave it up: no host may have room for it. It is asked again at ${at(5 + 300).slice(0, 19)}Z`,
+      `gave it up: no host may have room for it. It is retried at ${at(5 + 300).slice(0, 19)}Z`,
     );
   });
   test('that took Nova longer than the back-off is not asked for again at once', () => {
     const { done, status } = reconcile(given([{ ...resize(-900), ...givenUpAt(5) }]));
     expect(done.filter((one) => one.includes('resize'))).toEqual([]);
-    expect(status?.message).toContain(`It is asked again at ${at(5 + 300).slice(0, 19)}Z`);
+    expect(status?.message).toContain(`It is retried at ${at(5 + 300).slice(0, 19)}Z`);
   });
   test.each([
     ['once that is over', given([{ ...resize(-900), ...givenUpAt(-300) }])],

@@ -113,7 +113,7 @@ function resizeGivenUp({ machine, nowMs, policy }: Observed, { actions = [] }: F
   const againMs = Date.parse(inUtc(last.updated_at ?? last.start_time)) + policy.values.retryBackoffDuration;
   if (!(againMs > nowMs)) return undefined;
   const { vcpus, ram } = sizeOf(machine);
-  const message = `Nova took the resize to ${vcpus} vcpus and ${ram} MiB memory, and gave it up: no host may have room for it. It is asked again at ${toTime(againMs)}, another size at once.`;
+  const message = `Nova accepted the resize to ${vcpus} vcpus and ${ram} MiB memory, and gave it up: no host may have room for it. It is retried at ${toTime(againMs)}; another size is tried at once.`;
   return { reason: 'ResizeFailed', message };
 }
 

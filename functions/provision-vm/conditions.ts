@@ -45,7 +45,7 @@ function diskCondition(
   const notReady = (reason: Reason, message: string) => isNotSo('DiskReady', reason, message);
   // A claim that was deleted under a machine stays for as long as that runs (pvc-protection).
   if (state?.is === 'running' && (cloning || !dataVolume)) {
-    const message = `The DataVolume of the disk was deleted under the machine, which runs on; when it stops it gets a new disk, without what is on this one.`;
+    const message = `The DataVolume of the disk was deleted while the machine runs. When it stops, it gets a new disk, without the data of this one.`;
     return notReady('DiskReplaced', message);
   }
   if (!outdated && state?.is === 'halted' && dataVolume && isForFirstConsumer(dataVolume)) {

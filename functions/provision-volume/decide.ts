@@ -113,7 +113,7 @@ const broken = (volume: Volume, own: CinderVolume): StatusReport => ({
   ...existing(volume, own),
   phase: 'Failed',
   reason: 'VolumeError',
-  message: `Cinder says of the volume that it is ${own.status}. It was there before: nothing is deleted. Whoever runs OpenStack finds out why and sets its state (openstack volume set --state available ${own.id}).`,
+  message: `Cinder reports status ${own.status} for a volume that may contain data: nothing is deleted. An OpenStack admin can find out why, and set its state: openstack volume set --state available ${own.id}.`,
 });
 
 const growing: Cause = { reason: 'Growing', message: 'Cinder enlarges the volume.' };

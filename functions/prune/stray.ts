@@ -58,7 +58,7 @@ export function removeStray({ stray, image, isAudit, nowMs }: Stray): Action[] {
   if (kind === PersistentVolumeClaim.kind && metadata.ownerReferences?.length) return [];
   const uid = metadata.labels?.[imageUidLabel];
   if (image?.metadata.uid === uid || (image && snapshotsNamedBy(image).includes(metadata.name))) return [];
-  const message = `Made for VMDiskImage ${imageNameOf(metadata.name)} (uid ${uid}), which no longer exists, and used by none: deleted.`;
+  const message = `Made for VMDiskImage ${imageNameOf(metadata.name)} (uid ${uid}), which no longer exists, and unused: deleted.`;
   return [
     { do: 'delete', resource, of: stray, unchanged: true },
     recordEvent(stray, true, 'ImageGone', message, metadata.uid),

@@ -98,12 +98,12 @@ export const workspaceReasons = {
   },
   ExpiresSoon: {
     means: 'It is deleted within the hour, with everything in it.',
-    help: 'Put its end off.',
+    help: 'Extend it.',
     run: [extendCommand('NAME', '2h')],
   },
   Expired: 'Its time was over, and it was deleted with everything in it.',
   AnnotationInvalid: {
-    means: 'An annotation does not parse, and counts for nothing.',
+    means: 'An annotation does not parse, and is ignored.',
     help: 'Write what the message expects.',
     run: ['kubectl edit otws NAME'],
   },

@@ -95,7 +95,7 @@ function partOf(
   if (refused) return part(failed(refused.reason, refused.message));
   if (image) return part(statusOfImage(image, machines));
   if (machines.every((machine) => isSkipped(machine, policy))) {
-    return part(skipped('Its machines are left out, as the policy says of ignoreOnDeploy.'));
+    return part(skipped("The policy's ignoreOnDeploy skips its machines."));
   }
   if (!template || 'lacks' in template) return part(missing(template?.lacks ?? ''));
   const why = whyMayNot(policy, imageNamespaces, ref, template.spec);

@@ -29,7 +29,7 @@ export function statusOfImage(image: VMDiskImage, machines: readonly WorkspaceMa
     const cure = others === '' ? '' : ` Its ${others} is not that of vmDiskImageTemplate: delete it to recreate it.`;
     return failed('ImageFailed', `Failed ${place}: ${message}${cure}`);
   }
-  if (phase === undefined) return provisioning('ImageQueued', `It exists ${place} and has not been looked at yet.`);
+  if (phase === undefined) return provisioning('ImageQueued', `It exists ${place} and is not queued yet.`);
   const trouble = troubleOf(image);
   return provisioning(reasonOfWait(phase), `${phase} ${place}${trouble ? `: ${trouble}` : '.'}`);
 }
@@ -48,5 +48,5 @@ const differing = ({ spec }: VMDiskImage, machines: readonly WorkspaceMachine[])
 /** An image that is not usable. */
 export const describeLost = (image: VMDiskImage | undefined) => {
   if (!image) return 'is gone';
-  return image.metadata.deletionTimestamp ? 'is being deleted' : `is ${image.status?.phase ?? 'not there yet'}`;
+  return image.metadata.deletionTimestamp ? 'is being deleted' : `is ${image.status?.phase ?? 'not queued yet'}`;
 };

@@ -108,10 +108,7 @@ export function skipReason({ vms = [] }: WorkspaceSpec, policy: Policy): Skipped
 export const hasRolesToRun = (vm: WorkspaceMachine, { values }: Policy) =>
   deployRolesOf(vm).length > 0 && (vm.ignoreOnDeploy !== true || values.ignoreOnDeploy === 'Start');
 
-export const unreadablePolicy = waiting(
-  'InvalidPolicy',
-  'Waiting until the keys of the policy that say how roles are run parse again.',
-);
+export const unreadablePolicy = waiting('InvalidPolicy', 'Waiting until the policy keys for deploy roles are valid.');
 
 /** A machine that has a login of ours, and a host key. */
 export const hasKeys = (vm: WorkspaceMachine, { spec }: Workspace, policy: Policy) =>

@@ -46,7 +46,7 @@ test.each([
     says({ unreachable: 1 }),
     'Failed',
     'MachineUnreachable',
-    'Expected the machine to let Ansible in, found that it did not.',
+    'Ansible cannot reach the machine, or not log in to it.',
   ],
   [
     'an image that writes no JSON',

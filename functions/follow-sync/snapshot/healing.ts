@@ -39,7 +39,7 @@ export function healing(observed: Observed): Action[] {
     if (isAudit && isDownloaded(volume) && (isOfAnother || isLost(snapshot)) && isRemovable(image, snapshot))
       return removeSnapshots(image, [snapshot]);
     if (!isThere || isOfAnother) return [];
-    const message = 'Downloaded; waiting for the snapshot, which was made after all.';
+    const message = 'Downloaded; waiting for the snapshot, which exists after all.';
     const fields = { snapshottingAt: toTime(nowMs), completedAt: null };
     return transition(image, { to: 'Snapshotting', reason: 'SnapshotMade', message, nowMs, fields });
   }

@@ -136,7 +136,7 @@ describe('an image that Failed for want of its snapshot', () => {
     const { verbs, statuses } = reconcile(waiting, { dataVolumes: [volume], refusals });
     expect(verbs).toEqual(['patchStatus']);
     expect(statuses[0]?.message).toBe(
-      'The VolumeSnapshot was refused: Forbidden: exceeded quota. The volume is kept; the snapshot is asked for again every ten minutes, and when annotation pelotech.ot/sync-requested has a new value.',
+      'The VolumeSnapshot was refused: Forbidden: exceeded quota. The volume is kept; the snapshot is retried every ten minutes, and when annotation pelotech.ot/sync-requested changes.',
     );
   });
   test('creates it again at each audit, and is unchanged if it is refused again', () => {

@@ -20,7 +20,7 @@ export function outdatedDisk({ machine, dataVolume, instance }: Observed, image:
   const { namespace, name } = dataVolume.metadata;
   return waits(
     'DiskOutdated',
-    `DataVolume ${namespace}/${name} was not cloned yet from revision ${disk.revision}, which has given way to revision ${image.image.status?.snapshot?.revision}; nothing is on it, and it is made anew.`,
+    `DataVolume ${namespace}/${name} was to be cloned from revision ${disk.revision}, which was replaced by revision ${image.image.status?.snapshot?.revision} before the clone began; the empty disk is recreated.`,
   );
 }
 

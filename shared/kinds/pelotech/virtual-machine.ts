@@ -128,7 +128,7 @@ export const Interface = z
           to: text(49, 'Where the route leads, 172.26.0.0/15.').meta(
             cel('isCIDR(self)', 'routes: expected a network such as 172.26.0.0/15 in to'),
           ),
-          via: text(45, 'By way of whom.').meta(
+          via: text(45, 'The next hop.').meta(
             cel('isIP(self)', 'routes: expected an address such as 172.27.11.12 in via'),
           ),
           metric: int('Of several routes to the same place the one with the least counts.').optional(),
@@ -275,7 +275,7 @@ export const VirtualMachineSpec = z
           .string()
           .max(16)
           .regex(new RegExp(coresPattern))
-          .describe('Cores, "2"; of a fraction ("500m") one core with that much time.')
+          .describe('CPU cores, such as "2"; a fraction ("500m") is one core with that share of its time.')
           .meta(moreThanNoCore)
           .optional(),
         memory: z

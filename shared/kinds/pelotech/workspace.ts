@@ -97,7 +97,12 @@ export const WorkspaceMachine = z
     version: text(128, 'The version of the machine; {version} of imageUrlTemplate.').optional(),
     baseVm: text(253, 'What the image was built from, a label of the machine.').optional(),
     baseVmVersion: text(128, 'Its version.').optional(),
-    ignoreOnDeploy: z.boolean().optional().describe("What the policy's ignoreOnDeploy says is done with it."),
+    ignoreOnDeploy: z
+      .boolean()
+      .optional()
+      .describe(
+        "If true, the policy's ignoreOnDeploy says whether it is skipped, created without being started, or started.",
+      ),
     backingVMDiskImage: text(
       200,
       "The VMDiskImage its disk is cloned from, in one of the policy's imageNamespaces.",
@@ -186,7 +191,12 @@ export type WorkspaceContainer = z.infer<typeof WorkspaceContainer>;
 /** Containers that run together in one Pod. */
 export const ContainerCluster = z.object({
   name: label('The name of the Deployment, and of its Service.'),
-  ignoreOnDeploy: z.boolean().optional().describe("What the policy's ignoreOnDeploy says is done with it."),
+  ignoreOnDeploy: z
+    .boolean()
+    .optional()
+    .describe(
+      "If true, the policy's ignoreOnDeploy says whether it is skipped, created without being started, or started.",
+    ),
   interfaces: z.array(WorkspaceInterface).max(16).optional().describe('Networks of this workspace it is on.'),
   containers: z.array(WorkspaceContainer).max(16).describe('Its containers.').meta({ minItems: 1 }),
 });
@@ -210,7 +220,7 @@ export const WorkspaceNetwork = z.object({
     .array(
       z.object({
         destinationNetworkCidr: cidr('destinationNetworkCidr', 'Where the route leads, 0.0.0.0/0.'),
-        nextHopIpAddress: address('nextHopIpAddress', 'By way of whom; that member itself does not get the route.'),
+        nextHopIpAddress: address('nextHopIpAddress', 'The next hop; that member itself does not get the route.'),
       }),
     )
     .max(32)
