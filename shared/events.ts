@@ -91,9 +91,9 @@ export const facts = {
   'ot.pelotech.virtual-machine.failed.v1': machineFact('Failed').describe(
     'A machine has failed: `message` says why. It may recover.',
   ),
-  'ot.pelotech.workspace.ready.v1': workspaceFact('Ready').describe('All parts of a workspace are ready.'),
+  'ot.pelotech.workspace.ready.v1': workspaceFact('Ready').describe('All components of a workspace are ready.'),
   'ot.pelotech.workspace.failed.v1': workspaceFact('Failed').describe(
-    'A part of a workspace has failed: `message` says which and why. It may recover.',
+    'A component of a workspace has failed: `message` says which and why. It may recover.',
   ),
   'ot.pelotech.workspace.late.v1': workspaceWarning.describe(
     'The images of a workspace are not expected before its start (`at`): `message` says why.',

@@ -925,7 +925,7 @@ describe('of a workspace that is Ready for the first time', () => {
   const workspace = lab({}, { phase: 'Provisioning', conditions: [since('NamespaceReady', -3500)] });
   const madeAnHourAgo = { ...workspace, metadata: { ...workspace.metadata, creationTimestamp: at(-3600) } };
 
-  test('it is measured how long each stage that has parts took, and the whole', () => {
+  test('it is measured how long each stage that has components took, and the whole', () => {
     expect(measured(reconcile({ workspace: madeAnHourAgo }))).toEqual([
       ['NamespaceReady', 100],
       ['Ready', 3600],

@@ -36,9 +36,9 @@ interface Observations extends Pick<Outside, 'subnets' | 'vpc'>, Pick<Inside, 'm
 export function garbage(found: Observations): Garbage {
   const { workspace, policy, provider, own, subnets, vpc } = found;
   const { vms = [], containerClusters = [], volumes = [], networks = [] } = workspace.spec;
-  const made = <T extends { ignoreOnDeploy?: boolean | undefined }>(parts: readonly T[]) =>
-    parts.filter((part) => !isSkipped(part, policy));
-  const names = (parts: readonly { name: string }[]) => new Set(parts.map(({ name }) => name));
+  const made = <T extends { ignoreOnDeploy?: boolean | undefined }>(members: readonly T[]) =>
+    members.filter((member) => !isSkipped(member, policy));
+  const names = (members: readonly { name: string }[]) => new Set(members.map(({ name }) => name));
   const wanted = definitionNames(networks, provider);
   const users = goneNetworks(own.definitions, wanted).map((network) => ({ network, by: usersOf(found, network) }));
   const kept = users.filter(({ by }) => by.length > 0);

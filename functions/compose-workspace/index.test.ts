@@ -140,7 +140,7 @@ test("the seed's own manifest applies as it stands, and waits for its image", as
   expect(await kube.list(Deployment, { namespace: 'ws-demo-workspace-1' })).toEqual([]);
 });
 
-test('once its image exists everything is made, and it becomes Ready with its parts', async () => {
+test('once its image exists everything is made, and it becomes Ready with its components', async () => {
   await image('ubuntu', 'Queued');
   const ref = await workspace('whole', whole);
   expect(await look(ref)).toMatchObject({ phase: 'Provisioning', ready: '1/6' });
@@ -170,7 +170,7 @@ test('the same event again writes nothing', async () => {
   expect(await kube.list(Deployment, { namespace: 'ws-whole' })).toEqual(deployments);
 });
 
-test('a part that was deleted or edited comes back', async () => {
+test('a component that was deleted or edited comes back', async () => {
   const app = { namespace: 'ws-whole', name: 'app' };
   await kube.delete(Service, app);
   await kube.delete(NetworkPolicy, { namespace: 'ws-whole', name: 'ws-deny-all' });
@@ -264,7 +264,7 @@ test('of very many under way a sweep looks at some, and the next at the others',
   expect(new Set([...one, ...other]).size).toBe(150);
 });
 
-test('a part that is no longer wanted is deleted, and a network only when it has no users', async () => {
+test('a component that is no longer wanted is deleted, and a network only when it has no users', async () => {
   await kube.patch(
     Workspace,
     { name: 'whole' },

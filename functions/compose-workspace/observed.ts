@@ -20,7 +20,7 @@ import type { Refusals } from '../../shared/kubernetes/refusal.ts';
 import type { Policy } from '../../shared/policy.ts';
 import type { Queue } from './schedule/queue.ts';
 
-/** One workspace, and the objects under the names of its parts, of any owner. */
+/** One workspace, and the objects under the names of its components, of any owner. */
 export interface Observed {
   nowMs: number;
   policy: Policy;
@@ -93,7 +93,7 @@ export const nothingInside: Inside = {
   pods: [],
 };
 
-/** The observed objects that the workspace owns. Under the name of one of its parts there may be an object of another owner. */
+/** The observed objects that the workspace owns. Under the name of one of its components there may be an object of another owner. */
 export type Own = ReturnType<typeof ownObjects>;
 
 type Ownable = Pick<Observed, 'workspace' | 'namespace' | 'inside' | 'outside' | 'site'>;

@@ -17,12 +17,12 @@ export interface Stage {
   /** A write waits for those before it in its sequence; one of no sequence depends on no other. */
   sequenceOf?: (write: Action) => string | undefined;
   components: Component[];
-  /** What blocks it besides its parts. */
+  /** What blocks it besides its components. */
   obstacle?: (Cause & { isFinal: boolean }) | undefined;
 }
 
 /** A component of a stage: what this reconcile writes for it, and its status. */
-export interface Part {
+export interface PlannedComponent {
   name: string;
   writes: Action[];
   status: ComponentStatus;
@@ -32,10 +32,14 @@ export interface ComponentStatus extends Cause {
   phase: ComponentPhase;
 }
 
-export const stageOf = (condition: WorkspaceCondition, kind: ComponentKind, parts: readonly Part[]): Stage => ({
+export const stageOf = (
+  condition: WorkspaceCondition,
+  kind: ComponentKind,
+  planned: readonly PlannedComponent[],
+): Stage => ({
   condition,
-  writes: parts.flatMap(({ writes }) => writes),
-  components: parts.map(({ name, status }) => component(kind, name, status)),
+  writes: planned.flatMap(({ writes }) => writes),
+  components: planned.map(({ name, status }) => component(kind, name, status)),
 });
 
 export const component = (
@@ -65,7 +69,7 @@ export function statusOf(made: readonly Made[]): ComponentStatus | undefined {
   return made.some(({ found }) => found === undefined) ? provisioning('Creating', 'It is being made.') : undefined;
 }
 
-/** Every part that has to exist does. */
+/** Every component that has to exist does. */
 export const isDone = ({ components, obstacle }: Stage) => obstacle === undefined && components.every(isWell);
 
 /** A component and what it says. */

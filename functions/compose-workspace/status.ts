@@ -47,7 +47,7 @@ export function conditionOfStage({ condition, components, obstacle }: Stage): Ne
     : isSo(condition, none, 'The workspace has none.');
 }
 
-/** Of a stage that a workspace has no parts for. */
+/** Of a stage that a workspace has no components for. */
 const none = 'None';
 
 /** "5/7": what the policy leaves out is not counted. */
@@ -121,6 +121,6 @@ export const workspaceFacts: Facts<Workspace> = {
   of: (workspace) => [...facts.of(workspace), ...warningFacts(workspace)],
 };
 
-/** A stage without parts takes no time, and a skipped stage has none. */
+/** A stage without components takes no time, and a skipped stage has none. */
 const isStage = ({ type, reason }: Condition) => !notStages.includes(type) && reason !== none;
 const notStages: readonly string[] = ['SpecValid', 'AnsibleSkipped', ...warningTypes];

@@ -6,7 +6,15 @@ import { type Child, type Make, named } from '../child.ts';
 import type { Provider } from '../network/plan.ts';
 import type { Inside } from '../observed.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
-import { type ComponentStatus, type Part, type Stage, skipped, stageOf, statusOf, waiting } from '../stage.ts';
+import {
+  type ComponentStatus,
+  type PlannedComponent,
+  type Stage,
+  skipped,
+  stageOf,
+  statusOf,
+  waiting,
+} from '../stage.ts';
 import { beyondCapabilities } from './capabilities.ts';
 import { deploymentChild, podsOf } from './deployment.ts';
 import { withoutHostPorts } from './host-ports.ts';
@@ -26,7 +34,7 @@ export const containerStage = (found: Containers, make: Make): Stage =>
   stageOf(
     'ContainersReady',
     'ContainerCluster',
-    (found.workspace.spec.containerClusters ?? []).map((cluster) => partOf(found, cluster, make)),
+    (found.workspace.spec.containerClusters ?? []).map((cluster) => componentOf(found, cluster, make)),
   );
 
 /** What a container cluster offers to others: each port once. */
@@ -42,7 +50,7 @@ export const portsOf = ({ containers }: ContainerCluster) => [
   ).values(),
 ];
 
-function partOf(found: Containers, cluster: ContainerCluster, make: Make): Part {
+function componentOf(found: Containers, cluster: ContainerCluster, make: Make): PlannedComponent {
   const { workspace, policy, provider, services, pods, isHibernating } = found;
   const { name } = cluster;
   const deployment = named(found.deployments, name);

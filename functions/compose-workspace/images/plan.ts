@@ -12,7 +12,7 @@ import { isSkipped } from '../skipped.ts';
 import {
   type ComponentStatus,
   failed,
-  type Part,
+  type PlannedComponent,
   provisioning,
   ready,
   type Stage,
@@ -79,36 +79,40 @@ export const imageStage = (found: Found): Stage =>
   stageOf(
     'VMDiskImagesReady',
     'VMDiskImage',
-    [...found.wanted.values()].map((one) => partOf(found, one)),
+    [...found.wanted.values()].map((one) => componentOf(found, one)),
   );
 
-function partOf(
+function componentOf(
   { workspace, policy, refusals, imageNamespaces, machines: found }: Found,
   { ref, image, template, refused }: WantedImage,
-): Part {
+): PlannedComponent {
   const machines = machinesOn(workspace, ref.name);
-  const part = (status: ComponentStatus, writes: Action[] = []): Part => ({ name: ref.name, writes, status });
+  const planned = (status: ComponentStatus, writes: Action[] = []): PlannedComponent => ({
+    name: ref.name,
+    writes,
+    status,
+  });
   if ((refused || !isUsable(image)) && machines.every((machine) => hasDisk(machine, found))) {
     const message = `${nameOf(VMDiskImage, ref)} ${refused ? 'is of another author' : describeLost(image)}; the disks were cloned before.`;
-    return part(ready('DiskCloned', message));
+    return planned(ready('DiskCloned', message));
   }
-  if (refused) return part(failed(refused.reason, refused.message));
-  if (image) return part(statusOfImage(image, machines));
+  if (refused) return planned(failed(refused.reason, refused.message));
+  if (image) return planned(statusOfImage(image, machines));
   if (machines.every((machine) => isSkipped(machine, policy))) {
-    return part(skipped("The policy's ignoreOnDeploy skips its machines."));
+    return planned(skipped("The policy's ignoreOnDeploy skips its machines."));
   }
-  if (!template || 'lacks' in template) return part(missing(template?.lacks ?? ''));
+  if (!template || 'lacks' in template) return planned(missing(template?.lacks ?? ''));
   const why = whyMayNot(policy, imageNamespaces, ref, template.spec);
-  if (why) return part(why);
+  if (why) return planned(why);
   const refusal = refusals.get(refusalKey(VMDiskImage, ref, workspace.metadata.name));
   if (refusal)
-    return part(failed('ImageRefused', `It was refused in namespace ${ref.namespace}: ${formatRefusal(refusal)}`));
+    return planned(failed('ImageRefused', `It was refused in namespace ${ref.namespace}: ${formatRefusal(refusal)}`));
   const made = newImage(ref, template.spec, {
     madeBy: 'compose-workspace',
     askedBy: { name: workspace.metadata.name },
   });
   const object = { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, ...madeForWorkspaces } } };
-  return part(provisioning('Creating', `It is being made in namespace ${ref.namespace}.`), [
+  return planned(provisioning('Creating', `It is being made in namespace ${ref.namespace}.`), [
     { do: 'create', resource: VMDiskImage, object, askedBy: workspace.metadata.name },
   ]);
 }

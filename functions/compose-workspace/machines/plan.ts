@@ -14,7 +14,7 @@ import { type Access, accessTo } from '../roles/login.ts';
 import { hasKeys, type RolesFound } from '../roles/roles.ts';
 import { buildRecord } from '../roles/roles-of-machine.ts';
 import { isSkipped, skippedByPolicy } from '../skipped.ts';
-import { type Part, provisioning, type Stage, skipped, stageOf, statusOf, waiting } from '../stage.ts';
+import { type PlannedComponent, provisioning, type Stage, skipped, stageOf, statusOf, waiting } from '../stage.ts';
 import { statusOfMachine } from './status.ts';
 
 interface Machines extends Pick<Inside, 'machines'>, Pick<RolesFound, 'workspace' | 'policy' | 'site'> {
@@ -33,11 +33,11 @@ export function machineStage(found: Machines, make: Make): Stage {
   return stageOf(
     'VirtualMachinesReady',
     'VirtualMachine',
-    (workspace.spec.vms ?? []).map((machine) => partOf({ ...found, key }, machine, make)),
+    (workspace.spec.vms ?? []).map((machine) => componentOf({ ...found, key }, machine, make)),
   );
 }
 
-function partOf(
+function componentOf(
   {
     workspace,
     policy,
@@ -50,7 +50,7 @@ function partOf(
   }: Machines & { key: string | undefined },
   machine: WorkspaceMachine,
   make: Make,
-): Part {
+): PlannedComponent {
   const { name, backingVMDiskImage } = machine;
   const found = named(machines, name);
   const isOurs = found !== undefined && owns(workspace, found);

@@ -4,7 +4,7 @@ import type { Policy } from '../../../shared/policy.ts';
 import { namespaceOf } from '../../../shared/workspaces/workspace.ts';
 import { type Made, type Make, named } from '../child.ts';
 import type { Inside, Outside, Own } from '../observed.ts';
-import { type ComponentStatus, failed, type Part, ready, type Stage, stageOf, statusOf } from '../stage.ts';
+import { type ComponentStatus, failed, type PlannedComponent, ready, type Stage, stageOf, statusOf } from '../stage.ts';
 import { bridgeChildren } from './bridge.ts';
 import { definitionChild, subnetChild, vpcChild } from './kube-ovn.ts';
 import { statusOfSubnet } from './status.ts';
@@ -67,7 +67,7 @@ function ofKubeOvn(
 ): Stage {
   const namespace = namespaceOf(workspace.metadata.name);
   const vpc = make(vpcChild(workspace), foundVpc);
-  const parts = networks.map((network): Part => {
+  const components = networks.map((network): PlannedComponent => {
     const child = subnetChild(workspace, network, own.subnets);
     const subnet = named(subnets, child.name);
     const definition = definitionChild(namespace, network);
@@ -78,7 +78,7 @@ function ofKubeOvn(
       status: statusOf([vpc, ...made]) ?? statusOfSubnet(subnet),
     };
   });
-  const stage = stageOf('NetworksReady', 'Network', parts);
+  const stage = stageOf('NetworksReady', 'Network', components);
   return vpc.writes.length > 0
     ? { ...stage, writes: [...vpc.writes, ...stage.writes], sequenceOf: () => 'router' }
     : stage;
@@ -89,11 +89,11 @@ const writesOf = (made: readonly Made[]) => made.flatMap(({ writes }) => writes)
 function ofBridges({ workspace, definitions }: Networks, networks: readonly WorkspaceNetwork[], make: Make): Stage {
   const namespace = namespaceOf(workspace.metadata.name);
   const defined = ready('Defined', 'It is a bridge on the node of its members.');
-  const parts = networks.map((network): Part => {
+  const components = networks.map((network): PlannedComponent => {
     const made = bridgeChildren(namespace, network).map((child) => make(child, named(definitions, child.name)));
     return { name: network.name, writes: writesOf(made), status: statusOf(made) ?? defined };
   });
-  return stageOf('NetworksReady', 'Network', parts);
+  return stageOf('NetworksReady', 'Network', components);
 }
 
 /** The names of the NetworkAttachmentDefinitions of networks. */

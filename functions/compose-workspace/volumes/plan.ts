@@ -5,17 +5,17 @@ import type { Policy } from '../../../shared/policy.ts';
 import { type Child, type Make, named } from '../child.ts';
 import type { Inside } from '../observed.ts';
 import { isHalted, isSkipped } from '../skipped.ts';
-import { type Part, type Stage, stageOf, statusOf } from '../stage.ts';
+import { type PlannedComponent, type Stage, stageOf, statusOf } from '../stage.ts';
 import { requestOf, statusOfClaim } from './status.ts';
 
 export function volumeStage(spec: WorkspaceSpec, claims: Inside['claims'], policy: Policy, make: Make): Stage {
-  const parts = (spec.volumes ?? []).map((volume): Part => {
+  const components = (spec.volumes ?? []).map((volume): PlannedComponent => {
     const found = named(claims, volume.name);
     const made = make(claimChild(volume, found), found);
     const status = statusOf([made]) ?? statusOfClaim(volume, found, isMounted(spec, policy, volume.name));
     return { name: volume.name, writes: made.writes, status };
   });
-  return stageOf('VolumesReady', 'Volume', parts);
+  return stageOf('VolumesReady', 'Volume', components);
 }
 
 /** A claim that exists keeps its class and mode, which never change, never becomes smaller, and grows once it is bound. */
