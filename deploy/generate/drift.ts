@@ -24,7 +24,7 @@ export async function drift(all: readonly Generated[], root: URL): Promise<Map<s
       const page = wanted.get(one.page) ?? (await readFile(new URL(one.page, root), 'utf8'));
       wanted.set(one.page, withSection(page, one));
     } else {
-      for (const path of await leftOver(one, root)) wanted.set(path, undefined);
+      for (const path of await obsoleteFiles(one, root)) wanted.set(path, undefined);
       for (const [name, text] of one.files) wanted.set(one.folder + name, text);
     }
   }
@@ -53,7 +53,7 @@ function withSection(text: string, { page, name, text: section }: Section): stri
   return `${text.slice(0, from + begin.length)}\n${section}\n${text.slice(to)}`;
 }
 
-async function leftOver({ folder, files, header }: Folder, root: URL): Promise<string[]> {
+async function obsoleteFiles({ folder, files, header }: Folder, root: URL): Promise<string[]> {
   if (header === undefined) return [];
   const names = (await readdir(new URL(folder, root), { recursive: true })).filter((name) =>
     /\.(yaml|json)$/.test(name),

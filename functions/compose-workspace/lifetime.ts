@@ -69,7 +69,7 @@ const ends = [
     type: 'HibernatesSoon',
     fact: 'hibernating',
     at: ({ hibernatesAtMs }: Lifetime) => hibernatesAtMs,
-    told: ({ status }: Workspace) => status?.hibernatesAt,
+    reportedAt: ({ status }: Workspace) => status?.hibernatesAt,
     describe: ({ metadata }: Workspace, at: string) =>
       `Its machines and containers are stopped at ${at}; disks stay. To prevent it: ${wakeCommand(metadata.name)}`,
   },
@@ -77,19 +77,19 @@ const ends = [
     type: 'ExpiresSoon',
     fact: 'expiring',
     at: ({ expiresAtMs }: Lifetime) => expiresAtMs,
-    told: ({ status }: Workspace) => status?.expiresAt,
+    reportedAt: ({ status }: Workspace) => status?.expiresAt,
     describe: (workspace: Workspace, at: string) =>
       `It is deleted at ${at}, with everything in it. For two hours more: ${twoHoursMore(workspace)}`,
   },
 ] as const;
 
-/** All that users are warned of; a late start as soon as it is known. `told` is the time that the status says. */
+/** All that users are warned of; a late start as soon as it is known. `reportedAt` is the time that the status says. */
 const warnings = [
   {
     type: 'WillBeLate',
     fact: 'late',
     at: ({ startsAtMs }: Lifetime) => startsAtMs,
-    told: (workspace: Workspace) => timeOf(lifetimeOf(workspace).startsAtMs),
+    reportedAt: (workspace: Workspace) => timeOf(lifetimeOf(workspace).startsAtMs),
   },
   ...ends,
 ] as const;
@@ -113,11 +113,12 @@ export function warningConditions(workspace: Workspace, nowMs: number): NewCondi
 /** Once for each time that is warned of: an Event for people, and a domain event. */
 export function warn(workspace: Workspace, conditions: readonly NewCondition[], nowMs: number): Action[] {
   const lifetime = lifetimeOf(workspace);
-  return warnings.flatMap(({ type, fact, at, told }) => {
+  return warnings.flatMap(({ type, fact, at, reportedAt }) => {
     const condition = conditions.find((one) => one.type === type);
     const before = conditionOf(workspace.status?.conditions, type);
     const atTime = timeOf(at(lifetime));
-    if (condition?.status !== 'True' || !atTime || (before?.status === 'True' && told(workspace) === atTime)) return [];
+    if (condition?.status !== 'True' || !atTime || (before?.status === 'True' && reportedAt(workspace) === atTime))
+      return [];
     const time = before?.status === 'True' ? before.lastTransitionTime : toTime(nowMs);
     return [
       recordEvent(workspace, true, condition.reason, condition.message, atTime),
@@ -128,9 +129,9 @@ export function warn(workspace: Workspace, conditions: readonly NewCondition[], 
 
 /** The domain events of the warnings, rebuilt from the status. */
 export const warningFacts = (workspace: Workspace): Publish[] =>
-  warnings.flatMap(({ type, fact, told }) => {
+  warnings.flatMap(({ type, fact, reportedAt }) => {
     const condition = conditionOf(workspace.status?.conditions, type);
-    const at = told(workspace);
+    const at = reportedAt(workspace);
     if (condition?.status !== 'True' || at === undefined) return [];
     const { reason, message, lastTransitionTime: time } = condition;
     return [publish(workspace, { fact, at, time, reason, message })];
@@ -138,15 +139,15 @@ export const warningFacts = (workspace: Workspace): Publish[] =>
 
 function publish(
   workspace: Workspace,
-  { fact, ...said }: { fact: string; at: string; time: string; reason: string; message: string },
+  { fact, ...facts }: { fact: string; at: string; time: string; reason: string; message: string },
 ): Publish {
   const { uid, name, generation } = workspace.metadata;
   return {
     do: 'publish',
     type: `ot.pelotech.workspace.${fact}.v1`,
-    id: digestOf([uid, fact, said.at]),
+    id: digestOf([uid, fact, facts.at]),
     subject: name,
-    data: { name, uid, generation, ...said },
+    data: { name, uid, generation, ...facts },
     about: workspace,
   };
 }

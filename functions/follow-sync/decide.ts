@@ -8,7 +8,7 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { cloneFailureOf, cloneProgress, isClone } from './attempt/clone.ts';
 import { failureOf } from './attempt/failure.ts';
 import { progressOf } from './attempt/progress.ts';
-import { garbage, leftOverVolumes, remove } from './garbage.ts';
+import { garbage, garbageVolumes, remove } from './garbage.ts';
 import { isDownloaded, type Observed } from './observed.ts';
 import { useRevision } from './revision/use-revision.ts';
 import { adopting } from './snapshot/adopting.ts';
@@ -45,7 +45,7 @@ function stepAndGarbage(observed: Observed): Action[] {
   const step = stepOf(observed);
   const next = afterwards(observed.image, step);
   const isDone = next.status?.phase === 'Succeeded' && observed.image.status?.phase !== 'Succeeded';
-  return [...step, ...(isDone ? leftOverVolumes({ ...observed, image: next }) : garbage(observed))];
+  return [...step, ...(isDone ? garbageVolumes({ ...observed, image: next }) : garbage(observed))];
 }
 
 function stepOf(observed: Observed): Action[] {

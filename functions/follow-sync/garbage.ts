@@ -16,13 +16,13 @@ import { ifUnchanged, isCutFrom, isUsable, removeSnapshots } from './snapshot/sn
 
 /** Deletes volumes of earlier attempts, the source volume once its snapshot is ready, and snapshots of revisions that are not kept. */
 export const garbage = (observed: Observed): Action[] => [
-  ...leftOverVolumes(observed),
+  ...garbageVolumes(observed),
   ...unknownVolumes(observed),
   ...oldSnapshots(observed),
 ];
 
 /** The volumes alone, whose deletion needs no write of the status before it. */
-export const leftOverVolumes = (observed: Observed): Action[] =>
+export const garbageVolumes = (observed: Observed): Action[] =>
   observed.dataVolumes
     .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
     .map((dataVolume) => remove(observed.image, dataVolume));

@@ -39,7 +39,7 @@ import { type Observed, type Postponed, passwordKey } from './observed.ts';
 export async function gather(context: Context, batch: Batch): Promise<(Observed | Postponed | Unreadable)[]> {
   const { kube } = context;
   const waiting = await waitingFor(kube, imagesOfFacts(batch));
-  const refs = distinct([...machinesIn(batch), ...waiting.read].sort(byTurn), keyOf);
+  const refs = distinct([...machinesIn(batch), ...waiting.read].sort(eventsFirst), keyOf);
   const named = await machinesAt(kube, refs.slice(0, machinesPerReconcile));
   const postponed = refs.slice(machinesPerReconcile);
   return [
@@ -73,15 +73,15 @@ type Reader = Context['kube'];
 const machinesPerReconcile = 50;
 
 /** A machine to observe, and whether it is so because of an event. */
-interface Turn extends ObjectReference {
+interface Candidate extends ObjectReference {
   isEvent: boolean;
 }
 
 /** Events never wait for a crowd. */
-const byTurn = (one: Turn, other: Turn) => Number(other.isEvent) - Number(one.isEvent);
+const eventsFirst = (one: Candidate, other: Candidate) => Number(other.isEvent) - Number(one.isEvent);
 
 /** The machines that events are about, by name or by the name of a child. A root disk has the name of its machine and a suffix. */
-const machinesIn = ({ subjects, audited = [] }: Batch): Turn[] =>
+const machinesIn = ({ subjects, audited = [] }: Batch): Candidate[] =>
   [...subjects, ...audited].flatMap(({ kind, namespace, name, verb }) => {
     if (kind === ConfigMap.kind) return [];
     const machine = kind === DataVolume.kind ? machineNameOf(name) : name;
@@ -118,7 +118,7 @@ async function rivalsOf(kube: Reader, gone: readonly ObjectReference[]): Promise
 }
 
 /** The machines that wait for these images and to which that makes a difference, in the order in which they are begun. */
-async function waitingFor(kube: Reader, images: readonly ObjectReference[]): Promise<Found<Turn>> {
+async function waitingFor(kube: Reader, images: readonly ObjectReference[]): Promise<Found<Candidate>> {
   const refs = distinct(images, keyOf);
   const look = () => Promise.all([readPolicy(kube), imagesOf(kube, refs)]);
   let looked: ReturnType<typeof look> | undefined;

@@ -25,7 +25,7 @@ export function failedAttempt(
   failed: { id: string },
   reason: Reason,
   what: string,
-  leftOver: readonly OpenStackRequest[],
+  garbage: readonly OpenStackRequest[],
 ): Action[] {
   const { volume, policy, nowMs, refusals } = observed;
   const isWritten = volume.status?.failed === failed.id;
@@ -38,7 +38,7 @@ export function failedAttempt(
   const report = reportAfter(volume, { ...statusBefore(volume), ...fields });
   return [
     ...(isWritten ? [] : reportStatus({ resource: Volume }, volume, report, nowMs)),
-    ...callsFor(volume, leftOver, refusals),
+    ...callsFor(volume, garbage, refusals),
   ];
 }
 

@@ -95,12 +95,12 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
   const grows = isSettled && isSmall ? [extendVolume(own.id, wantedSize(volume))] : [];
   // A machine may have it before anybody here has seen it available.
   const isSeparate = own.status !== 'creating' && own.status !== 'downloading';
-  const leftOver = isSeparate ? found.own.map(({ id }) => deleteImage(id)) : [];
-  const requests = [...leftOver, ...grows];
+  const garbage = isSeparate ? found.own.map(({ id }) => deleteImage(id)) : [];
+  const requests = [...garbage, ...grows];
   const calls = callsFor(volume, requests, refusals);
   if (calls.length > 0) return calls;
   const refused = firstRefusal(refusals, volume, grows);
-  const report = withLeftOver(existing(volume, own), leftOver.length > 0);
+  const report = withGarbage(existing(volume, own), garbage.length > 0);
   if (refused) return look(observed, { ...report, isReady: false, ...notGrown(refused) }, isSettled);
   return look(observed, report.isReady && isSmall ? { ...report, isReady: false, ...growing } : report, isSettled);
 }
@@ -124,7 +124,7 @@ const notGrown = ({ reason, message }: Cause): Cause => ({
 });
 
 /** An image that could not be deleted is looked for again while this is reported. */
-const withLeftOver = (report: StatusReport, isLeft: boolean): StatusReport => ({
+const withGarbage = (report: StatusReport, isLeft: boolean): StatusReport => ({
   ...report,
   fields: { ...report.fields, imageLeft: isLeft ? true : undefined },
 });

@@ -12,7 +12,7 @@ export type Source =
   | { is: 'ready'; image: string }
   | { is: 'asked for'; request: OpenStackRequest }
   | { is: 'on its way' }
-  /** A download that went wrong: the image that was to hold it, and what is said of it. */
+  /** A download that went wrong: the image that was to hold it, and the message about it. */
   | { is: 'failed'; image: GlanceImage; message: string }
   | { is: 'missing'; reason: Reason; message: string; isFinal: boolean };
 

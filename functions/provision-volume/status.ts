@@ -3,7 +3,7 @@ import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
 import type { StatusReport } from '../../shared/kubernetes/status.ts';
 import { cloudReady } from '../../shared/openstack/status.ts';
 
-/** What the status said of the volume in OpenStack, where this look tells nothing of it. */
+/** What the status reports of the volume in OpenStack, where this reconcile found out nothing about it. */
 export const statusBefore = ({ status }: Volume) => ({
   id: status?.id,
   filled: status?.filled,

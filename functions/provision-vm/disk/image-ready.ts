@@ -61,7 +61,7 @@ export function forbiddenBy({ metadata, spec }: VirtualMachine, policy: Policy):
   return final(why.reason, why.message);
 }
 
-/** What ensure-vmdi says of it where it has said anything: it alone knows why it makes no image. */
+/** With the cause that ensure-vmdi reported, if any: it alone knows why it makes no image. */
 function missing({ metadata, spec, status }: VirtualMachine, called: string): Obstacle {
   const resolved = conditionOf(status?.conditions, 'ImageResolved');
   const isOfThisSpec =

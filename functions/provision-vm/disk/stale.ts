@@ -10,7 +10,7 @@ export interface Waiting {
   image: VMDiskImage | undefined;
 }
 
-/** The machine does not say of its image what is so, or waits with its disk for another: it is to be told, or to be begun. */
+/** The machine's condition of its image is outdated, or its disk is still to be made. */
 export function isStale({ machine, image }: Waiting, policy: Policy): boolean {
   if (machine.metadata.deletionTimestamp) return false;
   const readiness = imageReadiness({ machine, image, policy });

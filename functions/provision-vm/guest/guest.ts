@@ -66,7 +66,7 @@ export function guestOf(
   };
 }
 
-/** The guest of a machine that KubeVirt pauses or moves: KubeVirt tells nothing of it then, and what was said before stays. */
+/** The guest of a machine that KubeVirt pauses or moves: KubeVirt reports nothing of it then, and the earlier report stays. */
 export function guestBefore(machine: VirtualMachine, instance: KubeVirtInstance | undefined): Guest | undefined {
   const before = conditionOf(machine.status?.conditions, type);
   if (!machine.spec.readiness || !before) return undefined;

@@ -10,7 +10,7 @@ import { cloudInit, kubeOvn, root, wanted } from './template.ts';
 /** Digest of what we want of the machine: KubeVirt adds to what it is given, so that comparing the whole finds differences for ever. */
 const wantedDigest = 'pelotech.ot/wanted-digest';
 
-/** How the machine was to run when we said so last; from then on it is started and stopped by people. */
+/** How the machine was to run when we last wrote it; from then on it is started and stopped by people. */
 const askedToRun = 'pelotech.ot/run-strategy';
 
 /** How the machine ran before `spec.halted` stopped it: what a person chose then counts again afterwards. */

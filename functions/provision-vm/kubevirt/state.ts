@@ -118,8 +118,8 @@ const troubles: Readonly<Record<string, Cause>> = {
   ImagePullBackOff: imagePullFailed,
 };
 
-function troubleOf(said: string, { machine, instance }: Input): Obstacle | undefined {
-  const known = troubles[said];
+function troubleOf(status: string, { machine, instance }: Input): Obstacle | undefined {
+  const known = troubles[status];
   return known && trouble(known.reason, `${known.message}${because(machine, instance)}`);
 }
 
