@@ -11,14 +11,13 @@ import {
 } from '../../shared/kinds/openstack/network.ts';
 import { type OpenStackRequest, uidTag } from '../../shared/kinds/openstack/request.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
-import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { callsFor, cloudReady, firstRefusal, requeueAfterFault } from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { freeCidr } from './free-cidr.ts';
 import type { InProject, Observed } from './observed.ts';
 import { shapeChanges, shapeOf } from './shape.ts';
-import { available, before, faulty, noRoom, refusedReport, twice } from './status.ts';
+import { available, before, faulty, noRoom, refusedReport, twice, updateStatus } from './status.ts';
 
 /**
  * Creates a network and its subnet, and reports their status. Order: finalizer → network → subnet → status; at the end network (which
@@ -106,6 +105,3 @@ function finalize(observed: Observed): Action[] {
 
 /** So often a network that machines are still on is asked for again. */
 const heldAgainMs = 5000;
-
-const updateStatus = ({ network, nowMs }: Observed, report: StatusReport): Action[] =>
-  reportStatus({ resource: VirtualNetwork }, network, report, nowMs);

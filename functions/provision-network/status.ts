@@ -1,6 +1,7 @@
-import type { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
+import type { Action } from '../../shared/actions.ts';
+import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import type { Network, Subnet } from '../../shared/kinds/openstack/network.ts';
-import type { StatusReport } from '../../shared/kubernetes/status.ts';
+import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   type CloudFault,
   cloudReady,
@@ -10,8 +11,9 @@ import {
   unreachable,
 } from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
+import type { Observed } from './observed.ts';
 
-/** What the status said of the network in OpenStack, where this look tells nothing of it. */
+/** What the status reports of the network in OpenStack, where this reconcile found out nothing about it. */
 export const before = ({ status }: VirtualNetwork) => ({
   id: status?.id,
   subnetID: status?.subnetID,
@@ -76,3 +78,6 @@ export const available = (own: Network | undefined, subnet: Subnet | undefined):
   conditions: [cloudReady],
   fields: { ...factsOf(own, subnet), ready: true },
 });
+
+export const updateStatus = ({ network, nowMs }: Observed, report: StatusReport): Action[] =>
+  reportStatus({ resource: VirtualNetwork }, network, report, nowMs);

@@ -1,13 +1,13 @@
 import type { Action } from '../../shared/actions.ts';
 import { backoffMs } from '../../shared/backoff.ts';
-import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
+import type { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import type { OpenStackRequest } from '../../shared/kinds/openstack/request.ts';
-import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
+import type { StatusReport } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { callsFor, cloudReady } from '../../shared/openstack/status.ts';
 import { type Reason, repeated } from '../../shared/reasons/reason.ts';
 import type { Observed } from './observed.ts';
-import { statusBefore } from './status.ts';
+import { statusBefore, updateStatus } from './status.ts';
 
 /** All that the policy's retryLimit allows have failed. */
 export const isSpent = ({ volume, policy }: Observed) => (volume.status?.attempts ?? 0) > policy.values.retryLimit;
@@ -36,10 +36,7 @@ export function failedAttempt(
   const failure = { reason, message: what };
   const fields = { attempts, failed: failed.id, failure, nextAttemptAt: isLast ? undefined : toTime(nowMs + waitMs) };
   const report = reportAfter(volume, { ...statusBefore(volume), ...fields });
-  return [
-    ...(isWritten ? [] : reportStatus({ resource: Volume }, volume, report, nowMs)),
-    ...callsFor(volume, garbage, refusals),
-  ];
+  return [...(isWritten ? [] : updateStatus(observed, report)), ...callsFor(volume, garbage, refusals)];
 }
 
 /** The state of a volume whose last attempt failed; reported again after OpenStack was unreachable. */

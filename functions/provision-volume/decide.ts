@@ -5,24 +5,33 @@ import { type OpenStackRequest, uidKey } from '../../shared/kinds/openstack/requ
 import { type CinderVolume, createVolume, deleteVolume, extendVolume } from '../../shared/kinds/openstack/volume.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { bytesOf } from '../../shared/kubernetes/quantity.ts';
-import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
+import type { StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   callsFor,
   cloudReady,
-  describeRefused,
   firstRefusal,
-  isFinalRefusal,
   notUnique,
   requeueAfterFault,
   requeueSoon,
   unreachable,
 } from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
-import { sentence } from '../../shared/sentence.ts';
 import { failedAttempt, isSpent, reportAfter, waitsForNext } from './attempts.ts';
 import type { Found, Observed } from './observed.ts';
 import { type Source, sourceOf } from './source.ts';
-import { busy, existing, factsOf, statusBefore } from './status.ts';
+import {
+  broken,
+  busy,
+  downloading,
+  existing,
+  factsOf,
+  growing,
+  notGrown,
+  refusedReport,
+  statusBefore,
+  updateStatus,
+  withGarbage,
+} from './status.ts';
 
 /**
  * Creates a volume, filled from an image if its spec names one, and reports its status. Order: finalizer → image (where it is to be
@@ -109,26 +118,6 @@ function follow(observed: Observed, found: Found, own: CinderVolume): Action[] {
 const isFilled = ({ status }: Volume, own: CinderVolume) =>
   status?.filled === own.id || (status?.ready === true && status.id === own.id);
 
-const broken = (volume: Volume, own: CinderVolume): StatusReport => ({
-  ...existing(volume, own),
-  phase: 'Failed',
-  reason: 'VolumeError',
-  message: `Cinder reports status ${own.status} for a volume that may contain data: nothing is deleted. An OpenStack admin can find out why, and set its state: openstack volume set --state available ${own.id}.`,
-});
-
-const growing: Cause = { reason: 'Growing', message: 'Cinder enlarges the volume.' };
-
-const notGrown = ({ reason, message }: Cause): Cause => ({
-  reason,
-  message: `Cinder does not enlarge the volume: ${sentence(message)}`,
-});
-
-/** An image that could not be deleted is looked for again while this is reported. */
-const withGarbage = (report: StatusReport, isLeft: boolean): StatusReport => ({
-  ...report,
-  fields: { ...report.fields, imageLeft: isLeft ? true : undefined },
-});
-
 /** Reports the state, and reconciles again soon while a task runs. */
 function look(observed: Observed, report: StatusReport, isSettled = false): Action[] {
   const { volume } = observed;
@@ -171,18 +160,3 @@ function finalize(observed: Observed): Action[] {
     requeueSoon(volume),
   ];
 }
-
-const updateStatus = ({ volume, nowMs }: Observed, report: StatusReport): Action[] =>
-  reportStatus({ resource: Volume }, volume, report, nowMs);
-
-const downloading = (volume: Volume): StatusReport => ({
-  ...busy(volume, 'Downloading'),
-  reason: 'Downloading',
-  message: 'Glance downloads the image.',
-});
-
-const refusedReport = (volume: Volume, refused: Cause): StatusReport => ({
-  ...busy(volume, isFinalRefusal(refused) ? 'Failed' : 'Pending'),
-  reason: refused.reason,
-  message: describeRefused('volume', refused),
-});

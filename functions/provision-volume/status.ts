@@ -1,7 +1,11 @@
-import type { Volume, VolumePhase } from '../../shared/kinds/kupenstack/volume.ts';
+import type { Action } from '../../shared/actions.ts';
+import { Volume, type VolumePhase } from '../../shared/kinds/kupenstack/volume.ts';
 import type { CinderVolume } from '../../shared/kinds/openstack/volume.ts';
-import type { StatusReport } from '../../shared/kubernetes/status.ts';
-import { cloudReady } from '../../shared/openstack/status.ts';
+import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
+import { cloudReady, describeRefused, isFinalRefusal } from '../../shared/openstack/status.ts';
+import type { Cause } from '../../shared/reasons/reason.ts';
+import { sentence } from '../../shared/sentence.ts';
+import type { Observed } from './observed.ts';
 
 /** What the status reports of the volume in OpenStack, where this reconcile found out nothing about it. */
 export const statusBefore = ({ status }: Volume) => ({
@@ -71,3 +75,38 @@ export function existing(volume: Volume, own: CinderVolume): StatusReport {
     },
   };
 }
+
+export const updateStatus = ({ volume, nowMs }: Observed, report: StatusReport): Action[] =>
+  reportStatus({ resource: Volume }, volume, report, nowMs);
+
+export const downloading = (volume: Volume): StatusReport => ({
+  ...busy(volume, 'Downloading'),
+  reason: 'Downloading',
+  message: 'Glance downloads the image.',
+});
+
+export const refusedReport = (volume: Volume, refused: Cause): StatusReport => ({
+  ...busy(volume, isFinalRefusal(refused) ? 'Failed' : 'Pending'),
+  reason: refused.reason,
+  message: describeRefused('volume', refused),
+});
+
+export const broken = (volume: Volume, own: CinderVolume): StatusReport => ({
+  ...existing(volume, own),
+  phase: 'Failed',
+  reason: 'VolumeError',
+  message: `Cinder reports status ${own.status} for a volume that may contain data: nothing is deleted. An OpenStack admin can find out why, and set its state: openstack volume set --state available ${own.id}.`,
+});
+
+export const growing: Cause = { reason: 'Growing', message: 'Cinder enlarges the volume.' };
+
+export const notGrown = ({ reason, message }: Cause): Cause => ({
+  reason,
+  message: `Cinder does not enlarge the volume: ${sentence(message)}`,
+});
+
+/** An image that could not be deleted is looked for again while this is reported. */
+export const withGarbage = (report: StatusReport, isLeft: boolean): StatusReport => ({
+  ...report,
+  fields: { ...report.fields, imageLeft: isLeft ? true : undefined },
+});
