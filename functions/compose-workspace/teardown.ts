@@ -12,6 +12,7 @@ import { VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { managedBy } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type Component, Workspace, workspaceFinalizer } from '../../shared/kinds/pelotech/workspace.ts';
 import type { KubernetesObject, Resource } from '../../shared/kinds/resource.ts';
+import { hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { describeLeaving, makeFor } from './child.ts';
 import { deleteExcept } from './garbage.ts';
 import { namespaceStage, untilSettled } from './namespace/plan.ts';
@@ -32,8 +33,7 @@ interface Rest {
  */
 export function teardown(observed: Observed, own: Own): Action[] {
   const { workspace, inside, isForbidden, nowMs } = observed;
-  const { finalizers = [] } = workspace.metadata;
-  if (!finalizers.includes(workspaceFinalizer)) return [];
+  if (!hasFinalizer(workspace, workspaceFinalizer)) return [];
   const isNamespaceKept = own.namespaces.some(({ metadata }) => metadata.deletionTimestamp === undefined);
   // Only who may write in the namespace can delete what is in it in this order.
   if (isNamespaceKept && !inside) {
@@ -44,8 +44,7 @@ export function teardown(observed: Observed, own: Own): Action[] {
   }
   const rest = stepsOf(own, inside?.pods ?? []).find((step) => step.length > 0);
   if (rest) return [...rest.flatMap(remove), ...report(workspace, rest, nowMs)];
-  const others = finalizers.filter((finalizer) => finalizer !== workspaceFinalizer);
-  return [{ do: 'patchMetadata', resource: Workspace, of: workspace, metadata: { finalizers: others } }];
+  return [removeFinalizer(Workspace, workspace, workspaceFinalizer)];
 }
 
 function stepsOf(own: Own, pods: readonly Pod[]): Rest[][] {

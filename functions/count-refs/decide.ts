@@ -1,6 +1,7 @@
 import { type Action, requeueNamed, together } from '../../shared/actions.ts';
 import { imageReferenceFinalizer, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { traceOfMachine } from '../../shared/traces.ts';
 import type { Observed } from './observed.ts';
@@ -28,8 +29,7 @@ export function decide(observed: Observed): Action[] {
 }
 
 export const isDeleting = ({ metadata }: VirtualMachine) => metadata.deletionTimestamp !== undefined;
-export const isMarked = ({ metadata }: VirtualMachine) =>
-  metadata.finalizers?.includes(imageReferenceFinalizer) ?? false;
+export const isMarked = (machine: VirtualMachine) => hasFinalizer(machine, imageReferenceFinalizer);
 
 /** By server-side apply, which does not conflict with other writers of a new machine. */
 const mark = (machine: VirtualMachine, { image }: Observed): Action => {
@@ -40,10 +40,7 @@ const mark = (machine: VirtualMachine, { image }: Observed): Action => {
 
 /** By merge patch, which removes it even if another manager also owns it. */
 const release = (machine: VirtualMachine, { image }: Observed): Action => ({
-  do: 'patchMetadata',
-  resource: VirtualMachine,
-  of: machine,
-  metadata: { finalizers: machine.metadata.finalizers?.filter((name) => name !== imageReferenceFinalizer) },
+  ...removeFinalizer(VirtualMachine, machine, imageReferenceFinalizer),
   trace: traceOfMachine(machine, image),
 });
 

@@ -1,4 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
+import { kupenstackFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
 import { VirtualNetwork } from '../../shared/kinds/kupenstack/virtual-network.ts';
 import {
   createNetwork,
@@ -30,8 +31,8 @@ export function decide(observed: Observed): Action[] {
     const { fault } = observed.cloud;
     return [...updateStatus(observed, faulty(network, fault)), ...requeueAfterFault(fault, network)];
   }
-  const added = addFinalizer(VirtualNetwork, network);
-  if (added) return added;
+  if (!hasFinalizer(network, kupenstackFinalizer))
+    return [addFinalizer(VirtualNetwork, network, kupenstackFinalizer), { do: 'requeue', about: network }];
   const found = ownOf(network, observed.cloud.networks);
   const [own] = found;
   if (found.length > 1) return updateStatus(observed, twice(network, found));
@@ -79,10 +80,10 @@ function requestsFor(
 /** Deletes what was created. What cannot be deleted yet is reported and tried again. */
 function finalize(observed: Observed): Action[] {
   const { network, cloud, refusals } = observed;
-  if (!hasFinalizer(network)) return [];
+  if (!hasFinalizer(network, kupenstackFinalizer)) return [];
   const isNothingLeft =
     'fault' in cloud ? cloud.fault.reason === 'ProjectMissing' : ownOf(network, cloud.networks).length === 0;
-  if (isNothingLeft) return removeFinalizer(VirtualNetwork, network);
+  if (isNothingLeft) return [removeFinalizer(VirtualNetwork, network, kupenstackFinalizer)];
   if ('fault' in cloud) return updateStatus(observed, { ...faulty(network, cloud.fault), phase: 'Terminating' });
   const requests = ownOf(network, cloud.networks).map(({ id }) => deleteNetwork(id));
   const calls = callsFor(network, requests, refusals);

@@ -1,8 +1,9 @@
 import type { Action } from '../../shared/actions.ts';
+import { kupenstackFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
-import { addFinalizer } from '../../shared/kubernetes/finalizer.ts';
+import { addFinalizer, hasFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { isNotSo, type StatusReport } from '../../shared/kubernetes/status.ts';
 import {
   callsFor,
@@ -37,8 +38,8 @@ export function decide(observed: Observed): Action[] {
     const report = unreachable(cloud.fault, machine.status?.id !== undefined, fields);
     return [...updateStatus(observed, report), ...requeueAfterFault(cloud.fault, machine)];
   }
-  const added = addFinalizer(KupenStackMachine, machine);
-  if (added) return added;
+  if (!hasFinalizer(machine, kupenstackFinalizer))
+    return [addFinalizer(KupenStackMachine, machine, kupenstackFinalizer), { do: 'requeue', about: machine }];
   const [server, second] = cloud.servers;
   if (second) return updateStatus(observed, twice(observed, cloud));
   return server ? follow(observed, cloud, server) : begin(observed, cloud);

@@ -1,4 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
+import { kupenstackFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
 import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import { deleteFlavor } from '../../shared/kinds/openstack/flavor.ts';
 import { deleteKeyPair } from '../../shared/kinds/openstack/key-pair.ts';
@@ -18,9 +19,10 @@ import { phaseOf } from './state.ts';
  */
 export function finalize(observed: Observed): Action[] {
   const { machine, cloud, refusals } = observed;
-  if (!hasFinalizer(machine)) return [];
+  if (!hasFinalizer(machine, kupenstackFinalizer)) return [];
   if ('fault' in cloud) {
-    if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(KupenStackMachine, machine);
+    if (cloud.fault.reason === 'ProjectMissing')
+      return [removeFinalizer(KupenStackMachine, machine, kupenstackFinalizer)];
     return updateStatus(observed, {
       ...unreachable(cloud.fault, true, statusBefore(machine)),
       phase: 'Terminating',
@@ -39,7 +41,7 @@ export function finalize(observed: Observed): Action[] {
     if (flavors.length > 0) return flavors;
     // An account that may not delete flavors does not keep its machine; without an answer the flavor is asked for again.
     refused = refusalsOf(deletions).find(({ reason }) => reason === 'Unavailable');
-    if (!refused) return removeFinalizer(KupenStackMachine, machine);
+    if (!refused) return [removeFinalizer(KupenStackMachine, machine, kupenstackFinalizer)];
   }
   const { reason, message } = refused ?? deleting;
   const report = { isReady: false, reason, message, conditions: [cloudReady], fields: statusBefore(machine) };

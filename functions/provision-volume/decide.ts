@@ -1,4 +1,5 @@
 import type { Action } from '../../shared/actions.ts';
+import { kupenstackFinalizer } from '../../shared/kinds/kupenstack/condition.ts';
 import { Volume } from '../../shared/kinds/kupenstack/volume.ts';
 import { deleteImage } from '../../shared/kinds/openstack/image.ts';
 import { type OpenStackRequest, uidKey } from '../../shared/kinds/openstack/request.ts';
@@ -48,8 +49,8 @@ export function decide(observed: Observed): Action[] {
     });
     return [...updateStatus(observed, report), ...requeueAfterFault(cloud.fault, volume)];
   }
-  const added = addFinalizer(Volume, volume);
-  if (added) return added;
+  if (!hasFinalizer(volume, kupenstackFinalizer))
+    return [addFinalizer(Volume, volume, kupenstackFinalizer), { do: 'requeue', about: volume }];
   const found = ownOf(volume, cloud.volumes);
   const [own, second] = found;
   if (second) return updateStatus(observed, { ...busy(volume, 'Failed'), ...notUnique('volume', found) });
@@ -127,14 +128,14 @@ function look(observed: Observed, report: StatusReport, isSettled = false): Acti
 /** Deletes what was created; a volume that a server has stays until it is detached. */
 function finalize(observed: Observed): Action[] {
   const { volume, cloud, refusals } = observed;
-  if (!hasFinalizer(volume)) return [];
+  if (!hasFinalizer(volume, kupenstackFinalizer)) return [];
   if ('fault' in cloud) {
-    if (cloud.fault.reason === 'ProjectMissing') return removeFinalizer(Volume, volume);
+    if (cloud.fault.reason === 'ProjectMissing') return [removeFinalizer(Volume, volume, kupenstackFinalizer)];
     const report = unreachable(cloud.fault, true, { ...statusBefore(volume), ready: false });
     return updateStatus(observed, { ...report, phase: 'Terminating' });
   }
   const own = ownOf(volume, cloud.volumes);
-  if (own.length === 0 && cloud.own.length === 0) return removeFinalizer(Volume, volume);
+  if (own.length === 0 && cloud.own.length === 0) return [removeFinalizer(Volume, volume, kupenstackFinalizer)];
   const attached = own.find(({ attachments }) => attachments.length > 0);
   const requests = [
     ...own

@@ -8,6 +8,7 @@ import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown } from '../../shared/kubernetes/conditions.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
+import { removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { isNotSo, isSo } from '../../shared/kubernetes/status.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import type { Left } from './observed.ts';
@@ -50,7 +51,7 @@ export function finalize(
   { dataVolumes, claims, snapshots, holdsSlot }: Left,
   nowMs: number,
 ): Action[] {
-  const { namespace, name, finalizers, deletionTimestamp = '' } = image.metadata;
+  const { namespace, name, deletionTimestamp = '' } = image.metadata;
   if (dataVolumes.length + snapshots.length > 0) {
     return [
       ...reportTakenDown(image, nowMs),
@@ -62,11 +63,10 @@ export function finalize(
     const because = `the slot of ${namespace}/${name} is not given back yet`;
     return [...reportTakenDown(image, nowMs), { do: 'redeliver', because }];
   }
-  const others = finalizers?.filter((finalizer) => finalizer !== diskImageFinalizer);
   const rule = ruleOf(image);
   return [
     ...claims.filter(isNotDeleting).map((of) => remove(image, PersistentVolumeClaim, of)),
-    { do: 'patchMetadata', resource: VMDiskImage, of: image, metadata: { finalizers: others } },
+    removeFinalizer(VMDiskImage, image, diskImageFinalizer),
     publish(image, 'pruned', image.status?.revision ?? 0, deletionTimestamp, { rule, reason: rule }),
     { do: 'measure', metric: 'ot.image.pruned', value: 1, attributes: { rule } },
   ];

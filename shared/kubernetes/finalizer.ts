@@ -1,26 +1,29 @@
-import type { Action } from '../actions.ts';
-import { kupenstackFinalizer } from '../kinds/kupenstack/condition.ts';
-import type { KubernetesObject, Resource } from '../kinds/resource.ts';
+import type { AsRead } from '../actions.ts';
+import type { Resource } from '../kinds/resource.ts';
 
-/** Adds the finalizer before anything is created in OpenStack, unless it exists. */
-export function addFinalizer(resource: Resource, object: KubernetesObject): Action[] | undefined {
-  const finalizers = object.metadata.finalizers ?? [];
-  if (finalizers.includes(kupenstackFinalizer)) return undefined;
-  return [
-    { do: 'patchMetadata', resource, of: object, metadata: { finalizers: [...finalizers, kupenstackFinalizer] } },
-    { do: 'requeue', about: object },
-  ];
+/** The object as it was read, with its finalizers. */
+interface Finalized extends AsRead {
+  metadata: AsRead['metadata'] & { finalizers?: string[] | undefined };
 }
 
-/** Removes it, so that the object can be deleted: nothing in OpenStack is left of it. */
-export const removeFinalizer = (resource: Resource, object: KubernetesObject): Action[] => [
-  {
-    do: 'patchMetadata',
-    resource,
-    of: object,
-    metadata: { finalizers: (object.metadata.finalizers ?? []).filter((name) => name !== kupenstackFinalizer) },
-  },
-];
+export const hasFinalizer = ({ metadata }: { metadata: { finalizers?: string[] | undefined } }, finalizer: string) =>
+  metadata.finalizers?.includes(finalizer) ?? false;
 
-export const hasFinalizer = ({ metadata }: KubernetesObject) =>
-  (metadata.finalizers ?? []).includes(kupenstackFinalizer);
+/** Keeps the object until the finalizer is removed. The API server refuses it of an object that is being deleted. */
+export const addFinalizer = (resource: Resource, of: Finalized, finalizer: string) =>
+  patchFinalizers(resource, of, [...(of.metadata.finalizers ?? []), finalizer]);
+
+/** Lets the object be deleted. */
+export const removeFinalizer = (resource: Resource, of: Finalized, finalizer: string) =>
+  patchFinalizers(
+    resource,
+    of,
+    (of.metadata.finalizers ?? []).filter((name) => name !== finalizer),
+  );
+
+const patchFinalizers = (resource: Resource, of: AsRead, finalizers: readonly string[]) => ({
+  do: 'patchMetadata' as const,
+  resource,
+  of,
+  metadata: { finalizers },
+});

@@ -209,7 +209,7 @@ export const stories: readonly Story[] = [
       await untilPhase(world, 'b', 'Syncing');
       const lease = { namespace: operator, name: leaseName };
       await world.kube.patch(Lease, lease, { metadata: { annotations: { [slotsAnnotation]: 'garbage' } } });
-      expect((await untilWarning(world, operator, 'SlotsRebuilt')).message).toContain('2 held');
+      expect((await untilWarning(world, operator, 'SlotsRebuilt')).message).toContain('2 slots held');
       await until(world, Lease, lease, (found) => holdersOf(found)?.length === 2);
       world.store.limitTo(undefined);
       for (const name of ['a', 'b', 'c']) await untilPhase(world, name, 'Succeeded');

@@ -4,6 +4,7 @@ import { attemptEnd } from '../../../shared/images/attempt-end.ts';
 import { afterwards, transition } from '../../../shared/images/status.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../../shared/kinds/resource.ts';
+import { addFinalizer, hasFinalizer } from '../../../shared/kubernetes/finalizer.ts';
 import type { Reason } from '../../../shared/reasons/reason.ts';
 import type { Observed } from '../observed.ts';
 import { acknowledge, rebuiltStatus, unknownPhase } from '../status.ts';
@@ -74,11 +75,10 @@ function interrupted(
 }
 
 /** `kubectl replace` of a manifest removes it. */
-export const lacksFinalizer = ({ metadata }: VMDiskImage) => !metadata.finalizers?.includes(diskImageFinalizer);
+export const lacksFinalizer = (image: VMDiskImage) => !hasFinalizer(image, diskImageFinalizer);
 
 /** A finalizer cannot be added to an object that is being deleted. */
-function finalizer(image: VMDiskImage): Action[] {
-  if (!lacksFinalizer(image) || image.metadata.deletionTimestamp) return [];
-  const metadata = { finalizers: [...(image.metadata.finalizers ?? []), diskImageFinalizer] };
-  return [{ do: 'patchMetadata', resource: VMDiskImage, of: image, metadata }];
-}
+const finalizer = (image: VMDiskImage): Action[] =>
+  lacksFinalizer(image) && !image.metadata.deletionTimestamp
+    ? [addFinalizer(VMDiskImage, image, diskImageFinalizer)]
+    : [];
