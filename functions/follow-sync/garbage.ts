@@ -1,5 +1,6 @@
 import type { Action } from '../../shared/actions.ts';
 import { isAdopted } from '../../shared/images/adoption.ts';
+import { snapshotName } from '../../shared/images/children.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import {
   attemptLabel,
@@ -7,7 +8,6 @@ import {
   revisionLabel,
   type VMDiskImage,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
-import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { isValid } from '../../shared/policy.ts';
 import { traceOfImage } from '../../shared/traces.ts';
 import { isDownloaded, type Observed } from './observed.ts';

@@ -1,6 +1,7 @@
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, type Context, type Subject, subjectOf, type Unreadable } from '../../shared/function.ts';
 import { isAdopting } from '../../shared/images/adoption.ts';
+import { imageNameOf, snapshotName } from '../../shared/images/children.ts';
 import { currentName, currentVolume } from '../../shared/images/current-volume.ts';
 import { imagesOfFacts } from '../../shared/images/facts.ts';
 import { holdersOf, leaseRef } from '../../shared/images/slots.ts';
@@ -19,7 +20,7 @@ import {
   referenceOf,
 } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { imageNameOf, isObjectName, snapshotName } from '../../shared/kubernetes/names.ts';
+import { isObjectName } from '../../shared/kubernetes/names.ts';
 import { getNamed } from '../../shared/runtime/get-named.ts';
 import { listLabelled } from '../../shared/runtime/list-labelled.ts';
 import { listTrimmed } from '../../shared/runtime/list-trimmed.ts';

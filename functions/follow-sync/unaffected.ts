@@ -1,4 +1,5 @@
 import type { ChangeVerb, Subject } from '../../shared/function.ts';
+import { snapshotName } from '../../shared/images/children.ts';
 import { currentVolume } from '../../shared/images/current-volume.ts';
 import { whyPrunable } from '../../shared/images/pruning.ts';
 import { isFirst, isRequested, isRevisionAsked, isUnsettled } from '../../shared/images/unsettled.ts';
@@ -7,7 +8,6 @@ import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { snapshotName } from '../../shared/kubernetes/names.ts';
 import { isClone } from './attempt/clone.ts';
 import { isScratch } from './attempt/failure.ts';
 import { isAboutAt, progressText } from './attempt/progress.ts';

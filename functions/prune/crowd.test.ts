@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { distinct } from '../../shared/distinct.ts';
 import { type Batch, noEvents, type Subject } from '../../shared/function.ts';
+import { dataVolumeName, imageNameOf } from '../../shared/images/children.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf, type ObjectReference } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { dataVolumeName, imageNameOf } from '../../shared/kubernetes/names.ts';
 import { policyRef } from '../../shared/policy.ts';
 import { ApiError } from '../../shared/runtime/errors.ts';
 import type { Kube } from '../../shared/runtime/kube.ts';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataVolumeName, snapshotName } from '../../shared/images/children.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { Resource } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, start } from '../../test/support/builders/images.ts';
 import { createImage } from '../../test/support/harness/create.ts';
 import { type FunctionHarness, serveFunction } from '../../test/support/harness/function-harness.ts';

@@ -1,12 +1,13 @@
 import type { Action } from '../../shared/actions.ts';
 import { adopteeOf } from '../../shared/images/adoption.ts';
+import { imageNameOf } from '../../shared/images/children.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import { PersistentVolumeClaim } from '../../shared/kinds/core/persistent-volume-claim.ts';
 import { imageUidLabel, type VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { recordEvent } from '../../shared/kubernetes/events.ts';
-import { imageNameOf, shortHash } from '../../shared/kubernetes/names.ts';
+import { shortHash } from '../../shared/kubernetes/names.ts';
 
 /** The kinds of objects made for an image, in the order of their deletion. */
 export const madeKinds = [DataVolume, PersistentVolumeClaim, VolumeSnapshot] as const;

@@ -1,7 +1,7 @@
 import { type Context, type Subject, subjectNamed } from '../../shared/function.ts';
+import { imageNameOf } from '../../shared/images/children.ts';
 import { imageUidLabel, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type ObjectReference, type Resource } from '../../shared/kinds/resource.ts';
-import { imageNameOf } from '../../shared/kubernetes/names.ts';
 import { hasStatus } from '../../shared/runtime/errors.ts';
 import { madeKinds, mayBeStray, type Stray, snapshotsNamedBy } from './stray.ts';
 

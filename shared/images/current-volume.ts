@@ -1,6 +1,6 @@
 import type { DataVolume } from '../kinds/cdi/data-volume.ts';
 import type { VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
-import { dataVolumeName } from '../kubernetes/names.ts';
+import { dataVolumeName } from './children.ts';
 
 /** The name of the DataVolume of the image's newest attempt. */
 export const currentName = ({ metadata, status }: VMDiskImage) =>

@@ -1,7 +1,7 @@
 import { useRevision, type VMDiskImage } from '../kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../kubernetes/conditions.ts';
-import { snapshotName } from '../kubernetes/names.ts';
 import { isAdopting } from './adoption.ts';
+import { snapshotName } from './children.ts';
 import { whyPrunable } from './pruning.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { snapshotFor } from '../../functions/follow-sync/snapshot/snapshot.ts';
+import { snapshotName } from '../../shared/images/children.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import { diskImageFinalizer, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { referenceOf } from '../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { snapshotName } from '../../shared/kubernetes/names.ts';
 import type { BenchCluster } from './bench-cluster.ts';
 
 export const finishedName = (index: number) => `finished-${String(index).padStart(5, '0')}`;

@@ -9,6 +9,7 @@ import { split, decide as startSync } from '../../functions/start-sync/decide.ts
 import type { Donors } from '../../functions/start-sync/slots/donors.ts';
 import { loadFunctions } from '../../knative/functions.ts';
 import type { Action } from '../../shared/actions.ts';
+import { dataVolumeName, snapshotName } from '../../shared/images/children.ts';
 import { contentDigest } from '../../shared/images/content-digest.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type VMDiskImageStatus,
 } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
-import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { refusalKey } from '../../shared/kubernetes/refusal.ts';
 import { parsePolicy } from '../../shared/policy.ts';
 import {

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
+import { dataVolumeName, snapshotName } from '../../shared/images/children.ts';
 import { DataVolume } from '../../shared/kinds/cdi/data-volume.ts';
 import type { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
-import { dataVolumeName, snapshotName } from '../../shared/kubernetes/names.ts';
 import { putImage } from './images.ts';
 import { byName, createImage, type Story, setPolicy, untilPhase, type World } from './world.ts';
 

@@ -1,3 +1,4 @@
+import { imageNameOf } from '../../../shared/images/children.ts';
 import { holdersOf, leaseRef } from '../../../shared/images/slots.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
 import { Pod } from '../../../shared/kinds/core/pod.ts';
@@ -5,7 +6,6 @@ import { imageUidLabel, VMDiskImage } from '../../../shared/kinds/pelotech/vm-di
 import type { Resource } from '../../../shared/kinds/resource.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { imageNameOf } from '../../../shared/kubernetes/names.ts';
 import { applyManifests } from '../../manifests.ts';
 import { type Act, type Stage, secondsBetween } from './act.ts';
 import { brokenLink, type DemoImage, manifestOf } from './images.ts';

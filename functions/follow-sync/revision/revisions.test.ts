@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { snapshotName } from '../../../shared/images/children.ts';
 import { contentDigest } from '../../../shared/images/content-digest.ts';
 import { useRevision, type VMDiskImage, type VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { snapshotName } from '../../../shared/kubernetes/names.ts';
 import { aDataVolume, aSnapshot, at, aVMDiskImage, type ImageOptions } from '../../../test/support/builders/images.ts';
 import { followSyncOf, only, statusesIn } from '../../../test/support/harness/image-decisions.ts';
 import type { Observed } from '../observed.ts';

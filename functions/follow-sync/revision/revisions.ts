@@ -1,3 +1,4 @@
+import { snapshotName } from '../../../shared/images/children.ts';
 import { contentDigest } from '../../../shared/images/content-digest.ts';
 import { redactUrl } from '../../../shared/images/sources.ts';
 import {
@@ -8,7 +9,6 @@ import {
 } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { snapshotName } from '../../../shared/kubernetes/names.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Observed } from '../observed.ts';
 import { isOf, isUsable } from '../snapshot/snapshot.ts';

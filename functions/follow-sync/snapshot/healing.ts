@@ -1,4 +1,5 @@
 import type { Action } from '../../../shared/actions.ts';
+import { snapshotName } from '../../../shared/images/children.ts';
 import { contentDigest, contentStatus } from '../../../shared/images/content-digest.ts';
 import { currentName, currentVolume } from '../../../shared/images/current-volume.ts';
 import { isSnapshotAsked } from '../../../shared/images/snapshot-asked.ts';
@@ -6,7 +7,6 @@ import { transition } from '../../../shared/images/status.ts';
 import { syncRequested } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { snapshotName } from '../../../shared/kubernetes/names.ts';
 import { refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
 import { isDownloaded, type Observed } from '../observed.ts';

@@ -1,17 +1,17 @@
 import type { Action } from '../../../shared/actions.ts';
+import { imageChildMetadata, imageNameOf, snapshotName } from '../../../shared/images/children.ts';
 import { patchStatus, type StatusPatch } from '../../../shared/images/status.ts';
 import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
-import { imageNameOf, shortHash, snapshotName } from '../../../shared/kubernetes/names.ts';
-import { childMetadata } from '../../../shared/kubernetes/ownership.ts';
+import { shortHash } from '../../../shared/kubernetes/names.ts';
 import { traceOfImage } from '../../../shared/traces.ts';
 
 /** The snapshot of a revision, cut from the claim of the attempt that downloaded it (a DataVolume's claim has its name). */
 export const snapshotFor = (image: VMDiskImage, revision: number, claim: string) => ({
   apiVersion: VolumeSnapshot.apiVersion,
   kind: VolumeSnapshot.kind,
-  metadata: childMetadata(image, snapshotName(image.metadata, revision), revision),
+  metadata: imageChildMetadata(image, snapshotName(image.metadata, revision), revision),
   spec: { volumeSnapshotClassName: image.spec.snapshotClass, source: { persistentVolumeClaimName: claim } },
 });
 

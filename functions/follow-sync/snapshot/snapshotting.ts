@@ -1,10 +1,10 @@
 import type { Action } from '../../../shared/actions.ts';
+import { snapshotName } from '../../../shared/images/children.ts';
 import { currentName, hasFinishedVolume } from '../../../shared/images/current-volume.ts';
 import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { useRevision, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { conditionOf, takenDown } from '../../../shared/kubernetes/conditions.ts';
-import { snapshotName } from '../../../shared/kubernetes/names.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { sentence } from '../../../shared/sentence.ts';
 import { traceOfImage } from '../../../shared/traces.ts';

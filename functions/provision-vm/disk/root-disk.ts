@@ -1,9 +1,9 @@
+import { snapshotName } from '../../../shared/images/children.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import type { VirtualMachine, VirtualMachineStatus } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import { imageUidLabel, revisionLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { nameOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { snapshotName } from '../../../shared/kubernetes/names.ts';
 import { bytesOf, isLarger } from '../../../shared/kubernetes/quantity.ts';
 import { repeated } from '../../../shared/reasons/reason.ts';
 import { childMetadata, machineNameOf, rootDiskName } from '../children.ts';

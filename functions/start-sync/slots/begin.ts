@@ -1,4 +1,5 @@
 import type { Action } from '../../../shared/actions.ts';
+import { dataVolumeName } from '../../../shared/images/children.ts';
 import { bytesOfAttempt } from '../../../shared/images/egress.ts';
 import { inspectionOf } from '../../../shared/images/inspection.ts';
 import type { Holder } from '../../../shared/images/slots.ts';
@@ -6,7 +7,6 @@ import { patchStatus, transition } from '../../../shared/images/status.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { formatDuration } from '../../../shared/kubernetes/duration.ts';
-import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
 import { lasted } from '../../../shared/lasted.ts';
 import type { Policy } from '../../../shared/policy.ts';

@@ -1,8 +1,8 @@
+import { dataVolumeName, imageChildMetadata } from '../../../shared/images/children.ts';
 import { contentDigest } from '../../../shared/images/content-digest.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { attemptLabel, contentAnnotation, VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
-import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
-import { childMetadata, controlledBy } from '../../../shared/kubernetes/ownership.ts';
+import { controlledBy } from '../../../shared/kubernetes/ownership.ts';
 import type { Donor } from './donors.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { Donor } from './donors.ts';
  */
 export function dataVolumeFor(image: VMDiskImage, revision: number, attempt: number, sharedFrom?: Donor | null) {
   const { spec } = image;
-  const metadata = childMetadata(image, dataVolumeName(image.metadata, revision, attempt), revision);
+  const metadata = imageChildMetadata(image, dataVolumeName(image.metadata, revision, attempt), revision);
   return {
     apiVersion: DataVolume.apiVersion,
     kind: DataVolume.kind,

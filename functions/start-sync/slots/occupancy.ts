@@ -1,3 +1,4 @@
+import { dataVolumeName, imageNameOf } from '../../../shared/images/children.ts';
 import type { Holder } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import type { PersistentVolumeClaim } from '../../../shared/kinds/core/persistent-volume-claim.ts';
@@ -9,7 +10,6 @@ import {
   type VMDiskImage,
 } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type ObjectReference } from '../../../shared/kinds/resource.ts';
-import { dataVolumeName, imageNameOf } from '../../../shared/kubernetes/names.ts';
 import { toTime } from '../../../shared/kubernetes/time.ts';
 import type { Gathered } from '../observed.ts';
 

@@ -1,5 +1,6 @@
 import { backoffMs } from '../../../shared/backoff.ts';
 import { adopteeOf } from '../../../shared/images/adoption.ts';
+import { dataVolumeName } from '../../../shared/images/children.ts';
 import { contentStatus } from '../../../shared/images/content-digest.ts';
 import { hasFinishedVolume } from '../../../shared/images/current-volume.ts';
 import { isSourceChanged, sourceFaultOf, sourceFaults } from '../../../shared/images/inspection.ts';
@@ -12,7 +13,6 @@ import {
   type VMDiskImageStatus,
 } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
 import { formatRefusal, refusalKey } from '../../../shared/kubernetes/refusal.ts';
 import { isValid, type Policy } from '../../../shared/policy.ts';
 import type { Reason } from '../../../shared/reasons/reason.ts';

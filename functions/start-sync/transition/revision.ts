@@ -1,4 +1,5 @@
 import { adopteeOf, isAdopting } from '../../../shared/images/adoption.ts';
+import { dataVolumeName } from '../../../shared/images/children.ts';
 import { contentDigest } from '../../../shared/images/content-digest.ts';
 import { isSourceReplaced } from '../../../shared/images/refresh.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { KubernetesObject } from '../../../shared/kinds/resource.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
-import { dataVolumeName } from '../../../shared/kubernetes/names.ts';
 import type { Gathered } from '../observed.ts';
 
 /** A wanted content of an image that its status does not have yet. */

@@ -1,5 +1,6 @@
 import { imagePublished } from '../../../shared/events.ts';
 import type { Signed } from '../../../shared/function.ts';
+import { dataVolumeName, snapshotName } from '../../../shared/images/children.ts';
 import { keepAnnotation } from '../../../shared/images/pruning.ts';
 import { publicationKeysRef, signatureAttributes, signedContent } from '../../../shared/images/signature.ts';
 import { leaseRef, slotsAnnotation } from '../../../shared/images/slots.ts';
@@ -24,7 +25,6 @@ import type { KubernetesObject, Resource } from '../../../shared/kinds/resource.
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
 import { VolumeSnapshotClass } from '../../../shared/kinds/snapshot/volume-snapshot-class.ts';
 import { StorageClass } from '../../../shared/kinds/storage/storage-class.ts';
-import { dataVolumeName, snapshotName } from '../../../shared/kubernetes/names.ts';
 import { parsePolicy, policyRef } from '../../../shared/policy.ts';
 import { ApiError, isRefusal } from '../../../shared/runtime/errors.ts';
 import type { Kube } from '../../../shared/runtime/kube.ts';

@@ -1,4 +1,4 @@
-import { snapshotName } from '../../../shared/kubernetes/names.ts';
+import { snapshotName } from '../../../shared/images/children.ts';
 import { at, aVMDiskImage, type ImageOptions } from './images.ts';
 
 /** It waits for its first slot. */

@@ -1,3 +1,4 @@
+import { dataVolumeName, snapshotName } from '../../../shared/images/children.ts';
 import { type Holder, leaseName, slotsAnnotation } from '../../../shared/images/slots.ts';
 import { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import { Lease } from '../../../shared/kinds/coordination/lease.ts';
@@ -13,7 +14,6 @@ import {
   type VMDiskImageStatus,
 } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { VolumeSnapshot } from '../../../shared/kinds/snapshot/volume-snapshot.ts';
-import { dataVolumeName, snapshotName } from '../../../shared/kubernetes/names.ts';
 
 /** For functions that have nothing to do with OpenStack. */
 export const noClouds = () => {
