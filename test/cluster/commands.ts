@@ -18,9 +18,12 @@ const here = fileURLToPath(new URL('../../', import.meta.url));
 /** `ot-functions …` of a checkout of any release; earlier ones had an installer of their own. */
 export async function runInstallerOf(folder: string, ...args: string[]): Promise<Ran> {
   const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Scripts;
-  const program = join(folder, (scripts.cluster ?? scripts.ot).replace('node ', ''));
+  const program = join(folder, programOf(scripts.cluster ?? scripts.ot));
   return ran(program, [...args, ...(args[0] === 'check' ? [] : ['--timeout', '4m'])]);
 }
+
+/** What a script of package.json runs: its last word, after `node` and its options. */
+export const programOf = (script: string): string => script.split(' ').at(-1) ?? '';
 
 interface Scripts {
   scripts: { cluster?: string; ot: string };

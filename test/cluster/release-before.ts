@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { programOf } from './commands.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -28,7 +29,7 @@ export async function buildReleaseBefore(commit: string): Promise<Release | unde
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   // Earlier ones had no command for it, and the Dockerfile in deploy/.
-  await run(process.execPath, [scripts.build?.replace('node ', '') ?? 'deploy/bundle.ts'], { cwd: folder });
+  await run(process.execPath, [scripts.build ? programOf(scripts.build) : 'deploy/bundle.ts'], { cwd: folder });
   const image = 'localhost/ot-functions:before';
   const base = ['--build-arg', 'BASE=localhost/node:24'];
   await run(join(cluster, 'image'), [image, 'deploy/Dockerfile', '.', ...base], { cwd: folder });
