@@ -16,8 +16,12 @@ const eventsOf = async ({ kube, namespace }: Where, fieldSelector: string) =>
   (await kube.list(Event, { namespace, fieldSelector })) as unknown as RecordedEvent[];
 
 /** Resolves with the first Event in the namespace that the selector matches, as soon as there is one. */
-export async function untilEvent({ kube, namespace }: Where, fieldSelector: string): Promise<RecordedEvent> {
-  const over = AbortSignal.timeout(50_000);
+export async function untilEvent(
+  { kube, namespace }: Where,
+  fieldSelector: string,
+  withinMs = 30_000,
+): Promise<RecordedEvent> {
+  const over = AbortSignal.timeout(withinMs);
   const options = { namespace, fieldSelector };
   while (!over.aborted) {
     const [page] = await Array.fromAsync(kube.pages(Event, options));
@@ -31,7 +35,9 @@ export async function untilEvent({ kube, namespace }: Where, fieldSelector: stri
     });
     if (found) return found;
   }
-  throw new Error(`expected an Event in namespace ${namespace} with ${fieldSelector} within 50 s, found none`);
+  throw new Error(
+    `expected an Event in namespace ${namespace} with ${fieldSelector} within ${withinMs / 1000} s, found none`,
+  );
 }
 
 const selectorOf = (name: string, reason: string) => `involvedObject.name=${name},reason=${reason}`;
@@ -39,10 +45,10 @@ const selectorOf = (name: string, reason: string) => `involvedObject.name=${name
 export const eventsAbout = (world: Where, name: string, reason: string) => eventsOf(world, selectorOf(name, reason));
 
 export const untilEventAbout = (world: Where, name: string, reason: string) =>
-  untilEvent(world, selectorOf(name, reason));
+  untilEvent(world, selectorOf(name, reason), 50_000);
 
 export const warningsOf = ({ kube }: Pick<World, 'kube'>, namespace: string, reason: string) =>
   eventsOf({ kube, namespace }, `type=Warning,reason=${reason}`);
 
 export const untilWarning = ({ kube }: Pick<World, 'kube'>, namespace: string, reason: string) =>
-  untilEvent({ kube, namespace }, `type=Warning,reason=${reason}`);
+  untilEvent({ kube, namespace }, `type=Warning,reason=${reason}`, 15_000);
