@@ -219,7 +219,12 @@ describe('by a rule', () => {
     await cdi.stop();
     const message = 'Failed to import into PVC lab';
     expect(await cluster.events()).toContainEqual(
-      expect.objectContaining({ type: 'Warning', reason: 'ImportFailed', message }),
+      expect.objectContaining({
+        involvedObject: expect.objectContaining({ kind: 'DataVolume' }),
+        type: 'Warning',
+        reason: 'ImportFailed',
+        message,
+      }),
     );
   });
 
