@@ -188,7 +188,9 @@ export async function createByHand(
   body: object,
 ): Promise<string> {
   const answer = await byHand(session, service, 'POST', path, { [what]: body });
-  return (answer as Record<string, { id: string }>)[what]?.id ?? '';
+  const { [what]: made } = answer as Record<string, { id: string } | undefined>;
+  if (!made) throw new Error(`expected a ${what} in the answer to POST ${path}, found ${JSON.stringify(answer)}`);
+  return made.id;
 }
 
 /** Makes a bootable volume as a person would who has no image: an empty one, set bootable. */
