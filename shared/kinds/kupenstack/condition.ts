@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { filledText } from '../condition.ts';
+import { cel, filledText } from '../condition.ts';
 
 /** Keeps an object until nothing of it is left in OpenStack. */
 export const kupenstackFinalizer = 'kupenstack.io/finalizer';
@@ -17,12 +17,10 @@ export const quantity = (field: string, description: string, least: string) =>
     .meta({
       description,
       'x-kubernetes-int-or-string': true,
-      'x-kubernetes-validations': [
-        {
-          rule: `size(string(self)) <= 32 && isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('${least}')) >= 0`,
-          message: `${field}: expected an amount with its unit of at least ${least}, such as 500Mi or 2Gi`,
-        },
-      ],
+      ...cel(
+        `size(string(self)) <= 32 && isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('${least}')) >= 0`,
+        `${field}: expected an amount with its unit of at least ${least}, such as 500Mi or 2Gi`,
+      ),
     });
 
 /** The name of a sibling in the namespace, or of a thing in the project, whose names are freer. */
