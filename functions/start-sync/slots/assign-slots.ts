@@ -146,8 +146,8 @@ function saveLease({ lease, nowMs, gracePeriodMs }: Observed, assignment: Assign
   const { listed, kept, holders, starting, forecast } = assignment;
   const { [slotsAnnotation]: _, ...before } = lease?.metadata.annotations ?? {};
   const isRebuilt = !listed || acquiredMs(lease) - nowMs > gracePeriodMs;
-  const isForecast = forecast === undefined || forecast === before[forecastAnnotation];
-  if (!isRebuilt && isForecast && starting.length === 0 && isSame(listed, kept)) return [];
+  const hasForecast = forecast === undefined || forecast === before[forecastAnnotation];
+  if (!isRebuilt && hasForecast && starting.length === 0 && isSame(listed, kept)) return [];
   const now = toMicroTime(nowMs);
   const egress = starting.length > 0 ? egressAnnotationsWith(lease, starting, nowMs) : {};
   const beside = { ...before, ...egress, ...(forecast ? { [forecastAnnotation]: forecast } : {}) };
