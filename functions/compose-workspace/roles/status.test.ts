@@ -46,7 +46,7 @@ test.each([
     says({ unreachable: 1 }),
     'Failed',
     'MachineUnreachable',
-    'Ansible cannot reach the machine, or not log in to it.',
+    'Ansible cannot reach the machine, or cannot log in to it.',
   ],
   [
     'an image that writes no JSON',

@@ -64,7 +64,7 @@ function failureOf(pod: Pod | undefined): Cause | undefined {
     };
   }
   if (outcome && outcome.unreachable > 0) {
-    return { reason: 'MachineUnreachable', message: 'Ansible cannot reach the machine, or not log in to it.' };
+    return { reason: 'MachineUnreachable', message: 'Ansible cannot reach the machine, or cannot log in to it.' };
   }
   if (outcome && outcome.failed > 0) {
     const task = outcome.role ? `a task of role ${outcome.role}` : 'a task before the first role';
