@@ -43,7 +43,7 @@ export const metrics: readonly Metric[] = [
     name: 'ot.image.wait.duration',
     kind: 'observableGauge',
     unit: 's',
-    description: 'The longest wait of any image for that; 0 if none waits.',
+    description: 'The longest wait of any image, by what it waits for; 0 if none waits.',
     labels: ['reason'],
   },
   {
