@@ -5,7 +5,7 @@ import { Lease } from '../../shared/kinds/coordination/lease.ts';
 import { ConfigMap } from '../../shared/kinds/core/config-map.ts';
 import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { policyRef } from '../../shared/policy.ts';
-import { aVMDiskImage } from '../../test/support/builders/images.ts';
+import { createImage } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import declaration from './index.ts';
 
@@ -29,10 +29,7 @@ test('a slot that becomes free is given while a crowd of new images is still bei
     },
   }));
   const refOf = (name: string) => ({ name, namespace: 'vmdi-farm' });
-  const create = async (name: string) => {
-    const { apiVersion, kind, spec } = aVMDiskImage();
-    await kube.create(VMDiskImage, { apiVersion, kind, metadata: refOf(name), spec });
-  };
+  const create = (name: string) => createImage(kube, name);
   const statusOf = async (name: string) => (await kube.get(VMDiskImage, refOf(name)))?.status;
   const phaseOf = async (name: string) => (await statusOf(name))?.phase;
   await sweep();

@@ -14,6 +14,7 @@ import type { Kube } from '../../shared/runtime/kube.ts';
 import { observeReadable } from '../../shared/runtime/observe.ts';
 import { isUnreadable } from '../../shared/runtime/unreadable.ts';
 import { aHolder, aLease, anImporter, at, aVMDiskImage, noClouds, start } from '../../test/support/builders/images.ts';
+import { createImage } from '../../test/support/harness/create.ts';
 import { serveFunction } from '../../test/support/harness/function-harness.ts';
 import { decide, split } from './decide.ts';
 import declaration from './index.ts';
@@ -22,9 +23,8 @@ const harness = await serveFunction(declaration);
 afterAll(harness.close);
 
 test('a new image gets its place, its slot and its DataVolume, and nothing more at its next event', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'ubuntu', namespace: 'vmdi-farm' };
-  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  const { spec } = await createImage(harness.kube, 'ubuntu');
   // The first reconcile finds no Lease and makes it; who may be downloading is not known before.
   expect(await harness.sweep()).toBe(202);
   expect(await harness.changed(VMDiskImage, ref)).toBe(202);
@@ -74,9 +74,8 @@ test('an image that is gone is no error', async () => {
 test.each(['audit', 'event'])(
   'a finalizer that a PUT removed from a finished image is added again after an %s',
   async (by) => {
-    const { apiVersion, kind, spec } = aVMDiskImage();
     const ref = { name: `put-by-${by}`, namespace: 'vmdi-farm' };
-    await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+    await createImage(harness.kube, ref.name);
     expect(await harness.changed(VMDiskImage, ref)).toBe(202);
     await harness.kube.patch(VMDiskImage, ref, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
     await harness.kube.patch(VMDiskImage, ref, { metadata: { finalizers: null } });
@@ -89,16 +88,15 @@ test.each(['audit', 'event'])(
 );
 
 test('an image that leaves its rest has its slot while an old DataVolume of it still downloads', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'debian', namespace: 'vmdi-farm' };
-  const image = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  const image = await createImage(harness.kube, 'debian');
   expect(await harness.changed(VMDiskImage, ref)).toBe(202);
   expect(await harness.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Syncing', attempt: 1 } });
   // Synced, and its slot given back; then another request makes its DataVolume, long after it was asked for.
   await harness.kube.patch(VMDiskImage, ref, { status: { phase: 'Succeeded' } }, { subresource: 'status' });
   const slots = { namespace: 'sync-operator', name: leaseName };
   await harness.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
-  await harness.kube.patch(VMDiskImage, ref, { spec: { url: `${spec.url}2` } });
+  await harness.kube.patch(VMDiskImage, ref, { spec: { url: `${image.spec.url}2` } });
   expect(await harness.changed(VMDiskImage, ref)).toBe(202);
 
   expect(await harness.kube.get(VMDiskImage, ref)).toMatchObject({ status: { phase: 'Queued', revision: 2 } });
@@ -108,11 +106,10 @@ test('an image that leaves its rest has its slot while an old DataVolume of it s
 });
 
 test('an image that adopts a snapshot while its DataVolume still downloads has a slot, even if a user removed it from the Lease', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'adopting', namespace: 'vmdi-farm' };
   const slots = { namespace: 'sync-operator', name: leaseName };
   await harness.kube.patch(Lease, slots, { metadata: { annotations: { [slotsAnnotation]: '[]' } } });
-  const image = await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  const image = await createImage(harness.kube, 'adopting');
   expect(await harness.changed(VMDiskImage, ref)).toBe(202);
   const annotations = { [adoptSnapshot]: 'by-hand' };
   await harness.kube.patch(VMDiskImage, ref, { metadata: { annotations } });
@@ -264,9 +261,8 @@ test('a fault of the policy is reported by the timers and after an edit of it, n
 });
 
 test('a process that ends between a status and its event leaves the event to the next one, which publishes it once', async () => {
-  const { apiVersion, kind, spec } = aVMDiskImage();
   const ref = { name: 'crash', namespace: 'vmdi-farm' };
-  await harness.kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+  await createImage(harness.kube, 'crash');
   harness.published.length = 0;
   const ending = harness.another((client) => ({
     ...client,
@@ -291,10 +287,7 @@ test('a process that ends between a status and its event leaves the event to the
 
 test('an image that was created after a line that allows it was added is never refused', async () => {
   const { kube } = harness;
-  const { apiVersion, kind, spec } = aVMDiskImage({
-    name: 'late',
-    spec: { url: 'https://images.example.com/b/late.img', sourceType: 'http', secretRef: undefined },
-  });
+  const spec = { url: 'https://images.example.com/b/late.img', sourceType: 'http', secretRef: undefined } as const;
   const ref = { name: 'late', namespace: 'tenant-a' };
   const before = await kube.get(ConfigMap, policyRef);
   await kube.patch(ConfigMap, policyRef, { data: { allowedSources: null } });
@@ -307,7 +300,7 @@ test('an image that was created after a line that allows it was added is never r
         isFirst = false;
         await kube.patch(ConfigMap, policyRef, { data: { allowedSources: before?.data?.allowedSources } });
         await kube.create(Namespace, { metadata: { name: 'tenant-a' } });
-        await kube.create(VMDiskImage, { apiVersion, kind, metadata: ref, spec });
+        await createImage(kube, 'late', { namespace: 'tenant-a', spec });
       }
       return found;
     },
