@@ -1,5 +1,4 @@
 import type { Action, Facts } from '../../shared/actions.ts';
-import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import {
   type Component,
   Workspace,
@@ -8,6 +7,7 @@ import {
   type WorkspaceStatus,
   wakeCommand,
 } from '../../shared/kinds/pelotech/workspace.ts';
+import type { Condition } from '../../shared/kinds/schema.ts';
 import {
   factsOf,
   isNotSo,

@@ -1,4 +1,4 @@
-import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
+import type { Condition } from '../kinds/schema.ts';
 import type { Reason } from '../reasons/reason.ts';
 import { redactMessage } from './events.ts';
 

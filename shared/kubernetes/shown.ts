@@ -1,4 +1,4 @@
-import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
+import type { Condition } from '../kinds/schema.ts';
 import { conditionOf } from './conditions.ts';
 
 /** What users see of any object of ours. */

@@ -1,6 +1,6 @@
 import type { Action, Facts, Publish } from '../actions.ts';
-import type { Condition } from '../kinds/pelotech/vm-disk-image.ts';
 import { type KubernetesObject, keyOf, type Resource } from '../kinds/resource.ts';
+import type { Condition } from '../kinds/schema.ts';
 import type { Reason } from '../reasons/reason.ts';
 import { traceOf } from '../traces.ts';
 import { conditionOf, withCondition, withProgress } from './conditions.ts';

@@ -1,7 +1,8 @@
 import { NetworkAttachmentDefinition } from '../../shared/kinds/cni/network-attachment-definition.ts';
 import { type MachineCondition, VirtualMachine } from '../../shared/kinds/pelotech/virtual-machine.ts';
-import { type Condition, VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
+import { VMDiskImage } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectReference } from '../../shared/kinds/resource.ts';
+import type { Condition } from '../../shared/kinds/schema.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { putImage } from './images.ts';
 import { refIn, until, untilGone, type World } from './world.ts';

@@ -1,6 +1,6 @@
 import { Namespace } from '../../shared/kinds/core/namespace.ts';
-import type { Condition } from '../../shared/kinds/pelotech/vm-disk-image.ts';
 import { Workspace, type WorkspaceCondition, type WorkspacePhase } from '../../shared/kinds/pelotech/workspace.ts';
+import type { Condition } from '../../shared/kinds/schema.ts';
 import { conditionOf } from '../../shared/kubernetes/conditions.ts';
 import { templateOf } from './machines.ts';
 import { type ByName, byName, type Story, until, untilGone, type World } from './world.ts';

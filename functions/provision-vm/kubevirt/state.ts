@@ -1,8 +1,8 @@
-import type { Condition } from '../../../shared/kinds/condition.ts';
 import type { KubeVirtMachine } from '../../../shared/kinds/kubevirt/virtual-machine.ts';
 import type { KubeVirtInstance } from '../../../shared/kinds/kubevirt/virtual-machine-instance.ts';
 import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
 import type { ObjectReference } from '../../../shared/kinds/resource.ts';
+import type { ForeignCondition } from '../../../shared/kinds/schema.ts';
 import { conditionOf } from '../../../shared/kubernetes/conditions.ts';
 import type { Cause } from '../../../shared/reasons/reason.ts';
 import { oneLine } from '../../../shared/sentence.ts';
@@ -127,19 +127,19 @@ function troubleOf(status: string, { machine, instance }: Input): Obstacle | und
  * KubeVirt cannot create the Pod or start the guest in it, for whatever reason (kubevirt, pkg/controller/conditions.go
  * CheckFailure). The machine copies the condition of its instance, and keeps it after the instance has ended.
  */
-function unsynchronizedOf({ machine, instance, isClaimToCome }: Input): Condition | undefined {
+function unsynchronizedOf({ machine, instance, isClaimToCome }: Input): ForeignCondition | undefined {
   const found = conditionOf((instance ?? machine).status?.conditions, 'Synchronized');
   if (found?.status !== 'False') return undefined;
   return isClaimToCome && found.reason === 'FailedPvcNotFound' ? undefined : found;
 }
 
-function leftToSettle(cause: Condition | undefined, { nowMs, settleMs }: Input): number {
+function leftToSettle(cause: ForeignCondition | undefined, { nowMs, settleMs }: Input): number {
   const sinceMs = Date.parse(cause?.lastTransitionTime ?? '');
   return Number.isNaN(sinceMs) ? 0 : Math.max(0, sinceMs + settleMs - nowMs);
 }
 
 /** KubeVirt's message of a cause, as the end of a sentence, on one line: a message of libvirt may have several. */
-const wordsOf = (cause: Condition | undefined) => (cause ? `: ${oneLine(cause.message || cause.reason)}` : '.');
+const wordsOf = (cause: ForeignCondition | undefined) => (cause ? `: ${oneLine(cause.message || cause.reason)}` : '.');
 
 /** The words of the Pod's scheduling where there are any. */
 function because(machine: KubeVirtMachine, instance: KubeVirtInstance | undefined): string {
@@ -154,7 +154,7 @@ const conditionsOf = (machine: KubeVirtMachine, instance: KubeVirtInstance | und
   ...(machine.status?.conditions ?? []),
 ];
 
-function onTheWay(input: Input, cause: Condition | undefined): Obstacle {
+function onTheWay(input: Input, cause: ForeignCondition | undefined): Obstacle {
   const { machine, wasReady } = input;
   const { printableStatus } = machine.status ?? {};
   if (printableStatus === 'Running') {

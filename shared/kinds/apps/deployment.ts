@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { ForeignCondition } from '../schema.ts';
 
 /** Kubernetes' Deployment: how many Pods there should be, and whether they came up. */
 export const Deployment = defineResource(
@@ -13,7 +13,7 @@ export const Deployment = defineResource(
         replicas: z.number().default(0),
         updatedReplicas: z.number().default(0),
         availableReplicas: z.number().default(0),
-        conditions: z.array(Condition).default([]),
+        conditions: z.array(ForeignCondition).default([]),
       })
       .optional(),
   },

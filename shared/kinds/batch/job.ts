@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { ForeignCondition } from '../schema.ts';
 
 /** Kubernetes' Job: a Pod that has to come to its end; what it runs cannot be changed. */
 export const Job = defineResource(
@@ -12,7 +12,7 @@ export const Job = defineResource(
         active: z.number().default(0),
         failed: z.number().default(0),
         succeeded: z.number().default(0),
-        conditions: z.array(Condition).default([]),
+        conditions: z.array(ForeignCondition).default([]),
       })
       .optional(),
   },

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { ForeignCondition } from '../schema.ts';
 
-const DataVolumeCondition = Condition.extend({ lastTransitionTime: z.string().optional() });
+const DataVolumeCondition = ForeignCondition.extend({ lastTransitionTime: z.string().optional() });
 
 /** CDI's DataVolume: one import into one claim. Its failure shows in conditions, hardly ever in its phase. */
 export const DataVolume = defineResource(

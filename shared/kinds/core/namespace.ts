@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { ForeignCondition } from '../schema.ts';
 
 /** A Namespace: whether it exists and stays, and what its deletion waits for. */
 export const Namespace = defineResource(
@@ -8,7 +8,7 @@ export const Namespace = defineResource(
   {
     status: z
       .looseObject({
-        conditions: z.array(Condition).optional(),
+        conditions: z.array(ForeignCondition).optional(),
       })
       .optional(),
   },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { ForeignCondition } from '../schema.ts';
 
 const State = z.looseObject({
   running: z.looseObject({ startedAt: z.string().default('') }).optional(),
@@ -28,7 +28,7 @@ export const Pod = defineResource(
         phase: z.string().default(''),
         reason: z.string().optional(),
         message: z.string().optional(),
-        conditions: z.array(Condition).default([]),
+        conditions: z.array(ForeignCondition).default([]),
         containerStatuses: z
           .array(
             z.looseObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { ForeignCondition } from '../schema.ts';
 
 /** kube-ovn's Subnet: a switch with addresses, on the router of one Vpc. */
 export const Subnet = defineResource(
@@ -9,7 +9,7 @@ export const Subnet = defineResource(
     spec: z.looseObject({ vpc: z.string().optional() }).optional(),
     status: z
       .looseObject({
-        conditions: z.array(Condition).default([]),
+        conditions: z.array(ForeignCondition).default([]),
       })
       .optional(),
   },

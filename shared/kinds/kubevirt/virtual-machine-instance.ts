@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { ForeignCondition } from '../schema.ts';
 
 /** KubeVirt's VirtualMachineInstance: what does run, of the same name as its machine; it has no status subresource. */
 export const KubeVirtInstance = defineResource(
@@ -20,7 +20,7 @@ export const KubeVirtInstance = defineResource(
             }),
           )
           .default([]),
-        conditions: z.array(Condition).default([]),
+        conditions: z.array(ForeignCondition).default([]),
         phaseTransitionTimestamps: z
           .array(z.looseObject({ phase: z.string().default(''), phaseTransitionTimestamp: z.string().optional() }))
           .default([]),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Condition } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { ForeignCondition } from '../schema.ts';
 
 /** The name of a preference or an instancetype, and which copy of it counts. */
 const Matcher = z.looseObject({ name: z.string().optional() });
@@ -22,7 +22,7 @@ export const KubeVirtMachine = defineResource(
         created: z.boolean().optional(),
         ready: z.boolean().optional(),
         printableStatus: z.string().default(''),
-        conditions: z.array(Condition).default([]),
+        conditions: z.array(ForeignCondition).default([]),
         startFailure: z.looseObject({ consecutiveFailCount: z.number().default(0) }).optional(),
       })
       .optional(),

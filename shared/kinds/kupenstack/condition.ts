@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cel, filledText } from '../condition.ts';
+import { cel, filledText } from '../schema.ts';
 
 /** Keeps an object until nothing of it is left in OpenStack. */
 export const kupenstackFinalizer = 'kupenstack.io/finalizer';

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { cel, int, observedGeneration, text, time } from '../condition.ts';
-import { conditions } from '../pelotech/vm-disk-image.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { cel, conditions, int, observedGeneration, text, time } from '../schema.ts';
 import { group, quantity, remoteName } from './condition.ts';
 
 /** The spec, with the fields, defaults and terms of KupenStack's design of this kind. */

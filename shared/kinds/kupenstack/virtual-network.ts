@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { cel, celRules, observedGeneration, text } from '../condition.ts';
-import { conditions } from '../pelotech/vm-disk-image.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { cel, celRules, conditions, observedGeneration, text } from '../schema.ts';
 import { group } from './condition.ts';
 
 const address = (field: string, description: string) =>

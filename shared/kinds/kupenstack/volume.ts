@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { celRules, filledText, int, observedGeneration, text, time } from '../condition.ts';
-import { conditions } from '../pelotech/vm-disk-image.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { celRules, conditions, filledText, int, observedGeneration, text, time } from '../schema.ts';
 import { group, quantity } from './condition.ts';
 
 /** The spec, with the names of KupenStack's design. */

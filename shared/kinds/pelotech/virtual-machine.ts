@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { cel, celRules, filledText, int, observedGeneration, text, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
-import { atLeast1Mi, conditions, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
+import { cel, celRules, conditions, filledText, int, observedGeneration, text, time } from '../schema.ts';
+import { atLeast1Mi, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a machine until its image says that the machine uses it no more. */
 export const imageReferenceFinalizer = 'pelotech.ot/image-reference';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { cel, celRules, filledText, int, observedGeneration, text, time } from '../condition.ts';
 import { defineResource, type ObjectOf, type ObjectReference } from '../resource.ts';
+import { cel, celRules, conditions, filledText, int, observedGeneration, text, time } from '../schema.ts';
 
 /** Marks an image whose volumes and snapshots must be gone before it is. */
 export const diskImageFinalizer = 'pelotech.ot/disk-image';
@@ -121,24 +121,6 @@ export const VMDiskImageSpec = z
       ],
     ),
   );
-
-export const Condition = z.object({
-  type: z.string().max(316),
-  status: z.enum(['True', 'False', 'Unknown']),
-  reason: z.string().max(1024),
-  message: z.string().max(32768),
-  observedGeneration: int('The generation this was seen at.').optional(),
-  lastTransitionTime: time('When status last changed.'),
-});
-export type Condition = z.infer<typeof Condition>;
-
-/** Conditions as `kubectl wait` reads them. */
-export const conditions = (description: string) =>
-  z
-    .array(Condition)
-    .optional()
-    .describe(description)
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
 
 export const phases = ['Queued', 'Syncing', 'Snapshotting', 'Retrying', 'Succeeded', 'Failed'] as const;
 export type Phase = (typeof phases)[number];

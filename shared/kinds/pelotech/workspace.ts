@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { cel, celRules, int, observedGeneration, text, time } from '../condition.ts';
 import { defineResource, type ObjectOf } from '../resource.ts';
+import { cel, celRules, conditions, int, observedGeneration, text, time } from '../schema.ts';
 import {
   coresPattern,
   hardware,
@@ -10,7 +10,7 @@ import {
   textOfUsers,
   users,
 } from './virtual-machine.ts';
-import { atLeast1Mi, conditions, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
+import { atLeast1Mi, diskQuantity, VMDiskImageSpec } from './vm-disk-image.ts';
 
 /** Keeps a workspace until everything made for it is gone. */
 export const workspaceFinalizer = 'pelotech.ot/workspace';

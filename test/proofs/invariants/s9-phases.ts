@@ -1,6 +1,7 @@
 import type { VirtualMachine } from '../../../shared/kinds/pelotech/virtual-machine.ts';
-import type { Condition, VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
+import type { VMDiskImageStatus } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import type { ObjectMeta } from '../../../shared/kinds/resource.ts';
+import type { Condition } from '../../../shared/kinds/schema.ts';
 import type { Invariant, Step } from './follow.ts';
 import { conditionOf, takenDown, transitions } from './plain-rules.ts';
 import { usualSkewMs } from './s7-backoff.ts';

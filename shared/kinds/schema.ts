@@ -1,14 +1,14 @@
 import * as z from 'zod';
 
 /** A condition in a status that others write, as far as functions read it. */
-export const Condition = z.looseObject({
+export const ForeignCondition = z.looseObject({
   type: z.string(),
   status: z.string(),
   reason: z.string().default(''),
   message: z.string().default(''),
   lastTransitionTime: z.string().nullish(),
 });
-export type Condition = z.infer<typeof Condition>;
+export type ForeignCondition = z.infer<typeof ForeignCondition>;
 
 /** The schema of a moment. */
 export const time = (description: string) => z.string().meta({ format: 'date-time', description });
@@ -39,3 +39,22 @@ export const observedGeneration = z
     description: 'The generation of the spec that this status speaks of; -1 of an object that was not looked at yet.',
   })
   .optional();
+
+/** A condition in a status of ours (Kubernetes API conventions). */
+export const Condition = z.object({
+  type: z.string().max(316),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().max(1024),
+  message: z.string().max(32768),
+  observedGeneration: int('The generation this was seen at.').optional(),
+  lastTransitionTime: time('When status last changed.'),
+});
+export type Condition = z.infer<typeof Condition>;
+
+/** Conditions as `kubectl wait` reads them. */
+export const conditions = (description: string) =>
+  z
+    .array(Condition)
+    .optional()
+    .describe(description)
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
