@@ -227,6 +227,19 @@ test('a machine is not deleted first if another version of its image exists', ()
   expect(whyOf(lost, knownOf({ images })).commands[0]).toMatch(/preload win11/);
 });
 
+test('a machine that lacks a password is not followed to its image, whatever state that is in', () => {
+  const lost = aVirtualMachine({
+    status: {
+      phase: 'Failed',
+      message: 'Expected the password.',
+      conditions: [...notReady('PasswordSecretMissing'), condition('ImageReady', 'False', 'ImageTerminating')],
+    },
+  });
+  const found = whyOf(lost, knownOf({ images: [failed('AccessDenied')] }));
+  expect(whyLines(found, [])[0]).toBe('VirtualMachine lab/demo is Failed: Expected the password.');
+  expect(found.at).toBe(lost);
+});
+
 test('a machine on OpenStack is followed to its volume, and that to the account', () => {
   const because = notReady('CredentialsMissing');
   const disk = aVolume({ status: { phase: 'Pending', message: 'Expected a Secret.', conditions: because } });

@@ -154,9 +154,15 @@ function belowSharer(image: VMDiskImage, known: Known): Why | undefined {
 
 const imageConditions = ['ImageResolved', 'ImageReady'];
 
+/** Its image, if that is why it is not Ready. */
 function belowMachine(machine: VirtualMachine, known: Known): Why | undefined {
   const ref = keyOf(machine.spec.vmDiskImageRef);
-  const isForImage = imageConditions.some((type) => conditionOf(machine.status?.conditions, type)?.status === 'False');
+  const found = (type: string) => conditionOf(machine.status?.conditions, type);
+  const reason = found('Ready')?.reason;
+  const isForImage = imageConditions.some((type) => {
+    const condition = found(type);
+    return condition?.status === 'False' && (reason ?? condition.reason) === condition.reason;
+  });
   const image = known.images.find(({ metadata }) => keyOf(metadata) === ref);
   if (!isForImage || !image || isWell(image)) return undefined;
   return whyOf(image, known);
