@@ -67,6 +67,13 @@ const rollsOut = (minReadySeconds: number) =>
     JSON.stringify({ spec: { minReadySeconds } }),
   );
 
+/** Never resolves; rejects with what the command printed, if it ends without success. */
+const unlessFailed = (ran: Promise<Ran>) =>
+  ran.then((one) => {
+    expect(one).toMatchObject({ code: 0 });
+    return new Promise<never>(() => undefined);
+  });
+
 const Rollout = z.looseObject({ readyReplicas: z.number().default(0), updatedReplicas: z.number().default(0) });
 
 /** Both versions serve: one Pod of two is updated, and both are ready. */
@@ -159,7 +166,7 @@ function replacement(what: string, replace: () => Promise<Ran>): Story {
       await rollsOut(500);
       const fromMs = Date.now();
       const replaced = replace();
-      await until(world, Deployment, followSync, runsBoth, patienceMs);
+      await Promise.race([until(world, Deployment, followSync, runsBoth, patienceMs), unlessFailed(replaced)]);
       const bothMs = Date.now();
       const during = [retried, ...others.slice(0, 7)];
       downloads.release(during);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { hasKubectl } from '../../../test/stories/local-world.ts';
 import { startTestCluster } from '../../../test/support/harness/install-cluster.ts';
-import { assertStoredVersionsStay, install } from './install.ts';
+import { apply, assertStoredVersionsStay, install } from './install.ts';
 import { type AnyObject, Definition, Deployment } from './kinds.ts';
 import { readWanted } from './manifests.ts';
 
@@ -23,6 +23,31 @@ test.skipIf(!isKubectlThere)(
     expect(JSON.stringify(deployments)).toContain('"registry.example/ot-functions:1"');
   },
 );
+
+test('a Deployment of an earlier release that rolled out gradually becomes one that is recreated', async () => {
+  const cluster = await startTestCluster();
+  onTestFinished(cluster.close);
+  const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } };
+  await cluster.kube.create(Deployment, aDeployment(strategy));
+  await apply(cluster, Deployment.parse(aDeployment({ type: 'Recreate' })));
+  const found = await cluster.kube.get(Deployment, aDeployment({}).metadata);
+  expect(found?.spec).toMatchObject({ strategy: { type: 'Recreate' } });
+  expect(JSON.stringify(found?.spec)).not.toContain('rollingUpdate');
+});
+
+const aDeployment = (strategy: object) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: 'sync-operator', name: 'count-refs' },
+  spec: {
+    strategy,
+    selector: { matchLabels: { app: 'count-refs' } },
+    template: {
+      metadata: { labels: { app: 'count-refs' } },
+      spec: { containers: [{ name: 'count-refs', image: 'x' }] },
+    },
+  },
+});
 
 test('a CRD without a version in which objects are stored is refused', () => {
   const before = { ...aCrd('v1'), status: { storedVersions: ['v1alpha1', 'v1'] } };

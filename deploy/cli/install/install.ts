@@ -12,6 +12,7 @@ import {
   type AnyObject,
   ConfigMap,
   Definition,
+  Deployment,
   formatObject,
   Namespace,
   resourceOf,
@@ -90,10 +91,12 @@ async function createOnce({ kube, say }: Cluster, object: KubernetesObject): Pro
   say(`${formatObject(object)} made`);
 }
 
-async function apply({ kube, say }: Cluster, object: KubernetesObject): Promise<void> {
+export async function apply({ kube, say }: Cluster, object: KubernetesObject): Promise<void> {
   const before = await getOf(kube, resourceOf(object), object.metadata);
   if (object.kind === Definition.kind) assertStoredVersionsStay(before, object);
   try {
+    if (before && isRecreated(object) && !isRecreated(before))
+      await kube.patch(Deployment, object.metadata, { spec: { strategy: recreated } }, { fieldManager });
     const after = await kube.apply(resourceOf(object), object, { fieldManager, force: true });
     if (!before) say(`${formatObject(object)} made`);
     else if (before.metadata.resourceVersion !== after.metadata.resourceVersion) say(`${formatObject(object)} changed`);
@@ -105,6 +108,12 @@ async function apply({ kube, say }: Cluster, object: KubernetesObject): Promise<
     );
   }
 }
+
+const isRecreated = ({ kind, spec }: AnyObject) =>
+  kind === Deployment.kind && (spec as { strategy?: { type?: string } } | undefined)?.strategy?.type === recreated.type;
+
+/** An apply cannot take away the `rollingUpdate` that the API server set itself, and is refused with it (kubernetes/kubernetes#24198). */
+const recreated = { type: 'Recreate', rollingUpdate: null };
 
 /** Objects that are stored in a version cannot be read after the CRD drops that version. */
 export function assertStoredVersionsStay(before: AnyObject | undefined, next: AnyObject): void {
