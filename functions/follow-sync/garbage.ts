@@ -24,7 +24,7 @@ export const garbage = (observed: Observed): Action[] => [
 /** The volumes alone, whose deletion needs no write of the status before it. */
 export const garbageVolumes = (observed: Observed): Action[] =>
   observed.dataVolumes
-    .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isLeftOver(observed, dataVolume))
+    .filter((dataVolume) => !dataVolume.metadata.deletionTimestamp && isObsolete(observed, dataVolume))
     .map((dataVolume) => remove(observed.image, dataVolume));
 
 /**
@@ -56,7 +56,7 @@ function oldSnapshots(observed: Observed): Action[] {
   return removeSnapshots(image, old, { revisions });
 }
 
-function isLeftOver({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {
+function isObsolete({ image, policy, snapshots }: Observed, dataVolume: DataVolume): boolean {
   const { phase } = image.status ?? {};
   const order = orderOf(image, dataVolume);
   // Most likely made after this image was read: the next reconcile sees both.

@@ -36,7 +36,7 @@ export function keptBy(
   if (image && isActiveAttempt(holder, image) && !isAttemptDownloaded(holder, image, dataVolumes)) return 'status';
   const isOurs = (object: DataVolume | Pod) => object.metadata.labels?.[imageUidLabel] === holder.uid;
   if (dataVolumes.some((object) => isOurs(object) && object.status?.phase !== 'Succeeded')) return 'dataVolume';
-  if (pods.some((pod) => isOurs(pod) && isRunning(pod) && !isStuck(pod, nowMs))) return 'pod';
+  if (pods.some((pod) => isOurs(pod) && isActive(pod) && !isStuck(pod, nowMs))) return 'pod';
   const isOfHolder = isOfAttempt(holder);
   const isLeft =
     !dataVolumes.some(isOfHolder) && claims.some((one) => isOfHolder(one) && isOwned(one) && !isStuck(one, nowMs));
@@ -63,7 +63,7 @@ const isOwned = ({ metadata }: PersistentVolumeClaim) =>
 export function rebuild({ nowMs, images, dataVolumes, pods }: Downloads & Pick<Gathered, 'images'>): Holder[] {
   const names = new Map(images.map(({ metadata }) => [metadata.uid, metadata.name]));
   const holders = new Map<string, Holder>();
-  const busy = [...dataVolumes.filter(({ status }) => status?.phase !== 'Succeeded'), ...pods.filter(isRunning)];
+  const busy = [...dataVolumes.filter(({ status }) => status?.phase !== 'Succeeded'), ...pods.filter(isActive)];
   for (const { kind, metadata } of busy) {
     const uid = metadata.labels?.[imageUidLabel];
     if (!uid || holders.has(uid)) continue;
@@ -99,6 +99,6 @@ function isAttemptDownloaded(holder: Holder, image: VMDiskImage, dataVolumes: re
   );
 }
 
-export const isRunning = (pod: Pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
+export const isActive = (pod: Pod) => pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
 export const isStuck = ({ metadata }: KubernetesObject, nowMs: number) =>
   metadata.deletionTimestamp !== undefined && nowMs - Date.parse(metadata.deletionTimestamp) > stuckAfterMs;

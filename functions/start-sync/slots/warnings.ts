@@ -4,7 +4,7 @@ import type { DataVolume } from '../../../shared/kinds/cdi/data-volume.ts';
 import type { Pod } from '../../../shared/kinds/core/pod.ts';
 import { imageUidLabel, type VMDiskImage } from '../../../shared/kinds/pelotech/vm-disk-image.ts';
 import { recordEvent } from '../../../shared/kubernetes/events.ts';
-import { type Downloads, isRunning, isStuck, keptBy, stuckAfterMs } from './occupancy.ts';
+import { type Downloads, isActive, isStuck, keptBy, stuckAfterMs } from './occupancy.ts';
 
 /** Warnings at what frees a slot or keeps it for longer than it should; `imageOf` a holder is the image as it is after this reconcile. */
 export function warningsOf(
@@ -18,7 +18,7 @@ export function warningsOf(
     one.metadata.labels?.[imageUidLabel] === uid && isStuck(one, nowMs);
   const freed = before.filter((holder) => !kept.includes(holder));
   return [
-    ...freed.flatMap((holder) => pods.filter((pod) => isStuckOf(holder, pod) && isRunning(pod)).map(stuckWarning)),
+    ...freed.flatMap((holder) => pods.filter((pod) => isStuckOf(holder, pod) && isActive(pod)).map(stuckWarning)),
     ...kept.flatMap((holder) =>
       obsoletePods(holder, imageOf(holder), downloads).map((pod) => obsoleteWarning(pod, holder)),
     ),
@@ -37,7 +37,7 @@ function obsoletePods(holder: Holder, image: VMDiskImage | undefined, downloads:
     ({ metadata, ...pod }) =>
       metadata.labels?.[imageUidLabel] === holder.uid &&
       metadata.deletionTimestamp === undefined &&
-      isRunning({ metadata, ...pod }) &&
+      isActive({ metadata, ...pod }) &&
       isOld(metadata.creationTimestamp),
   );
 }
