@@ -39,8 +39,9 @@ stop.off();
 
 async function main(args: readonly string[], stop: Stop): Promise<number> {
   const [name = '', ...rest] = args;
-  const command = await commandOf(name);
+  let command: Command | undefined;
   try {
+    command = await commandOf(name);
     if (name === hiddenCommand) return await complete(rest);
     if (name === '--version') {
       process.stdout.write(`ot-functions ${project.version}\n`);
@@ -54,8 +55,8 @@ async function main(args: readonly string[], stop: Stop): Promise<number> {
   } catch (error) {
     if (stop.signal.aborted) return stop.exitCode();
     const isNarrowed = command !== undefined && 'namespace' in command.options;
-    const meant = command && error instanceof NotFound && error.meant;
-    const again = meant ? `; type: ${retyped(command, rest, meant)}` : '';
+    const again =
+      command && error instanceof NotFound && error.meant ? `; type: ${retyped(command, rest, error.meant)}` : '';
     process.stderr.write(`${called}: ${asTyped(`${describeError(error, isNarrowed)}${again}`, called)}\n`);
     return codeOf(error);
   }
