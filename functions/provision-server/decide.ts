@@ -16,13 +16,13 @@ import {
   unreachable,
 } from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
-import { statusBefore, updateStatus, withoutServer } from './facts.ts';
+import { statusBefore, withoutServer } from './facts.ts';
 import { finalize } from './finalize.ts';
 import type { Found, Observed } from './observed.ts';
 import { failedBoot, inTrouble } from './recover.ts';
 import { toChange, toCreate } from './requests.ts';
 import { isBusy, isHostUnreachable, neverRan } from './state.ts';
-import { pendingReport, refusedReport, runningReport } from './status.ts';
+import { pendingReport, refusedReport, runningReport, updateStatus } from './status.ts';
 
 /**
  * Creates a server with what it needs, keeps it as its spec says, and reports its status. Order: finalizer → flavor, key pair, ports →

@@ -1,13 +1,7 @@
-import type { Action } from '../../shared/actions.ts';
-import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
+import type { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
-import { reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import type { Found, Observed } from './observed.ts';
 import { isFound, networksOf } from './resolve.ts';
-
-/** Writes the status of a machine if it differs. */
-export const updateStatus = ({ machine, nowMs }: Pick<Observed, 'machine' | 'nowMs'>, report: StatusReport): Action[] =>
-  reportStatus({ resource: KupenStackMachine }, machine, report, nowMs);
 
 /** What the status keeps of a machine whose server this look tells nothing of. */
 export const statusBefore = ({ status }: KupenStackMachine) => ({

@@ -9,9 +9,10 @@ import { deleteServer } from '../../shared/kinds/openstack/server.ts';
 import { hasFinalizer, removeFinalizer } from '../../shared/kubernetes/finalizer.ts';
 import { callsFor, cloudReady, refusalOf, requeueSoon, unreachable } from '../../shared/openstack/status.ts';
 import type { Cause } from '../../shared/reasons/reason.ts';
-import { statusBefore, updateStatus } from './facts.ts';
+import { statusBefore } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf } from './state.ts';
+import { updateStatus } from './status.ts';
 
 /**
  * Deletes what was created for a machine: the server, then ports, key pair and flavor; volumes and networks stay. A server that still

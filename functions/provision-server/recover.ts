@@ -9,9 +9,10 @@ import { toTime } from '../../shared/kubernetes/time.ts';
 import { callsFor, cloudReady, requeueSoon } from '../../shared/openstack/status.ts';
 import { isValid, type Policy } from '../../shared/policy.ts';
 import { sentence } from '../../shared/sentence.ts';
-import { factsOf, updateStatus } from './facts.ts';
+import { factsOf } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
 import { phaseOf, type Trouble, troubleOf } from './state.ts';
+import { describeFailedBoot, updateStatus } from './status.ts';
 
 /**
  * A boot that failed is written down first, then its server goes: until then its volumes stay reserved (nova 26). The next boot
@@ -44,10 +45,6 @@ export function failedBoot(observed: Observed, found: Found, server: Server): Ac
 /** Nova puts a server into ERROR first and says why a moment later (nova 26, conductor: set_vm_state_and_notify, then the fault). */
 const isYetUntold = ({ fault, updated }: Server, nowMs: number) =>
   !fault?.message && nowMs - Date.parse(updated) < 10_000;
-
-/** The message while another boot is awaited. */
-export const describeFailedBoot = (failure: string, next: string | undefined) =>
-  `The server could not be booted: ${failure} It is tried again at ${next}.`;
 
 /** Not once more while Nova is at it. */
 const toDelete = (server: Server) => (phaseOf(server) === 'Terminating' ? [] : [deleteServer(server.id)]);

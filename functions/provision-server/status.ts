@@ -1,13 +1,13 @@
 import type { Action } from '../../shared/actions.ts';
+import { KupenStackMachine } from '../../shared/kinds/kupenstack/virtual-machine.ts';
 import type { Server } from '../../shared/kinds/openstack/server.ts';
-import { isNotSo, isSo, type NewCondition, type StatusReport } from '../../shared/kubernetes/status.ts';
+import { isNotSo, isSo, type NewCondition, reportStatus, type StatusReport } from '../../shared/kubernetes/status.ts';
 import { toTime } from '../../shared/kubernetes/time.ts';
 import { cloudReady, describeRefused } from '../../shared/openstack/status.ts';
 import type { Cause, Reason } from '../../shared/reasons/reason.ts';
 import { sentence } from '../../shared/sentence.ts';
 import { factsOf, withoutServer } from './facts.ts';
 import type { Found, Observed } from './observed.ts';
-import { describeFailedBoot } from './recover.ts';
 import { bootDiskIn, isRoot } from './requests.ts';
 import { hasVolume, isFound, networksOf, obstacleIn, volumesOf } from './resolve.ts';
 import { isIdle, phaseOf } from './state.ts';
@@ -139,3 +139,11 @@ function keptRoot(observed: Observed, found: Found, server: Server): Cause | und
     message: `The server booted from volume ${root.name || root.id}, which diskAttachments no longer name: make another machine to boot from another disk.`,
   };
 }
+
+/** The message while another boot is awaited. */
+export const describeFailedBoot = (failure: string, next: string | undefined) =>
+  `The server could not be booted: ${failure} It is tried again at ${next}.`;
+
+/** Writes the status of a machine if it differs. */
+export const updateStatus = ({ machine, nowMs }: Pick<Observed, 'machine' | 'nowMs'>, report: StatusReport): Action[] =>
+  reportStatus({ resource: KupenStackMachine }, machine, report, nowMs);
