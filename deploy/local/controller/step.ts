@@ -1,4 +1,4 @@
-import { ApiError } from '../../../shared/runtime/errors.ts';
+import { isRefusal } from '../../../shared/runtime/errors.ts';
 import type { Again } from './work-queue.ts';
 import type { Write } from './write.ts';
 
@@ -22,8 +22,7 @@ export async function performStep(
   try {
     await perform(writes);
   } catch (error) {
-    const isRefused = error instanceof ApiError && [400, 403, 422].includes(error.status);
-    if (isRefused) await perform(refused(error.message));
+    if (isRefusal(error)) await perform(refused(error.message));
     throw error;
   }
   if (writes.length > 0) return { holdMs: timings.tickMs };
