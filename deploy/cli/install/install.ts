@@ -27,16 +27,17 @@ import { getOf } from './wait.ts';
 
 /**
  * Applies the manifests stage by stage, each ready before the next, and deletes what the installer applied before and the manifests no
- * longer have (Triggers one by one); then the functions look at everything. Install and upgrade are the same, and both continue an
- * interrupted run.
+ * longer have (Triggers one by one); then the functions look at everything. What delivers to a function that stays is deleted only after what
+ * takes its place delivers: a rollout may take minutes. Install and upgrade are the same, and both continue an interrupted run.
  */
 export async function install(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<void> {
   const obsolete = obsoleteOf(await inventoryOf(cluster), wanted);
+  const leaving = new Set(obsolete.functions.map(({ metadata }) => metadata.name));
+  const isOfLeaving = (trigger: AnyObject) => leaving.has(subscriberOf(trigger));
   for (const stage of stages) {
     // Before anything is applied that might have the same name; a function's permissions stay until it is deleted.
     if (stage === 'functions') {
-      await removeAll(cluster, obsolete.sources);
-      await removeTriggers(cluster, obsolete.triggers);
+      await removeTriggers(cluster, obsolete.triggers.filter(isOfLeaving));
       await removeFunctions(cluster, obsolete.functions);
       if (await createPublicationKey(cluster.kube))
         cluster.say(`Secret ${keyOf(publicationKeysRef)} made, with a first key for pipelines to sign with`);
@@ -49,9 +50,17 @@ export async function install(cluster: Cluster, wanted: readonly KubernetesObjec
       wanted.filter((object) => stageOf(object) === stage),
     );
   }
+  await removeAll(cluster, obsolete.sources);
+  await removeTriggers(
+    cluster,
+    obsolete.triggers.filter((trigger) => !isOfLeaving(trigger)),
+  );
   await removeAll(cluster, [...obsolete.permissions, ...obsolete.broker]);
   await auditNow(cluster, wanted);
 }
+
+const subscriberOf = ({ spec }: AnyObject) =>
+  (spec as { subscriber?: { ref?: { name?: string } } } | undefined)?.subscriber?.ref?.name ?? '';
 
 async function applyStage(cluster: Cluster, stage: Stage, objects: readonly KubernetesObject[]): Promise<void> {
   for (const object of [...objects].sort(namespacesFirst)) {
