@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { programOf } from './commands.ts';
@@ -28,10 +28,10 @@ export async function buildReleaseBefore(commit: string): Promise<Release | unde
   await run('sh', ['-c', `git -C "$1" archive ${commit} | tar -x -C "$2"`, 'sh', root, folder]);
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const { scripts } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  // Earlier ones had no command for it, and the Dockerfile in deploy/.
-  await run(process.execPath, [scripts.build ? programOf(scripts.build) : 'deploy/bundle.ts'], { cwd: folder });
+  const build = programOf(scripts.build);
+  await run(process.execPath, [build], { cwd: folder });
   const image = 'localhost/ot-functions:before';
   const base = ['--build-arg', 'BASE=localhost/node:24'];
-  await run(join(cluster, 'image'), [image, 'deploy/Dockerfile', '.', ...base], { cwd: folder });
+  await run(join(cluster, 'image'), [image, join(dirname(build), 'Dockerfile'), '.', ...base], { cwd: folder });
   return { folder, image };
 }
