@@ -22,7 +22,7 @@ import {
 } from './kinds.ts';
 import { untilUp } from './readiness.ts';
 import { removeAll, removeFunctions } from './remove.ts';
-import { removeTriggers, untilForgotten } from './triggers.ts';
+import { functionOf, removeTriggers, untilForgotten } from './triggers.ts';
 import { getOf } from './wait.ts';
 
 /**
@@ -33,11 +33,11 @@ import { getOf } from './wait.ts';
 export async function install(cluster: Cluster, wanted: readonly KubernetesObject[]): Promise<void> {
   const obsolete = obsoleteOf(await inventoryOf(cluster), wanted);
   const leaving = new Set(obsolete.functions.map(({ metadata }) => metadata.name));
-  const isOfLeaving = (trigger: AnyObject) => leaving.has(subscriberOf(trigger));
+  const isOfLeavingFunction = (trigger: AnyObject) => leaving.has(functionOf(trigger));
   for (const stage of stages) {
     // Before anything is applied that might have the same name; a function's permissions stay until it is deleted.
     if (stage === 'functions') {
-      await removeTriggers(cluster, obsolete.triggers.filter(isOfLeaving));
+      await removeTriggers(cluster, obsolete.triggers.filter(isOfLeavingFunction));
       await removeFunctions(cluster, obsolete.functions);
       if (await createPublicationKey(cluster.kube))
         cluster.say(`Secret ${keyOf(publicationKeysRef)} made, with a first key for pipelines to sign with`);
@@ -53,14 +53,11 @@ export async function install(cluster: Cluster, wanted: readonly KubernetesObjec
   await removeAll(cluster, obsolete.sources);
   await removeTriggers(
     cluster,
-    obsolete.triggers.filter((trigger) => !isOfLeaving(trigger)),
+    obsolete.triggers.filter((trigger) => !isOfLeavingFunction(trigger)),
   );
   await removeAll(cluster, [...obsolete.permissions, ...obsolete.broker]);
   await auditNow(cluster, wanted);
 }
-
-const subscriberOf = ({ spec }: AnyObject) =>
-  (spec as { subscriber?: { ref?: { name?: string } } } | undefined)?.subscriber?.ref?.name ?? '';
 
 async function applyStage(cluster: Cluster, stage: Stage, objects: readonly KubernetesObject[]): Promise<void> {
   for (const object of [...objects].sort(namespacesFirst)) {

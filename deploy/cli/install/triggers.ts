@@ -26,7 +26,12 @@ async function removeOneByOne(cluster: Cluster, triggers: readonly AnyObject[]):
   }
 }
 
-const brokerOf = ({ spec }: AnyObject) => (spec as { broker?: string } | undefined)?.broker ?? 'default';
+const specOf = ({ spec = {} }: AnyObject) => spec as { broker?: string; subscriber?: { ref?: { name?: string } } };
+
+const brokerOf = (trigger: AnyObject) => specOf(trigger).broker ?? 'default';
+
+/** The function that a Trigger delivers to. */
+export const functionOf = (trigger: AnyObject) => specOf(trigger).subscriber?.ref?.name ?? '';
 
 /** How long a Subscription or a channel may take before the installer intervenes. */
 const patienceMs = 30_000;
